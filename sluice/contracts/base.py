@@ -1,0 +1,55 @@
+"""What every request, answer and message has in common."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+
+#: Free description of a data set or file: JSON values under short keys.
+Metadata = dict[str, Any]
+
+#: Sets and their files are found by name in folders and URLs, so a name is one path component.
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+@=,~ -]{0,199}$")]
+
+#: A file's own name: any printable characters but a slash; not ``.`` or ``..``.
+FileName = Annotated[
+    str, StringConstraints(pattern=r"^(?:[^./\x00-\x1f]|\.[^./\x00-\x1f]|\.\.[^/\x00-\x1f])[^/\x00-\x1f]*$", max_length=240)
+]
+
+#: Times cross process boundaries in UTC, with their zone.
+Timestamp = Annotated[datetime, AwareDatetime]
+
+
+def _absolute_url(url: str) -> str:
+    scheme, separator, rest = url.partition("://")
+    if not separator or not scheme.isalnum() or not rest:
+        raise ValueError(f"{url!r} is not an absolute URL such as file:///data/input or s3://bucket/input")
+    if ".." in rest.split("/"):
+        raise ValueError(f"{url!r} leaves its folder with '..'")
+    return url.rstrip("/")
+
+
+#: Absolute URL of a storage, a folder or a file on a storage; no '..', no slash at the end.
+StorageUrl = Annotated[str, AfterValidator(_absolute_url)]
+
+#: ``sha256:<hex>``.
+Checksum = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Contract(BaseModel):
+    """Immutable, and strict about unknown fields: a misspelt field is an error, not a default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Page(Contract):
+    """How a list is read: ``after`` is the ``next`` of the page before, empty at the start."""
+
+    after: str | None = None
+    limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
+
+
+__all__ = ["UUID", "Checksum", "Contract", "FileName", "Metadata", "Name", "Page", "Share", "StorageUrl", "Timestamp"]

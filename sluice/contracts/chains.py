@@ -1,0 +1,130 @@
+"""Requests and answers of the chain service, and of the watcher beside it."""
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract, Name, Timestamp
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.plan import Plan
+from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState, TaskState, WatchKind, WatchState
+from sluice.contracts.tasks import TaskStatus
+
+
+class NewChain(Contract):
+    """A data set to be carried through a template (``POST /datasets``). One chain per data set and template version:
+    a repetition answers with the first."""
+
+    dataset: Dataset
+    template_id: UUID
+    template_name: Name
+    template_version: int
+    plan: Plan
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class RequestChain(Contract):
+    """An explicit request (operator's ``POST /chains``): this data set, that template (its latest version), these parameters."""
+
+    dataset_uid: UUID
+    template: Name
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class ChainDataset(Contract):
+    """A data set of a chain. ``step`` None: the chain's input. ``port`` None: the step's logs."""
+
+    uid: UUID
+    name: str
+    step: str | None
+    port: str | None
+    status: ChainDatasetStatus
+
+
+class ChainStep(Contract):
+    name: str
+    state: StepState
+    task_uid: UUID | None = None
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+    #: Why it failed or was canceled, in one sentence.
+    reason: str = ""
+
+
+class Chain(Contract):
+    uid: UUID
+    state: ChainState
+    template_id: UUID
+    template_name: Name
+    template_version: int
+    dataset_uid: UUID
+    dataset_name: str
+    params: dict[str, Any]
+    created_at: Timestamp
+    ended_at: Timestamp | None = None
+    reason: str = ""
+    steps: list[ChainStep]
+    datasets: list[ChainDataset]
+
+
+class ChainPage(Contract):
+    """Newest first; ``next`` is None on the last page."""
+
+    chains: list[Chain]
+    next: str | None
+
+
+class TaskEnded(Contract):
+    """``POST /tasks/finished`` from the watcher: the task (or upload) ``uid`` has ended, over the input data set ``uid_prev``."""
+
+    kind: WatchKind = WatchKind.TASK
+    uid: UUID
+    uid_prev: UUID
+    state: TaskState
+    failed_jobs: int = 0
+    reason: str = ""
+
+
+class Release(Contract):
+    """Answer: data sets that nothing needs any more, for the watcher to have deleted."""
+
+    datasets: list[UUID]
+
+
+class Watch(Contract):
+    """``POST /tasks`` to the watcher: follow this task (or upload) and tell the chain service when it has ended."""
+
+    kind: WatchKind
+    uid: UUID
+    chain_uid: UUID
+    step: str | None = None
+    dat_in_uid: UUID
+    dat_out_uid: UUID
+    log_out_uid: UUID | None = None
+
+
+class Watched(Watch):
+    state: WatchState
+    reported: bool
+
+
+class WatchList(Contract):
+    tasks: list[Watched]
+
+
+class ChainTask(Contract):
+    """A row of the operator's list of tasks."""
+
+    task_id: UUID
+    chain_uid: UUID
+    step: str
+    template_name: str
+    dataset_name: str
+    status: StepState
+    #: Counts from the WMS; None where it does not answer or does not know the task yet.
+    jobs: TaskStatus | None = None
+
+
+class ChainTaskList(Contract):
+    tasks: list[ChainTask]

@@ -1,0 +1,155 @@
+"""Requests and answers of the DMS: data sets, files, storages, periods, runs, frames."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
+
+
+class NewDataset(Contract):
+    """Registers a data set; the name is unique, and a repeated registration answers with the first."""
+
+    name: Name
+    type: DatasetType = DatasetType.INPUT
+    meta: Metadata = Field(default_factory=dict)
+    period: Name | None = None
+    run: int | None = None
+    #: Left alone by the matching of new data sets with templates: someone asks for its processing explicitly.
+    on_demand: bool = False
+    #: Folder of the data set on its storage; none where files keep URLs of their own.
+    url: StorageUrl | None = None
+
+
+class Dataset(Contract):
+    uid: UUID
+    name: Name
+    type: DatasetType
+    state: DatasetState
+    meta: Metadata
+    period: Name | None = None
+    run: int | None = None
+    on_demand: bool = False
+    url: StorageUrl | None = None
+    #: Files registered so far, and their bytes.
+    count_files: int
+    bytes: int
+    timestamp: Timestamp
+    closed_at: Timestamp | None = None
+
+    @property
+    def usable(self) -> bool:
+        """The status that the WfMS asks for: can it be worked with?"""
+        return self.state.readable
+
+
+class DatasetPage(Contract):
+    """``cursor`` goes into the next request's ``after``: nothing closed between two requests is missed or repeated."""
+
+    datasets: list[Dataset]
+    cursor: str | None
+
+
+class NewFile(Contract):
+    """A file that belongs at place ``seq`` of a data set. ``url`` lies within a registered storage."""
+
+    seq: Annotated[int, Field(ge=0)]
+    name: FileName
+    size: Annotated[int, Field(ge=0)]
+    checksum: Checksum
+    url: StorageUrl
+    meta: Metadata = Field(default_factory=dict)
+    #: What made it, e.g. the job and attempt; none for files from outside.
+    origin: Metadata | None = None
+
+
+class NewFiles(Contract):
+    files: Annotated[list[NewFile], Field(max_length=10_000)]
+
+
+class File(NewFile):
+    id: int
+    dataset_uid: UUID
+
+
+class FilePage(Contract):
+    """Files in order of ``seq`` (then name); ``next`` is None on the last page."""
+
+    files: list[File]
+    next: str | None
+
+
+class Registered(Contract):
+    """How many of the files sent were new (the others were registered before, identical)."""
+
+    new: int
+    known: int
+
+
+class CloseDataset(Contract):
+    """``files``: how many files make the data set complete; it closes when they are registered.
+    None: close with what is there."""
+
+    files: Annotated[int, Field(ge=0)] | None = None
+
+
+class NewStorage(Contract):
+    name: Name
+    type: StorageType
+    url: StorageUrl
+    #: Bytes it may hold; None where the file system itself is the limit.
+    capacity: Annotated[int, Field(gt=0)] | None = None
+    #: Files are never removed from it, only forgotten.
+    read_only: bool = False
+
+
+class Storage(NewStorage):
+    id: UUID
+    enabled: bool
+    #: Bytes of the files known on it.
+    used: int
+
+
+class NewPeriod(Contract):
+    """A period of data taking with its physics goal."""
+
+    name: Name
+    goal: str = ""
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+
+
+class Period(NewPeriod):
+    runs: int = 0
+
+
+class NewRun(Contract):
+    """A run: conditions constant, hours long."""
+
+    number: Annotated[int, Field(ge=0)]
+    period: Name
+    conditions: Metadata = Field(default_factory=dict)
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+
+
+class Run(NewRun):
+    frames: int = 0
+
+
+class NewFrame(Contract):
+    """A numbered block of detector data of a run, seconds long, and the file that holds it."""
+
+    number: Annotated[int, Field(ge=0)]
+    file_id: int | None = None
+    meta: Metadata = Field(default_factory=dict)
+
+
+class NewFrames(Contract):
+    frames: Annotated[list[NewFrame], Field(max_length=10_000)]
+
+
+class Frame(NewFrame):
+    run: int

@@ -1,0 +1,106 @@
+"""Messages between services: CloudEvents 1.0, JSON, structured mode; and the queues they travel in."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from sluice.contracts.base import Contract
+from sluice.contracts.datasets import NewFile
+from sluice.contracts.states import DatasetState, DatasetType, TaskState
+from sluice.contracts.tasks import Task
+
+
+class CloudEvent(BaseModel):
+    """``id`` identifies the message for ever; ``subject`` is the uid it speaks of; ``data`` is a ``PAYLOADS[type]`` as JSON.
+    Unknown attributes are allowed, as the standard wants."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    specversion: Literal["1.0"] = "1.0"
+    id: str
+    source: str
+    type: str
+    subject: str | None = None
+    time: datetime
+    datacontenttype: Literal["application/json"] = "application/json"
+    data: dict[str, Any]
+
+
+# Queues: one consumer service each.
+WMS_TASKS = "wms.tasks"
+DMS_FILES = "dms.files"
+DMS_DELETIONS = "dms.deletions"
+DMS_UPLOADS = "dms.uploads"
+# Events: they only wake those who poll.
+DATASET_CLOSED = "dms.dataset-closed"
+TASK_ENDED = "wms.task-ended"
+# Queues that receive events.
+INTAKE_WAKE = "wfms.intake.wake"
+WATCHER_WAKE = "wfms.watcher.wake"
+WMS_WAKE = "wms.wake"
+
+
+class RegisterFiles(Contract):
+    """``dms.files``: files of winning attempts; ``close_at``: the data set is complete when it has so many files."""
+
+    dataset_uid: UUID
+    files: list[NewFile] = Field(default_factory=list)
+    close_at: int | None = None
+
+
+class DeleteDataset(Contract):
+    """``dms.deletions``: from here on it is the DMS's duty."""
+
+    uid: UUID
+
+
+class UploadDataset(Contract):
+    """``dms.uploads``: from here on it is the DMS's duty."""
+
+    uid: UUID
+
+
+class DatasetClosed(Contract):
+    """Event ``dms.dataset-closed``: a data set can be worked with now, or its upload is complete."""
+
+    uid: UUID
+    type: DatasetType
+    state: DatasetState
+
+
+class TaskEndedEvent(Contract):
+    """Event ``wms.task-ended``."""
+
+    uid: UUID
+    state: TaskState
+
+
+#: Message type (= queue or event name) → what its ``data`` holds. The AsyncAPI document is generated from here.
+PAYLOADS: dict[str, type[Contract]] = {
+    WMS_TASKS: Task,
+    DMS_FILES: RegisterFiles,
+    DMS_DELETIONS: DeleteDataset,
+    DMS_UPLOADS: UploadDataset,
+    DATASET_CLOSED: DatasetClosed,
+    TASK_ENDED: TaskEndedEvent,
+}
+
+#: Queue → message types it receives.
+QUEUES: dict[str, frozenset[str]] = {
+    WMS_TASKS: frozenset({WMS_TASKS}),
+    DMS_FILES: frozenset({DMS_FILES}),
+    DMS_DELETIONS: frozenset({DMS_DELETIONS}),
+    DMS_UPLOADS: frozenset({DMS_UPLOADS}),
+    INTAKE_WAKE: frozenset({DATASET_CLOSED}),
+    WATCHER_WAKE: frozenset({TASK_ENDED, DATASET_CLOSED}),
+    WMS_WAKE: frozenset({DATASET_CLOSED}),
+}
+
+EVENTS = frozenset({DATASET_CLOSED, TASK_ENDED})
+
+
+def extra_attributes(**ids: Any) -> dict[str, str]:
+    """CloudEvents extension attributes (lower case, no underscore) for the ids that logs carry, Nones left out."""
+    return {key.replace("_", ""): str(value) for key, value in ids.items() if value is not None}

@@ -1,0 +1,192 @@
+"""What pilots and the WMS say to each other (REST, asked by the pilot)."""
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import AttemptOutcome, ErrorClass, PilotState, ReportAnswer, TaskMode
+from sluice.contracts.tasks import TaskOutput
+
+
+class NodeResources(Contract):
+    """``ram`` and ``disk`` in MiB."""
+
+    cores: Annotated[float, Field(gt=0)]
+    ram: int
+    disk: int
+    gpus: list[str] = Field(default_factory=list)
+
+
+class RegisterPilot(Contract):
+    """``uid`` is chosen by the pilot, so that a repeated registration is the same pilot."""
+
+    uid: UUID
+    name: Name
+    host: str
+    slots: Annotated[int, Field(ge=1, le=4096)]
+    resources: NodeResources
+    version: str
+
+
+class Pilot(Contract):
+    uid: UUID
+    name: Name
+    host: str
+    state: PilotState
+    slots: int
+    resources: NodeResources
+    registered_at: Timestamp
+    seen_at: Timestamp
+    leased: int = 0
+    running: int = 0
+    finished: int = 0
+    failed: int = 0
+
+
+class PilotList(Contract):
+    pilots: list[Pilot]
+
+
+class Registration(Contract):
+    """Seconds. A pilot sends a heartbeat every ``heartbeat`` and stops a job before its ``lease`` has run out unrenewed."""
+
+    heartbeat: float
+    lease: float
+
+
+class LeaseRequest(Contract):
+    """``jobs``: as many as it can take now. ``wait``: seconds the WMS may hold the answer back until there is work.
+    ``known_tasks``: tasks whose description it has."""
+
+    jobs: Annotated[int, Field(ge=1, le=1024)]
+    wait: Annotated[float, Field(ge=0, le=60)] = 0.0
+    known_tasks: list[UUID] = Field(default_factory=list)
+
+
+class InputFile(Contract):
+    seq: int
+    name: FileName
+    size: int
+    checksum: Checksum
+    url: StorageUrl
+    meta: Metadata = Field(default_factory=dict)
+
+
+class LeasedJob(Contract):
+    """(``id``, ``attempt``) is the fencing token: a report with another attempt number changes nothing."""
+
+    id: int
+    attempt: int
+    task_uid: UUID
+    seq: int
+    inputs: list[InputFile]
+
+
+class PilotTask(Contract):
+    """What a pilot has to know of a task, sent once."""
+
+    uid: UUID
+    chain_uid: UUID
+    step: str
+    executable: dict[str, Any]
+    args: dict[str, Any]
+    mode: TaskMode
+    dat_in_port: str
+    outputs: list[TaskOutput]
+    log_out_uid: UUID
+    log_out_url: StorageUrl
+    resources: Resources
+
+
+class Lease(Contract):
+    """``seconds``: for how long the jobs are the pilot's from the moment it sent the request, unless a heartbeat renews them."""
+
+    seconds: float
+    jobs: list[LeasedJob]
+    tasks: list[PilotTask]
+    #: True: take nothing more, finish, sign off.
+    drain: bool = False
+
+
+class JobToken(Contract):
+    id: int
+    attempt: int
+
+
+class StartedJob(JobToken):
+    started_at: Timestamp
+
+
+class Heartbeat(Contract):
+    """Renews all leases of the pilot on the jobs named. ``confirmed``: commands carried out since the last one."""
+
+    running: list[StartedJob] = Field(default_factory=list)
+    waiting: list[JobToken] = Field(default_factory=list)
+    confirmed: list[JobToken] = Field(default_factory=list)
+
+
+class Command(Contract):
+    """``cancel``: stop that attempt, report it canceled. ``abandon``: it is no longer this pilot's; stop it, report nothing."""
+
+    kind: Literal["cancel", "abandon"]
+    job: JobToken
+
+
+class HeartbeatAnswer(Contract):
+    lease: float
+    commands: list[Command] = Field(default_factory=list)
+    drain: bool = False
+
+
+class OutputFile(Contract):
+    """A file that is safely on its storage, under its final name."""
+
+    port: str
+    name: FileName
+    size: int
+    checksum: Checksum
+    url: StorageUrl
+
+
+class LogFile(Contract):
+    name: FileName
+    size: int
+    checksum: Checksum
+    url: StorageUrl
+
+
+class AttemptReport(Contract):
+    id: int
+    attempt: int
+    outcome: AttemptOutcome
+    started_at: Timestamp | None = None
+    ended_at: Timestamp
+    exit_code: int | None = None
+    error_class: ErrorClass | None = None
+    #: A sentence that a person understands.
+    message: Annotated[str, Field(max_length=4000)] = ""
+    outputs: list[OutputFile] = Field(default_factory=list)
+    log: LogFile | None = None
+    peak_memory: float | None = None
+    cpu_seconds: float | None = None
+
+
+class Report(Contract):
+    reports: Annotated[list[AttemptReport], Field(min_length=1, max_length=1024)]
+
+
+class AnsweredReport(JobToken):
+    answer: ReportAnswer
+
+
+class ReportAnswers(Contract):
+    answers: list[AnsweredReport]
+
+
+class SignOff(Contract):
+    """The pilot ends; jobs it names go back at once, unstarted."""
+
+    returned: list[JobToken] = Field(default_factory=list)

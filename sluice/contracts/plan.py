@@ -1,0 +1,164 @@
+"""A template as the services see it: compiled once from CWL at upload: nobody else reads CWL or evaluates an expression."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract, Share
+from sluice.contracts.states import DeviceType, TaskMode
+
+
+class Parameter(Contract):
+    """A workflow input other than the data set. ``type``: CWL type as JSON (a name such as ``int``, or a structure)."""
+
+    type: Any
+    default: Any = None
+    required: bool = False
+    doc: str = ""
+
+
+class Equals(Contract):
+    kind: Literal["equals"] = "equals"
+    value: str | int | float | bool | None
+
+
+class OneOf(Contract):
+    kind: Literal["one_of"] = "one_of"
+    values: list[str | int | float | bool]
+
+
+class Between(Contract):
+    """Both bounds belong to the range; None: open on that side."""
+
+    kind: Literal["between"] = "between"
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+class Glob(Contract):
+    """Shell pattern, case-sensitive."""
+
+    kind: Literal["glob"] = "glob"
+    pattern: str
+
+
+Condition = Annotated[Equals | OneOf | Between | Glob, Field(discriminator="kind")]
+
+
+class Boundary(Contract):
+    """Shares of a step's input. Below ``minimum`` the task fails; at ``sufficient`` the rest is canceled, the task finished."""
+
+    minimum: Share = 1.0
+    sufficient: Share = 1.0
+
+
+class Retry(Contract):
+    """``attempts``: most attempts at each job. ``backoff``: seconds before the second attempt, doubled for each further one."""
+
+    attempts: Annotated[int, Field(ge=1, le=100)] = 3
+    backoff: Annotated[float, Field(ge=0.0, le=86_400.0)] = 1.0
+
+
+class MergeGroups(Contract):
+    """How the files of a merge step are grouped, in order; at most one is given, neither: all files in one job."""
+
+    files: Annotated[int, Field(ge=1)] | None = None
+    bytes: Annotated[int, Field(ge=1)] | None = None
+
+
+class Resources(Contract):
+    """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none)."""
+
+    cores: Annotated[float, Field(gt=0)] = 1.0
+    ram: Annotated[int, Field(ge=0)] = 256
+    disk: Annotated[int, Field(ge=0)] = 1024
+    time_limit: Annotated[float, Field(ge=0)] = 3600.0
+
+
+class Source(Contract):
+    """Where a step's files come from: an output of a step, or (``step`` None) the workflow's data input."""
+
+    step: str | None
+    port: str
+
+
+class ParameterRef(Contract):
+    """A step input that takes the value of a workflow parameter."""
+
+    kind: Literal["parameter"] = "parameter"
+    name: str
+
+
+class Constant(Contract):
+    """A step input with a fixed value (its ``default``)."""
+
+    kind: Literal["constant"] = "constant"
+    value: Any
+
+
+Argument = Annotated[ParameterRef | Constant, Field(discriminator="kind")]
+
+
+class StepOutput(Contract):
+    """``optional``: the tool may give no file (CWL ``File?``): that filters."""
+
+    port: str
+    optional: bool = False
+
+
+class PlanStep(Contract):
+    """One step: a task over a data set. ``tool``: the CommandLineTool as a self-contained CWL document (JSON)."""
+
+    name: str
+    doc: str = ""
+    mode: TaskMode
+    #: Input port of the tool that takes the file (map) or the files (merge).
+    data_port: str
+    source: Source
+    arguments: dict[str, Argument] = Field(default_factory=dict)
+    outputs: Annotated[list[StepOutput], Field(min_length=1)]
+    tool: dict[str, Any]
+    boundary: Boundary = Boundary()
+    retry: Retry = Retry()
+    rank: float = 1.0
+    groups: MergeGroups = MergeGroups()
+    resources: Resources = Resources()
+    device_type: DeviceType = DeviceType.CPU
+
+
+class PlanOutput(Contract):
+    """A workflow output: the data set that ``step`` writes at ``port``."""
+
+    name: str
+    step: str
+    port: str
+
+
+class Retention(Contract):
+    """``input``: what becomes of the first input once the output is safe."""
+
+    input: Literal["delete", "keep"] = "delete"
+    logs: Literal["delete", "keep"] = "keep"
+
+
+class Plan(Contract):
+    """Steps stand in document order and form a graph without cycles."""
+
+    name: str
+    doc: str = ""
+    cwl_version: str
+    data_input: str
+    parameters: dict[str, Parameter] = Field(default_factory=dict)
+    match: dict[str, Condition] = Field(default_factory=dict)
+    priority: int = 0
+    bind: dict[str, str] = Field(default_factory=dict)
+    retention: Retention = Retention()
+    steps: Annotated[list[PlanStep], Field(min_length=1)]
+    outputs: Annotated[list[PlanOutput], Field(min_length=1)]
+
+    def step(self, name: str) -> PlanStep:
+        """The step of that name; ``KeyError`` when there is none."""
+        for step in self.steps:
+            if step.name == name:
+                return step
+        raise KeyError(name)

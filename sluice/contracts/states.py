@@ -1,0 +1,165 @@
+"""Every state name of the system, spelt out here only. The legal moves stand in the owner's ``domain/transitions.py``."""
+
+from enum import StrEnum
+
+
+class DatasetType(StrEnum):
+    INPUT = "input"
+    INTERMEDIATE = "intermediate"
+    OUTPUT = "output"
+    LOGS = "logs"
+
+
+class DatasetState(StrEnum):
+    """Life of a data set in the DMS."""
+
+    OPEN = "open"  #: files are still being added
+    CLOSED = "closed"  #: complete: can be worked with
+    UPLOADING = "uploading"  #: closed, and on its way to the output storage
+    UPLOADED = "uploaded"  #: every file safe and verified on the output storage
+    DELETING = "deleting"
+    DELETED = "deleted"
+
+    @property
+    def readable(self) -> bool:
+        """Can its files be worked with?"""
+        return self in {DatasetState.CLOSED, DatasetState.UPLOADING, DatasetState.UPLOADED}
+
+
+class ReplicaState(StrEnum):
+    """Life of one copy of a file on one storage."""
+
+    AVAILABLE = "available"
+    DELETING = "deleting"
+    DELETED = "deleted"
+
+
+class StorageType(StrEnum):
+    INPUT = "input"
+    INTERMEDIATE = "intermediate"
+    OUTPUT = "output"
+    LOGS = "logs"
+
+
+class TaskMode(StrEnum):
+    MAP = "map"  #: the tool runs on each file
+    MERGE = "merge"  #: the tool joins groups of files
+
+
+class DeviceType(StrEnum):
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+class TaskState(StrEnum):
+    """Life of a task in the WMS."""
+
+    WAITING = "waiting"  #: its input data set is not complete yet
+    SPLITTING = "splitting"  #: jobs are being made from the files; those made may already run
+    ACTIVE = "active"  #: all its jobs exist
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+    @property
+    def final(self) -> bool:
+        return self in {TaskState.FINISHED, TaskState.FAILED, TaskState.CANCELED}
+
+
+class JobState(StrEnum):
+    READY = "ready"
+    LEASED = "leased"  #: promised to a pilot until a time
+    RUNNING = "running"  #: the pilot said that it has started
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    HELD = "held"  #: took several pilots down with it: waits for a person
+
+    @property
+    def final(self) -> bool:
+        return self in {JobState.FINISHED, JobState.FAILED, JobState.CANCELED}
+
+
+class AttemptOutcome(StrEnum):
+    """How one attempt at a job ended, as its pilot reports it (``lost``: as the WMS found it)."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    LOST = "lost"
+    RETURNED = "returned"  #: handed back unstarted by a pilot that drains
+
+
+class ErrorClass(StrEnum):
+    TOOL_FAILED = "tool_failed"
+    TOOL_REFUSED = "tool_refused"  #: exited with one of its permanentFailCodes: the input is at fault, no retry helps
+    TOOL_TIMEOUT = "tool_timeout"
+    OUT_OF_MEMORY = "out_of_memory"
+    STAGE_IN_FAILED = "stage_in_failed"
+    CHECKSUM_MISMATCH = "checksum_mismatch"
+    STAGE_OUT_FAILED = "stage_out_failed"
+    PILOT_LOST = "pilot_lost"
+    CANCELED = "canceled"
+    INTERNAL = "internal"
+
+
+class PilotState(StrEnum):
+    ACTIVE = "active"
+    DRAINING = "draining"  #: finishes what it has, takes nothing new
+    GONE = "gone"  #: signed off
+    LOST = "lost"  #: stopped answering
+
+
+class ReportAnswer(StrEnum):
+    """What became of a pilot's report."""
+
+    ACCEPTED = "accepted"
+    ALREADY = "already"  #: the same report was accepted before
+    STALE = "stale"  #: the attempt is no longer the job's: nothing changed; the pilot removes its files
+
+
+class ChainState(StrEnum):
+    IN_PROGRESS = "in_progress"
+    UPLOADING = "uploading"  #: all steps done, the output is on its way to the output storage
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+    @property
+    def final(self) -> bool:
+        return self in {ChainState.FINISHED, ChainState.FAILED, ChainState.CANCELED}
+
+
+class StepState(StrEnum):
+    PENDING = "pending"  #: waits for the steps before it
+    STARTING = "starting"  #: its storages and data sets are being made
+    IN_PROGRESS = "in_progress"  #: its task is with the WMS
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+    @property
+    def final(self) -> bool:
+        return self in {StepState.FINISHED, StepState.FAILED, StepState.CANCELED}
+
+
+class ChainDatasetStatus(StrEnum):
+    """A data set as its chain sees it."""
+
+    IN_PROGRESS = "in_progress"  #: being written
+    READY = "ready"  #: complete, and needed
+    FINISHED = "finished"  #: no longer needed: released for deletion
+
+
+class WatchState(StrEnum):
+    """What the watcher knows of a task or an upload it follows."""
+
+    IN_PROGRESS = "in_progress"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+
+class WatchKind(StrEnum):
+    TASK = "task"  #: followed in the WMS
+    UPLOAD = "upload"  #: followed in the DMS

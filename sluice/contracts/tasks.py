@@ -1,0 +1,144 @@
+"""Tasks and jobs: the WMS's messages, requests and answers, those of pilots left out."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp
+from sluice.contracts.plan import Boundary, MergeGroups, Resources
+from sluice.contracts.states import AttemptOutcome, DeviceType, ErrorClass, JobState, TaskMode, TaskState
+
+
+class TaskOutput(Contract):
+    """Where the files of one output port go: a data set, its storage, and its folder there."""
+
+    port: str
+    dat_out_uid: UUID
+    dat_stor_url: StorageUrl
+    dat_out_url: StorageUrl
+    optional: bool = False
+
+
+class Task(Contract):
+    """The message of queue ``wms.tasks``.
+
+    ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL CommandLineTool (JSON); ``args``: the
+    constant part of the job order. The first output's place stands in ``dat_*``, those of further ones in ``side_outputs``.
+    """
+
+    uid: UUID
+    chain_uid: UUID
+    step: str
+    template: str
+    executable: dict[str, Any]
+    args: dict[str, Any]
+    rank: float = 1.0
+    device_type: DeviceType = DeviceType.CPU
+    mode: TaskMode
+    dat_in_uid: UUID
+    dat_in_port: str
+    retry: Annotated[int, Field(ge=1)] = 3
+    backoff: float = 1.0
+    dat_out_uid: UUID
+    dat_out_port: str
+    dat_out_optional: bool = False
+    dat_stor_url: StorageUrl
+    dat_out_url: StorageUrl
+    side_outputs: list[TaskOutput] = Field(default_factory=list)
+    log_out_uid: UUID
+    log_stor_url: StorageUrl
+    log_out_url: StorageUrl
+    boundary: Boundary = Boundary()
+    groups: MergeGroups = MergeGroups()
+    resources: Resources = Resources()
+
+    @property
+    def outputs(self) -> list[TaskOutput]:
+        first = TaskOutput(
+            port=self.dat_out_port,
+            dat_out_uid=self.dat_out_uid,
+            dat_stor_url=self.dat_stor_url,
+            dat_out_url=self.dat_out_url,
+            optional=self.dat_out_optional,
+        )
+        return [first, *self.side_outputs]
+
+
+class TaskStatus(Contract):
+    """Counts add up to ``total`` at every moment. ``killed``: canceled while a pilot had it."""
+
+    uid: UUID
+    chain_uid: UUID
+    step: str
+    template: str
+    state: TaskState
+    mode: TaskMode
+    rank: float
+    total: int
+    ready: int
+    leased: int
+    running: int
+    finished: int
+    failed: int
+    canceled: int
+    held: int
+    #: Attempts that did not succeed, whether or not a later one did.
+    failed_attempts: int = 0
+    created_at: Timestamp
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+    reason: str = ""
+    #: Failed jobs by class of error.
+    errors: dict[ErrorClass, int] = Field(default_factory=dict)
+
+
+class TaskStatusList(Contract):
+    tasks: list[TaskStatus]
+
+
+class Prioritise(Contract):
+    """A task's new rank; higher runs earlier."""
+
+    rank: Annotated[float, Field(ge=0.0, le=1e6)]
+
+
+class Attempt(Contract):
+    attempt: int
+    pilot: str
+    leased_at: Timestamp
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+    outcome: AttemptOutcome | None = None
+    exit_code: int | None = None
+    error_class: ErrorClass | None = None
+    message: str = ""
+    #: MiB and seconds.
+    peak_memory: float | None = None
+    cpu_seconds: float | None = None
+    log_url: StorageUrl | None = None
+
+
+class Job(Contract):
+    """``inputs``: names of its files, in order. ``attempts`` are given where one job is asked for."""
+
+    id: int
+    task_uid: UUID
+    seq: int
+    state: JobState
+    inputs: list[FileName]
+    attempt: int
+    error_class: ErrorClass | None = None
+    message: str = ""
+    attempts: list[Attempt] = Field(default_factory=list)
+
+
+class JobPage(Contract):
+    jobs: list[Job]
+    next: str | None
+
+
+class Explanation(Contract):
+    """Why a task or job does not run, or why it ended as it did: one sentence with numbers."""
+
+    text: str

@@ -1,0 +1,183 @@
+"""Consumers: messages from a queue, each applied once, in its effect's transaction, acknowledged after commit (invariant 2)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pydantic
+import structlog
+
+from sluice.contracts.base import Contract
+from sluice.contracts.messages import PAYLOADS, CloudEvent
+from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.servicekit.database import LOST_CONNECTION, Database, Transaction
+from sluice.servicekit.lifecycle import cancel_and_wait
+from sluice.servicekit.logging import log_ids
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.transport.base import Delivery, Transport
+
+log = structlog.get_logger(__name__)
+
+Handler = Callable[[Transaction, Any], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    delivery: Delivery
+    event: CloudEvent
+    data: Contract
+
+
+class QueueConsumer:
+    """Applies messages of ``queue``. ``handlers``: message type → what to do with its data, inside the open transaction.
+
+    A batch is applied in one transaction; if that fails, one by one, so that a bad message harms no other. A handler that raises
+    ``Unprocessable`` refuses the message for good; a lost database makes it wait; anything else is tried again up to the queue's
+    delivery limit. ``on_applied`` is called after each commit (to wake a loop).
+    """
+
+    def __init__(
+        self,
+        *,
+        transport: Transport,
+        database: Database,
+        metrics: ServiceMetrics,
+        queue: str,
+        handlers: Mapping[str, Handler],
+        prefetch: int = 64,
+        on_applied: Callable[[], None] | None = None,
+    ) -> None:
+        self._transport = transport
+        self._database = database
+        self._metrics = metrics
+        self._queue = queue
+        self._handlers = handlers
+        self._prefetch = prefetch
+        self._on_applied = on_applied
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name=f"consumer {self._queue}")
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        await cancel_and_wait(task)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                stream = cast(Any, self._transport.consume(self._queue, prefetch=self._prefetch))
+                async with aclosing(stream):
+                    async for deliveries in stream:
+                        await self._apply_batch(deliveries)
+                return
+            except Exception:  # process boundary: a consumer goes on until it is stopped
+                log.exception("consumer.failed", queue=self._queue)
+                await asyncio.sleep(1.0)
+
+    async def _apply_batch(self, deliveries: Sequence[Delivery]) -> None:
+        batch = [parsed for delivery in deliveries if (parsed := await self._parse(delivery)) is not None]
+        if not batch:
+            return
+        try:
+            await self._until_database(batch)
+        except Exception as error:
+            if len(batch) == 1:
+                await self._refuse(batch[0], error)
+                return
+            for parsed in batch:
+                await self._apply_one(parsed)
+            return
+        await self._done(batch)
+
+    async def _apply_one(self, parsed: _Parsed) -> None:
+        try:
+            await self._until_database([parsed])
+        except Exception as error:
+            await self._refuse(parsed, error)
+            return
+        await self._done([parsed])
+
+    async def _until_database(self, batch: Sequence[_Parsed]) -> None:
+        """Applies the batch; while the database is away, waits with the messages in hand."""
+        pause = 0.1
+        while True:
+            try:
+                async with self._database.transaction() as transaction:
+                    for parsed in batch:
+                        await self._handle(transaction, parsed)
+                return
+            except (*LOST_CONNECTION, NotAvailable) as error:
+                log.warning("consumer.waiting", queue=self._queue, reason=str(error))
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, 5.0)
+
+    async def _handle(self, transaction: Transaction, parsed: _Parsed) -> None:
+        if not await transaction.first_time(self._queue, parsed.event.id):
+            self._metrics.messages.labels(self._queue, "repeated").inc()
+            return
+        with log_ids(message=parsed.event.id):
+            await self._handlers[parsed.event.type](transaction, parsed.data)
+
+    async def _done(self, batch: Sequence[_Parsed]) -> None:
+        if self._on_applied is not None:
+            self._on_applied()
+        await asyncio.gather(*(parsed.delivery.ack() for parsed in batch))
+        self._metrics.messages.labels(self._queue, "applied").inc(len(batch))
+
+    async def _parse(self, delivery: Delivery) -> _Parsed | None:
+        try:
+            event = CloudEvent.model_validate_json(delivery.body)
+            if event.type not in self._handlers:
+                raise Unprocessable(f"queue {self._queue} does not take messages of type {event.type!r}")
+            data = PAYLOADS[event.type].model_validate(event.data)
+        except (pydantic.ValidationError, Unprocessable) as error:
+            self._metrics.messages.labels(self._queue, "rejected").inc()
+            log.error("consumer.rejected", queue=self._queue, message=delivery.message_id, reason=str(error))
+            await delivery.reject(str(error))
+            return None
+        return _Parsed(delivery, event, data)
+
+    async def _refuse(self, parsed: _Parsed, error: Exception) -> None:
+        reason = f"{type(error).__name__}: {error}"
+        with log_ids(message=parsed.event.id):
+            if isinstance(error, Unprocessable):
+                self._metrics.messages.labels(self._queue, "rejected").inc()
+                log.error("consumer.rejected", queue=self._queue, reason=reason)
+                await parsed.delivery.reject(reason)
+            else:
+                self._metrics.messages.labels(self._queue, "retried").inc()
+                log.error("consumer.retry", queue=self._queue, reason=reason, exc_info=error)
+                await parsed.delivery.retry(reason)
+
+
+class WakeConsumer:
+    """Receives events that only wake a poller; nothing is stored, and a lost one costs a polling period."""
+
+    def __init__(self, *, transport: Transport, queue: str, wake: Callable[[], None]) -> None:
+        self._transport = transport
+        self._queue = queue
+        self._wake = wake
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name=f"wake {self._queue}")
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        await cancel_and_wait(task)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                stream = cast(Any, self._transport.consume(self._queue, prefetch=256))
+                async with aclosing(stream):
+                    async for deliveries in stream:
+                        self._wake()
+                        await asyncio.gather(*(delivery.ack() for delivery in deliveries))
+                return
+            except Exception:  # process boundary: a consumer goes on until it is stopped
+                log.exception("consumer.failed", queue=self._queue)
+                await asyncio.sleep(1.0)

@@ -1,0 +1,155 @@
+"""A service's own PostgreSQL database: a pool, and transactions whose messages commit with them (invariant 2)."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import asyncpg
+import orjson
+
+from sluice.contracts.base import Contract
+from sluice.contracts.messages import CloudEvent, extra_attributes
+from sluice.contracts.problems import NotAvailable
+from sluice.servicekit.clock import Clock, SystemClock
+
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
+
+    Connection = PoolConnectionProxy[asyncpg.Record]
+else:
+    Connection = object  # the class is generic for the type checker only
+
+#: What asyncpg raises when the server is gone, shutting down or starting, or the link broke.
+LOST_CONNECTION = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+)
+
+INSERT_OUTBOX = """
+-- Messages of this transaction, sent after it has committed.
+INSERT INTO outbox (message_id, destination, body) SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[])
+"""
+
+INSERT_INBOX = """
+-- True (a row) the first time this message comes, nothing when it was applied before.
+INSERT INTO inbox (queue, message_id) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1
+"""
+
+#: Tables that every service's first migration creates.
+MESSAGING_TABLES = """
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz
+);
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
+);
+CREATE INDEX inbox_applied_at ON inbox (applied_at);
+"""
+
+
+class Transaction:
+    """An open transaction. ``send`` promises a message: it leaves if, and only if, the transaction commits."""
+
+    def __init__(self, connection: Connection, *, source: str, clock: Clock) -> None:
+        self.connection = connection
+        self._source = source
+        self._clock = clock
+        self._messages: list[tuple[str, str, bytes]] = []
+
+    def send(self, destination: str, data: Contract, *, subject: Any = None, **ids: Any) -> None:
+        """``ids`` (chain, task, dataset …) become CloudEvents attributes, which the receiver's logs carry on."""
+        event = CloudEvent(
+            id=str(uuid4()),
+            source=f"urn:sluice:{self._source}",
+            type=destination,
+            subject=None if subject is None else str(subject),
+            time=self._clock.now(),
+            data=data.model_dump(mode="json"),
+            **extra_attributes(**ids),
+        )
+        self._messages.append((event.id, destination, event.model_dump_json().encode()))
+
+    async def first_time(self, queue: str, message_id: str) -> bool:
+        """Marks a message as applied, in this transaction; False when it was before."""
+        return await self.connection.fetchval(INSERT_INBOX, queue, message_id) is not None
+
+    async def _write_outbox(self) -> bool:
+        if not self._messages:
+            return False
+        ids, destinations, bodies = zip(*self._messages, strict=True)
+        await self.connection.execute(INSERT_OUTBOX, list(ids), list(destinations), list(bodies))
+        return True
+
+
+class Database:
+    """``source`` names the service in the messages it sends. ``on_send`` is called after a commit that left messages behind."""
+
+    def __init__(self, url: str, *, source: str, clock: Clock | None = None, max_connections: int = 8) -> None:
+        self.url = url
+        self.source = source
+        self.clock = clock or SystemClock()
+        self.on_send: Callable[[], None] | None = None
+        self._max_connections = max_connections
+        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+
+    async def start(self) -> None:
+        """Raises ``NotAvailable`` when the server does not answer."""
+        try:
+            self._pool = await asyncpg.create_pool(
+                self.url, min_size=1, max_size=self._max_connections, init=_use_json, command_timeout=60
+            )
+        except LOST_CONNECTION as error:
+            raise NotAvailable(f"the database of {self.source} does not answer: {error}", service=self.source) from error
+
+    async def stop(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection for single statements (each its own transaction)."""
+        if self._pool is None:
+            raise NotAvailable(f"the database of {self.source} is not open", service=self.source)
+        async with self._pool.acquire() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """Commits at the end of the block, with the messages sent in it; rolls both back when it raises."""
+        async with self.connection() as connection, connection.transaction():
+            transaction = Transaction(connection, source=self.source, clock=self.clock)
+            yield transaction
+            wrote = await transaction._write_outbox()
+        if wrote and self.on_send is not None:
+            self.on_send()
+
+    async def ping(self) -> None:
+        async with self.connection() as connection:
+            await connection.fetchval("SELECT 1")
+
+
+async def _use_json(connection: "Connection | asyncpg.Connection[asyncpg.Record]") -> None:
+    """jsonb columns hold and give Python values."""
+    await connection.set_type_codec(
+        "jsonb",
+        schema="pg_catalog",
+        format="binary",
+        encoder=lambda value: b"\x01" + orjson.dumps(value, default=str),
+        decoder=lambda data: orjson.loads(data[1:]),
+    )

@@ -1,0 +1,153 @@
+"""The HTTP side of a service: problem details, health, readiness, metrics, and timing of every route."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sluice.contracts.problems import PROBLEM_TYPE, Finding, NotAvailable, Problem, ServiceError
+from sluice.servicekit.database import LOST_CONNECTION
+from sluice.servicekit.metrics import ServiceMetrics
+
+log = structlog.get_logger(__name__)
+
+Check = Callable[[], Awaitable[None]]
+PROBLEM_JSON = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """``checks``: what must answer for the service to be ready; each raises when it does not."""
+
+    checks: dict[str, Check]
+
+    async def report(self) -> dict[str, str]:
+        """Name of the check → "ok" or the reason why not."""
+        answers: dict[str, str] = {}
+        for name, check in self.checks.items():
+            try:
+                await check()
+                answers[name] = "ok"
+            except Exception as error:
+                answers[name] = f"{type(error).__name__}: {error}"
+        return answers
+
+
+def errors(*classes: type[ServiceError]) -> dict[int | str, dict[str, Any]]:
+    """Declares a route's error answers: ``@router.get(…, responses=errors(NotFound, Conflict))``."""
+    return {error.status: {"model": Problem, "description": error.title, "content": {PROBLEM_JSON: {}}} for error in classes}
+
+
+def create_app(name: str, routers: Sequence[APIRouter], *, health: Health, metrics: ServiceMetrics) -> FastAPI:
+    """An application with the routers, ``/healthz``, ``/readyz`` and ``/metrics``; every error is a problem (RFC 9457)."""
+    app = FastAPI(title=f"Sluice {name}", version="1", docs_url="/api/docs", redoc_url=None, openapi_url="/api/openapi.json")
+    for router in routers:
+        app.include_router(router)
+    app.include_router(_health_router(health, metrics))
+    app.add_exception_handler(ServiceError, _service_error)
+    app.add_exception_handler(RequestValidationError, _invalid_request)
+    app.add_exception_handler(HTTPException, _http_error)
+    for lost in LOST_CONNECTION:
+        app.add_exception_handler(lost, _lost_connection)
+    app.add_exception_handler(Exception, _unexpected)
+    app.add_middleware(Timing, metrics=metrics)
+    return app
+
+
+def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
+    router = APIRouter(tags=["health"])
+
+    @router.get("/healthz")
+    async def healthz() -> dict[str, str]:
+        """The process lives."""
+        return {"status": "ok"}
+
+    @router.get("/readyz")
+    async def readyz(response: Response) -> dict[str, str]:
+        """It can work: what it needs answers. 503 with the reasons otherwise."""
+        report = await health.report()
+        if any(answer != "ok" for answer in report.values()):
+            response.status_code = 503
+        return report
+
+    @router.get("/metrics")
+    async def prometheus() -> Response:
+        return Response(metrics.render(), media_type="text/plain; version=0.0.4")
+
+    return router
+
+
+class Timing:
+    """Times every request by its route's template (never by its path: that would be a metric per id)."""
+
+    def __init__(self, app: ASGIApp, metrics: ServiceMetrics) -> None:
+        self.app = app
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 500
+
+        async def watch(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watch)
+        finally:
+            route = getattr(scope.get("route"), "path", "unmatched")
+            self.metrics.requests.labels(scope["method"], route, status).observe(time.perf_counter() - started)
+
+
+def problem_response(problem: Problem) -> JSONResponse:
+    return JSONResponse(problem.model_dump(mode="json", exclude_none=True), status_code=problem.status, media_type=PROBLEM_JSON)
+
+
+async def _service_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ServiceError)  # noqa: S101 - registered for this class only
+    return problem_response(error.problem())
+
+
+async def _invalid_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
+    findings = [Finding(message=f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}") for e in error.errors()]
+    return problem_response(
+        Problem(
+            type=PROBLEM_TYPE + "invalid-request",
+            title="The request does not have the right form",
+            status=422,
+            detail="; ".join(finding.message for finding in findings),
+            findings=findings,
+        )
+    )
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+    return problem_response(
+        Problem(title=str(error.detail), status=error.status_code, detail=f"{request.method} {request.url.path}")
+    )
+
+
+async def _lost_connection(request: Request, error: Exception) -> Response:
+    log.warning("http.database_lost", path=request.url.path, reason=str(error))
+    return problem_response(NotAvailable("the database does not answer now; try again").problem())
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    log.error("http.unexpected", path=request.url.path, exc_info=error)
+    return problem_response(
+        Problem(type=PROBLEM_TYPE + "internal", title="Internal error", status=500, detail="unexpected; see the service's log")
+    )

@@ -1,0 +1,61 @@
+"""Periodic work: a tick every so often, sooner when woken. The poll is the truth; a wake only saves the waiting."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from sluice.servicekit.lifecycle import cancel_and_wait
+from sluice.servicekit.metrics import ServiceMetrics
+
+log = structlog.get_logger(__name__)
+
+#: Longest pause after ticks that failed one after the other, seconds.
+MAX_BACKOFF = 5.0
+
+
+class Loop:
+    """Calls ``tick`` again and again: at once while it returns True (there is more), else after ``period`` seconds or a wake."""
+
+    def __init__(self, name: str, tick: Callable[[], Awaitable[bool]], *, period: float, metrics: ServiceMetrics) -> None:
+        self.name = name
+        self._tick = tick
+        self._period = period
+        self._metrics = metrics
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name=f"loop {self.name}")
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        await cancel_and_wait(task)
+
+    async def _run(self) -> None:
+        failures = 0
+        while True:
+            self._wake.clear()
+            try:
+                more = await self._tick()
+                failures = 0
+            except Exception:  # process boundary: one failed tick must not end the loop
+                failures += 1
+                more = False
+                self._metrics.loop_failures.labels(self.name).inc()
+                log.exception("loop.tick_failed", loop=self.name, failures=failures)
+            if not more:
+                await self._pause(failures)
+
+    async def _pause(self, failures: int) -> None:
+        if failures:
+            await asyncio.sleep(min(0.1 * 2**failures, MAX_BACKOFF))
+            return
+        try:
+            async with asyncio.timeout(self._period):
+                await self._wake.wait()
+        except TimeoutError:
+            return

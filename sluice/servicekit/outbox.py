@@ -1,0 +1,77 @@
+"""The relay: the only place from which messages leave a service. What committed is sent at least once, in order of commit as far
+as possible; receivers drop what comes twice by its id."""
+
+from datetime import timedelta
+
+from sluice.servicekit.database import Database
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.transport.base import Message, Transport
+
+#: Messages sent in one go, and how long a relay that died may keep them from the others.
+BATCH = 200
+CLAIM = timedelta(seconds=30)
+
+CLAIM_OUTBOX = """
+-- Takes the oldest messages nobody is sending; several relays share the work.
+UPDATE outbox SET claimed_until = now() + $2
+WHERE id IN (
+    SELECT id FROM outbox WHERE claimed_until IS NULL OR claimed_until < now()
+    ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
+)
+RETURNING id, message_id, destination, body
+"""
+
+RELEASE_OUTBOX = "UPDATE outbox SET claimed_until = NULL WHERE id = ANY($1::bigint[])"
+DELETE_OUTBOX = "DELETE FROM outbox WHERE id = ANY($1::bigint[])"
+COUNT_OUTBOX = "SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT 100000) AS waiting"
+PRUNE_INBOX = "DELETE FROM inbox WHERE applied_at < now() - $1::interval"
+
+#: A message cannot come again after so long: brokers and outboxes hold nothing that old.
+INBOX_MEMORY = timedelta(days=14)
+
+
+class OutboxRelay:
+    """Sends committed messages: at once when the database says so, and every ``period`` seconds in any case."""
+
+    def __init__(self, database: Database, transport: Transport, metrics: ServiceMetrics, *, period: float = 1.0) -> None:
+        self._database = database
+        self._transport = transport
+        self._metrics = metrics
+        self._loop = Loop("outbox", self._relay, period=period, metrics=metrics)
+        self._prune = Loop("inbox.prune", self._forget, period=3600.0, metrics=metrics)
+
+    async def start(self) -> None:
+        self._database.on_send = self._loop.wake
+        await self._loop.start()
+        await self._prune.start()
+
+    async def stop(self) -> None:
+        self._database.on_send = None
+        await self._prune.stop()
+        await self._loop.stop()
+
+    async def _relay(self) -> bool:
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(CLAIM_OUTBOX, BATCH, CLAIM)
+        if not rows:
+            self._metrics.outbox_waiting.set(0)
+            return False
+        rows.sort(key=lambda row: int(row["id"]))
+        ids = [row["id"] for row in rows]
+        try:
+            await self._transport.send([Message(row["message_id"], row["destination"], row["body"]) for row in rows])
+        except BaseException:
+            async with self._database.connection() as connection:
+                await connection.execute(RELEASE_OUTBOX, ids)
+                self._metrics.outbox_waiting.set(await connection.fetchval(COUNT_OUTBOX))
+            raise
+        async with self._database.connection() as connection:
+            await connection.execute(DELETE_OUTBOX, ids)
+        self._metrics.sent.inc(len(rows))
+        return True
+
+    async def _forget(self) -> bool:
+        async with self._database.connection() as connection:
+            await connection.execute(PRUNE_INBOX, INBOX_MEMORY)
+        return False

@@ -1,0 +1,35 @@
+"""The transport behind a URL."""
+
+from urllib.parse import urlsplit
+
+from sluice.servicekit.transport.base import Topology, Transport
+
+
+class UnknownTransport(ValueError):
+    """The URL's scheme names no message transport."""
+
+    def __init__(self, scheme: str) -> None:
+        super().__init__(
+            f"no message transport for URLs that begin with {scheme!r}: "
+            "give postgresql://… (PostgreSQL) or amqp://… / amqps://… (RabbitMQ)"
+        )
+        self.scheme = scheme
+
+
+def open_transport(url: str, topology: Topology) -> Transport:
+    """A transport that is not started yet; raises ``UnknownTransport``.
+
+    The implementations are imported here, so that neither needs the other's driver.
+    """
+    scheme = urlsplit(url).scheme
+    match scheme:
+        case "postgresql" | "postgres" | "postgresql+asyncpg":
+            from sluice.servicekit.transport.postgres import PostgresTransport  # noqa: PLC0415
+
+            return PostgresTransport(url.replace("+asyncpg", "", 1), topology)
+        case "amqp" | "amqps":
+            from sluice.servicekit.transport.rabbitmq import RabbitTransport  # noqa: PLC0415
+
+            return RabbitTransport(url, topology)
+        case _:
+            raise UnknownTransport(scheme)

@@ -1,0 +1,106 @@
+"""The message transport on PostgreSQL, for the embedded mode: one table, claims with SKIP LOCKED, wake-ups with NOTIFY.
+
+A message in a consumer's hand carries that consumer's identity and a lease. The lease is renewed while the consumer lives, so a
+slow handler gets no double; when the consumer's connection ends, its messages come again within about a second.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+import structlog
+
+from sluice.servicekit.transport import postgres_schema as sql
+from sluice.servicekit.transport.base import (
+    DeadLetter,
+    Delivery,
+    Message,
+    Queue,
+    Topology,
+    TransportUnavailable,
+    UnknownDestination,
+)
+from sluice.servicekit.transport.postgres_consumer import PostgresConsumer
+from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
+
+logger = structlog.get_logger(__name__)
+
+CONSUME_PAUSE = 0.2
+
+
+class PostgresTransport:
+    """See ``sluice.servicekit.transport.base.Transport``."""
+
+    def __init__(self, url: str, topology: Topology) -> None:
+        self._topology = topology
+        self._link = PostgresLink(url)
+        self._session = PostgresSession(self._link, self._identity_changed)
+        self._consumers: set[PostgresConsumer] = set()
+        self._stopping = False
+
+    async def start(self) -> None:
+        try:
+            await self._link.open()
+            await self._session.start()
+        except TransportUnavailable:
+            await self._link.close()
+            raise
+
+    async def stop(self) -> None:
+        if self._stopping:
+            return
+        self._stopping = True
+        await self._session.stop()
+        for consumer in self._consumers:
+            consumer.wake()
+        await self._link.close()
+
+    async def send(self, messages: Sequence[Message]) -> None:
+        stored = [
+            (queue, message.id, message.body) for message in messages for queue in self._topology.receivers(message.destination)
+        ]
+        if stored:
+            await self._link.fetch(sql.SEND, *map(list, zip(*stored, strict=True)), lasting=True)
+
+    def consume(self, queue: str, *, prefetch: int) -> AsyncIterator[Sequence[Delivery]]:
+        return self._consume(self._queue(queue), prefetch)
+
+    async def depth(self, queue: str) -> int:
+        rows = await self._link.fetch(sql.DEPTH, self._queue(queue).name)
+        return int(rows[0][0])
+
+    async def dead_letters(self, queue: str, *, limit: int) -> Sequence[DeadLetter]:
+        rows = await self._link.fetch(sql.DEAD_LETTERS, self._queue(queue).name, limit)
+        return [DeadLetter(**row) for row in rows]
+
+    async def ping(self) -> None:
+        if self._session.holder is None:
+            raise TransportUnavailable("no session with the database")
+        await self._link.fetch("SELECT 1")
+
+    async def _consume(self, queue: Queue, prefetch: int) -> AsyncIterator[Sequence[Delivery]]:
+        consumer = PostgresConsumer(self._link, self._session, queue, prefetch)
+        self._consumers.add(consumer)
+        try:
+            await consumer.open()
+            while not self._stopping:
+                try:
+                    batch = await consumer.take()
+                except TransportUnavailable as error:
+                    logger.warning("cannot receive", queue=queue.name, reason=error.what)
+                    await asyncio.sleep(CONSUME_PAUSE)
+                    continue
+                if batch:
+                    yield batch
+        finally:
+            self._consumers.discard(consumer)
+            await consumer.close()
+
+    def _identity_changed(self) -> None:
+        for consumer in self._consumers:
+            consumer.forget()
+
+    def _queue(self, name: str) -> Queue:
+        try:
+            return self._topology.queues[name]
+        except KeyError:
+            raise UnknownDestination(name) from None

@@ -1,0 +1,171 @@
+"""The receiving side of the PostgreSQL transport: what one consumer has in hand, and its answers."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from sluice.servicekit.transport import postgres_schema as sql
+from sluice.servicekit.transport.base import Queue, TransportUnavailable
+from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
+from sluice.servicekit.transport.retry_pauses import pause_after, undelivered_reason
+
+logger = structlog.get_logger(__name__)
+
+# Seconds a message stays in a living consumer's hand without a sign of life; renewed three times as often.
+LEASE = 30.0
+# Seconds after which a consumer looks by itself: for messages whose pause is over and for wake-ups that got lost.
+POLL_INTERVAL = 1.0
+# An answer is tried so often before it is left to the lease, which makes the message come again.
+ANSWER_TRIES = 3
+ANSWER_PAUSE = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PostgresDelivery:
+    """One message in hand; ``holder`` is the identity it was claimed under."""
+
+    consumer: "PostgresConsumer"
+    holder: int
+    seq: int
+    message_id: str
+    body: bytes
+    attempt: int
+    last_reason: str | None
+
+    async def ack(self) -> None:
+        await self.consumer.acknowledge(self)
+
+    async def retry(self, reason: str) -> None:
+        if self.attempt >= self.consumer.queue.delivery_limit:
+            await self.consumer.bury(self, reason)
+        else:
+            await self.consumer.release([self], pause=pause_after(self.attempt), reason=reason)
+
+    async def reject(self, reason: str) -> None:
+        await self.consumer.bury(self, reason)
+
+
+class PostgresConsumer:
+    """Claims messages of one queue, at most ``prefetch`` unanswered at a time."""
+
+    def __init__(self, link: PostgresLink, session: PostgresSession, queue: Queue, prefetch: int) -> None:
+        self.queue = queue
+        self._link = link
+        self._session = session
+        self._prefetch = prefetch
+        self._held: set[PostgresDelivery] = set()
+        self._wake = asyncio.Event()
+        self._acks: list[PostgresDelivery] = []
+        self._acking = asyncio.Lock()
+        self._renewer: asyncio.Task[None] | None = None
+        self._timers: set[asyncio.TimerHandle] = set()
+
+    async def open(self) -> None:
+        await self._session.listen(self.queue.name, self._wake.set)
+        self._renewer = asyncio.create_task(self._renew(), name=f"renew-{self.queue.name}")
+
+    async def close(self) -> None:
+        """Hands back what is unanswered."""
+        self._session.unlisten(self.queue.name, self._wake.set)
+        for timer in self._timers:
+            timer.cancel()
+        if self._renewer is not None:
+            self._renewer.cancel()
+            await asyncio.gather(self._renewer, return_exceptions=True)
+        if self._held:
+            await self.release(list(self._held), pause=0.0, reason=None)
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def forget(self) -> None:
+        """Another identity: what was in hand comes again."""
+        self._held.clear()
+        self._wake.set()
+
+    async def take(self) -> Sequence[PostgresDelivery]:
+        """The next messages, or none when woken (or due to look) without one there."""
+        free = self._prefetch - len(self._held)
+        self._wake.clear()
+        batch = await self._claim(free) if free > 0 and self._session.holder is not None else []
+        if not batch:
+            await self._pause(POLL_INTERVAL)
+        return batch
+
+    async def acknowledge(self, delivery: PostgresDelivery) -> None:
+        """Removes the message. Answers that come while others are under way travel together."""
+        self._acks.append(delivery)
+        async with self._acking:
+            batch, self._acks = self._acks, []
+            for holder in {one.holder for one in batch}:
+                await self._answer(sql.ACK, [one for one in batch if one.holder == holder])
+
+    async def bury(self, delivery: PostgresDelivery, reason: str) -> None:
+        logger.warning("message goes to the dead letters", queue=self.queue.name, message=delivery.message_id, reason=reason)
+        await self._answer(sql.BURY, [delivery], reason)
+
+    async def release(self, batch: list[PostgresDelivery], *, pause: float, reason: str | None) -> None:
+        for holder in {one.holder for one in batch}:
+            await self._answer(sql.RELEASE, [one for one in batch if one.holder == holder], pause, reason)
+        if pause:
+            self._wake_after(pause)
+
+    def _wake_after(self, pause: float) -> None:
+        def due() -> None:
+            self._timers.discard(timer)
+            self._wake.set()
+
+        timer = asyncio.get_running_loop().call_later(pause, due)
+        self._timers.add(timer)
+
+    async def _claim(self, free: int) -> list[PostgresDelivery]:
+        holder = self._session.holder
+        rows = await self._link.fetch(sql.CLAIM, self.queue.name, free, holder, LEASE)
+        if holder is None or holder != self._session.holder:
+            return []  # the identity changed meanwhile; these come again
+        claimed = [
+            PostgresDelivery(self, holder, row["seq"], row["id"], row["body"], row["attempts"], row["reason"])
+            for row in sorted(rows, key=lambda row: int(row["seq"]))
+        ]
+        self._held.update(claimed)
+        limit = self.queue.delivery_limit
+        for one in [one for one in claimed if one.attempt > limit]:
+            await self.bury(one, undelivered_reason(limit, one.last_reason))
+        return [one for one in claimed if one.attempt <= limit]
+
+    async def _answer(self, statement: str, batch: list[PostgresDelivery], *arguments: object) -> None:
+        seqs, attempts = [one.seq for one in batch], [one.attempt for one in batch]
+        try:
+            for tries_left in reversed(range(ANSWER_TRIES)):
+                try:
+                    await self._link.fetch(statement, self.queue.name, seqs, attempts, batch[0].holder, *arguments)
+                    return
+                except TransportUnavailable as error:
+                    if not tries_left or batch[0].holder != self._session.holder:
+                        ids = [one.message_id for one in batch]
+                        logger.warning("messages come again", queue=self.queue.name, messages=ids, reason=error.what)
+                        return
+                    await asyncio.sleep(ANSWER_PAUSE)
+        finally:
+            self._held.difference_update(batch)
+            self._wake.set()
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE / 3)
+            held = list(self._held)
+            if held:
+                numbers = [one.seq for one in held], [one.attempt for one in held]
+                try:
+                    await self._link.fetch(sql.RENEW, self.queue.name, *numbers, held[0].holder, LEASE)
+                except TransportUnavailable as error:
+                    logger.warning("leases not renewed", queue=self.queue.name, reason=error.what)
+
+    async def _pause(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            return

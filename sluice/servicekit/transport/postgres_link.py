@@ -1,0 +1,216 @@
+"""Connections of the PostgreSQL transport: short statements on a pool, and one session that is the instance's identity."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import asyncpg
+import structlog
+
+from sluice.servicekit.transport import postgres_schema as sql
+from sluice.servicekit.transport.base import TransportUnavailable
+
+logger = structlog.get_logger(__name__)
+
+# The class is generic for the type checker alone.
+if TYPE_CHECKING:
+    Connection = asyncpg.Connection[asyncpg.Record]
+    Pool = asyncpg.Pool[asyncpg.Record]
+else:
+    Connection, Pool = asyncpg.Connection, asyncpg.Pool
+
+CONNECT_TIMEOUT = 5.0
+STATEMENT_TIMEOUT = 30.0
+# How often a session looks after itself and after instances that died, in seconds.
+SWEEP_INTERVAL = 1.0
+
+# The states of the world (SQLSTATE classes 08, 25, 28, 3D, 40, 53, 57, 58, XX), as opposed to mistakes in a statement.
+UNAVAILABLE: tuple[type[BaseException], ...] = (
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InvalidTransactionStateError,
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.PostgresSystemError,
+    asyncpg.InternalServerError,
+    OSError,
+    TimeoutError,
+)
+
+
+@contextmanager
+def unavailable_when_lost() -> Iterator[None]:
+    """Turns what asyncpg raises when the database is out of reach into ``TransportUnavailable``."""
+    try:
+        yield
+    except UNAVAILABLE as error:
+        raise TransportUnavailable(f"PostgreSQL: {type(error).__name__}: {error}") from error
+
+
+class _PooledConnection(Connection):
+    """No statement here leaves session state behind, so handing a connection back needs no round trip."""
+
+    def get_reset_query(self) -> str:
+        return ""
+
+
+class PostgresLink:
+    """Pools for the statements. ``lasting`` waits for the disk at commit; ``light`` does not (claims and answers: losing one in
+    a crash of the server only makes a message come again)."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._lasting: Pool | None = None
+        self._light: Pool | None = None
+
+    async def open(self) -> None:
+        with unavailable_when_lost():
+            self._lasting = await self._pool(2, {})
+            self._light = await self._pool(4, {"synchronous_commit": "off"})
+        connection = await self.connect()
+        try:
+            with unavailable_when_lost():
+                await sql.create_schema(connection)
+        finally:
+            await connection.close(timeout=CONNECT_TIMEOUT)
+
+    async def close(self) -> None:
+        for pool in (self._lasting, self._light):
+            if pool is not None:
+                try:
+                    await asyncio.wait_for(pool.close(), CONNECT_TIMEOUT)
+                except UNAVAILABLE:
+                    pool.terminate()
+
+    async def fetch(self, statement: str, *arguments: Any, lasting: bool = False) -> list[asyncpg.Record]:
+        """Runs one statement; raises ``TransportUnavailable`` when the database is out of reach."""
+        pool = self._lasting if lasting else self._light
+        if pool is None:
+            raise TransportUnavailable("not started")
+        with unavailable_when_lost():
+            async with pool.acquire(timeout=CONNECT_TIMEOUT) as connection:
+                return await connection.fetch(statement, *arguments)
+
+    async def connect(self) -> Connection:
+        """A connection of its own, outside the pools."""
+        with unavailable_when_lost():
+            return await asyncpg.connect(self._url, timeout=CONNECT_TIMEOUT, command_timeout=STATEMENT_TIMEOUT)
+
+    async def _pool(self, most: int, settings: dict[str, str]) -> Pool:
+        return await asyncpg.create_pool(
+            self._url,
+            min_size=1,
+            max_size=most,
+            timeout=CONNECT_TIMEOUT,
+            command_timeout=STATEMENT_TIMEOUT,
+            connection_class=_PooledConnection,
+            server_settings=settings,
+        )
+
+
+class PostgresSession:
+    """This instance's identity in the database, renewed by itself whenever its connection is lost.
+
+    ``holder`` is the number under which messages are in hand now, or None while there is no connection. ``on_change`` is
+    called when that number changes: whatever was in hand before is no longer.
+    """
+
+    def __init__(self, link: PostgresLink, on_change: Callable[[], None]) -> None:
+        self.holder: int | None = None
+        self._link = link
+        self._on_change = on_change
+        self._connection: Connection | None = None
+        self._wakers: dict[str, set[Callable[[], None]]] = {}
+        self._keeper: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        await self._join()
+        self._keeper = asyncio.create_task(self._keep(), name="postgres-transport-session")
+
+    async def stop(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeper
+            self._keeper = None
+        await self._leave()
+
+    async def listen(self, queue: str, wake: Callable[[], None]) -> None:
+        """``wake`` is called whenever ``queue`` got a message, and whenever that may have been missed."""
+        wakers = self._wakers.setdefault(sql.channel_of(queue), set())
+        wakers.add(wake)
+        if len(wakers) == 1 and self._connection is not None:
+            with suppress(TransportUnavailable), unavailable_when_lost():
+                await self._connection.add_listener(sql.channel_of(queue), self._notified)
+
+    def unlisten(self, queue: str, wake: Callable[[], None]) -> None:
+        self._wakers.get(sql.channel_of(queue), set()).discard(wake)
+
+    async def _join(self) -> None:
+        connection = await self._link.connect()
+        try:
+            with unavailable_when_lost():
+                async with connection.transaction():
+                    row = await connection.fetchrow(sql.REGISTER, sql.LOCK_CLASS)
+                for channel in self._wakers:
+                    await connection.add_listener(channel, self._notified)
+        except TransportUnavailable:
+            connection.terminate()
+            raise
+        assert row is not None  # noqa: S101 - INSERT … RETURNING gives one row
+        self._connection = connection
+        self.holder = row["id"]
+        self._on_change()
+        self._wake_all()
+
+    async def _leave(self) -> None:
+        connection, holder = self._connection, self.holder
+        self._connection = self.holder = None
+        if connection is not None:
+            self._on_change()
+            with suppress(TransportUnavailable), unavailable_when_lost():
+                await connection.fetch(sql.BURY_HOLDERS, [holder])
+                await connection.close(timeout=CONNECT_TIMEOUT)
+            connection.terminate()
+
+    async def _keep(self) -> None:
+        failures = 0
+        while True:
+            try:
+                if self._connection is None:
+                    await self._join()
+                    logger.info("message transport connected again", holder=self.holder)
+                await self._sweep(self._connection)
+                failures = 0
+            except TransportUnavailable as error:
+                failures += 1
+                logger.warning("message transport lost its database", reason=error.what, failures=failures)
+                await self._leave()
+            # Short at first, because a restart of the server takes well under a second.
+            await asyncio.sleep(min(0.1 * 2**failures, 5.0) if failures else SWEEP_INTERVAL)
+
+    async def _sweep(self, connection: Connection | None) -> None:
+        """Gives back what dead instances had in hand; at the same time the proof that the connection lives."""
+        if connection is None:
+            return
+        with unavailable_when_lost():
+            dead = [row["id"] for row in await connection.fetch(sql.DEAD_HOLDERS, sql.LOCK_CLASS)]
+            if dead:
+                logger.info("messages of dead consumers come again", holders=dead)
+                await connection.fetch(sql.BURY_HOLDERS, dead)
+            if self.holder in dead:
+                raise TransportUnavailable("this instance's lock was lost")
+
+    def _notified(self, _connection: object, _pid: int, channel: str, _payload: object) -> None:
+        for wake in tuple(self._wakers.get(channel, ())):
+            wake()
+
+    def _wake_all(self) -> None:
+        for wakers in self._wakers.values():
+            for wake in tuple(wakers):
+                wake()

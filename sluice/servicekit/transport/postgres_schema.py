@@ -1,0 +1,133 @@
+"""Tables and statements of the PostgreSQL transport, all in the schema ``sluice_transport``.
+
+``message.holder`` names the transport instance that has the message in hand. An instance's row in ``holder`` is backed by a
+session-level advisory lock: the lock vanishes with the instance's connection, so a dead holder is known at once, and
+``due_at`` (the lease) is only the last resort, for a holder that lives but no longer answers.
+"""
+
+import asyncpg
+
+# Spells "slui"; the first half of the two-part advisory lock keys used here.
+LOCK_CLASS = 0x736C7569
+SCHEMA_LOCK = 0
+
+CREATE = """
+CREATE SCHEMA IF NOT EXISTS sluice_transport;
+CREATE TABLE IF NOT EXISTS sluice_transport.message (
+    seq bigint GENERATED ALWAYS AS IDENTITY,
+    queue text NOT NULL,
+    id text NOT NULL,
+    body bytea NOT NULL,
+    sent_at timestamptz NOT NULL DEFAULT now(),
+    due_at timestamptz NOT NULL DEFAULT now(),
+    attempts integer NOT NULL DEFAULT 0,
+    holder integer,
+    reason text,
+    PRIMARY KEY (queue, seq)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+CREATE TABLE IF NOT EXISTS sluice_transport.dead_letter (
+    seq bigint GENERATED ALWAYS AS IDENTITY,
+    queue text NOT NULL,
+    id text NOT NULL,
+    body bytea NOT NULL,
+    reason text NOT NULL,
+    died_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, seq)
+);
+CREATE TABLE IF NOT EXISTS sluice_transport.holder (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    since timestamptz NOT NULL DEFAULT now()
+);
+"""
+
+# $1 queues, $2 ids, $3 bodies; order of the arrays is the order of delivery. One wake-up for each queue.
+SEND = """
+WITH stored AS (
+    INSERT INTO sluice_transport.message (queue, id, body)
+    SELECT queue, id, body FROM unnest($1::text[], $2::text[], $3::bytea[]) WITH ORDINALITY AS sent (queue, id, body, place)
+    ORDER BY place
+    RETURNING queue)
+SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue FROM stored) AS receivers
+"""
+
+# $1 queue, $2 how many, $3 holder, $4 lease in seconds
+CLAIM = """
+WITH due AS (
+    SELECT queue, seq FROM sluice_transport.message
+    WHERE queue = $1 AND due_at <= now() AND EXISTS (SELECT FROM sluice_transport.holder WHERE id = $3)
+    ORDER BY seq LIMIT $2 FOR UPDATE SKIP LOCKED)
+UPDATE sluice_transport.message AS m
+SET attempts = attempts + 1, holder = $3, due_at = now() + make_interval(secs => $4)
+FROM due WHERE m.queue = due.queue AND m.seq = due.seq
+RETURNING m.seq, m.id, m.body, m.attempts, m.reason
+"""
+
+# In hand still? Number, attempt and holder all have to agree, so that a late answer changes nothing.
+_HELD = "m.queue = $1 AND m.seq = held.seq AND m.attempts = held.attempt AND m.holder = $4"
+
+# $1 queue, $2 numbers, $3 attempts, $4 holder
+ACK = f"""
+DELETE FROM sluice_transport.message AS m USING unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
+"""  # noqa: S608 - every part is a constant of this file
+
+# … $5 lease in seconds
+RENEW = f"""
+UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5)
+FROM unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
+"""  # noqa: S608
+
+# … $5 pause in seconds, $6 reason (null: keep the last one)
+RELEASE = f"""
+WITH freed AS (
+    UPDATE sluice_transport.message AS m
+    SET holder = NULL, due_at = now() + make_interval(secs => $5::float8), reason = coalesce($6, reason)
+    FROM unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
+    RETURNING m.queue)
+SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue FROM freed WHERE $5 = 0) AS receivers
+"""  # noqa: S608
+
+# … $5 reason
+BURY = f"""
+WITH dead AS (
+    DELETE FROM sluice_transport.message AS m USING unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
+    RETURNING m.queue, m.id, m.body)
+INSERT INTO sluice_transport.dead_letter (queue, id, body, reason) SELECT queue, id, body, $5 FROM dead
+"""  # noqa: S608
+
+DEPTH = "SELECT count(*) FROM sluice_transport.message WHERE queue = $1 AND due_at <= now()"
+DEAD_LETTERS = """
+SELECT id, queue, body, reason, died_at FROM sluice_transport.dead_letter WHERE queue = $1 ORDER BY seq LIMIT $2
+"""
+
+REGISTER = """
+WITH new AS (INSERT INTO sluice_transport.holder DEFAULT VALUES RETURNING id)
+SELECT id, pg_try_advisory_lock($1, id) AS locked FROM new
+"""
+DEREGISTER = "DELETE FROM sluice_transport.holder WHERE id = $1"
+# $1 lock class
+DEAD_HOLDERS = """
+SELECT id FROM sluice_transport.holder WHERE id NOT IN (
+    SELECT objid::bigint::integer FROM pg_locks
+    WHERE locktype = 'advisory' AND classid = $1 AND objsubid = 2
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+"""
+# $1 holders
+BURY_HOLDERS = """
+WITH gone AS (DELETE FROM sluice_transport.holder WHERE id = ANY($1::int[]) RETURNING id),
+freed AS (
+    UPDATE sluice_transport.message SET holder = NULL, due_at = now()
+    WHERE holder IN (SELECT id FROM gone) RETURNING queue)
+SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue FROM freed) AS receivers
+"""
+
+
+def channel_of(queue: str) -> str:
+    """The notification channel that wakes consumers of ``queue`` (same rule as in the statements)."""
+    return f"sluice:{queue}".encode()[:63].decode(errors="ignore")
+
+
+async def create_schema(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+    """Creates what is missing; several instances may do so at once."""
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1, $2)", LOCK_CLASS, SCHEMA_LOCK)
+        await connection.execute(CREATE)

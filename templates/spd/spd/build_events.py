@@ -1,0 +1,56 @@
+"""`spd-build-events`: finds events in the stream of hits by their distance in time."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from spd.blocks import EventBlock, HitBlock, read_hits, write_events
+from spd.command import Parser, positive, run_command
+from spd.quantities import calorimeter_energy, track_multiplicity
+
+DEFAULT_TIME_GAP_NS = 110
+DEFAULT_MIN_HITS = 6
+
+
+def build_events(block: HitBlock, *, time_gap_ns: int, min_hits: int) -> EventBlock:
+    """Cut the sorted hits wherever two neighbours are more than `time_gap_ns` apart.
+
+    Pieces of at least `min_hits` hits are events, the others are noise and are dropped.
+    """
+    times = block.hits["time"].astype(np.int64)
+    starts = np.flatnonzero(np.diff(times, prepend=-time_gap_ns - 1) > time_gap_ns)
+    sizes = np.diff(np.append(starts, len(times)))
+    kept = sizes >= min_hits
+    hits = block.hits[np.repeat(kept, sizes)]
+    offsets = np.concatenate(([0], np.cumsum(sizes[kept])))
+    cuts = {"time_gap_ns": time_gap_ns, "min_hits": min_hits}
+    found = int(kept.sum())
+    return EventBlock(
+        info=replace(block.info, events_built=found, events_kept=found, cuts={**block.info.cuts, **cuts}),
+        number=np.arange(found),
+        offsets=offsets,
+        hits=hits,
+        multiplicity=track_multiplicity(hits, offsets),
+        energy_mev=calorimeter_energy(hits, offsets),
+    )
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    block = read_hits(arguments.hits)
+    built = build_events(block, time_gap_ns=arguments.time_gap_ns, min_hits=arguments.min_hits)
+    write_events(arguments.out, built)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `spd-build-events`."""
+    parser = Parser(prog="spd-build-events", description="Find the events of one frame.")
+    parser.add_argument("hits", type=Path, help="the file of hits")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file of events to write")
+    parser.add_argument("--time-gap-ns", type=positive, default=DEFAULT_TIME_GAP_NS, help="default: %(default)s")
+    parser.add_argument("--min-hits", type=positive, default=DEFAULT_MIN_HITS, help="default: %(default)s")
+    return run_command(parser, _work, argv)

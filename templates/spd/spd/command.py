@@ -1,0 +1,119 @@
+"""How every program of the pack takes its arguments, reports errors and writes files.
+
+Exit codes follow sysexits.h: 0 done, 64 wrong usage, 65 bad data, 66 no such input, 74 input or output failed. An
+error is one sentence on standard error that names the file and what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+
+class CommandError(Exception):
+    """What ends a program; `exit_code` is what it leaves with.
+
+    UsageError 64 · BadData 65 · MissingInput 66
+    """
+
+    exit_code = 70
+
+
+class UsageError(CommandError):
+    """The arguments cannot be carried out."""
+
+    exit_code = 64
+
+
+class BadData(CommandError):
+    """`source` (a file) does not hold what it should; trying again cannot help."""
+
+    exit_code = 65
+
+    def __init__(self, source: Path, reason: str) -> None:
+        super().__init__(f"{source}: {reason}")
+        self.source = source
+        self.reason = reason
+
+
+class MissingInput(CommandError):
+    """`source` is not there or cannot be opened."""
+
+    exit_code = 66
+
+    def __init__(self, source: Path, reason: str) -> None:
+        super().__init__(f"{source}: cannot be read ({reason})")
+        self.source = source
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaint is one sentence and exit code 64."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageError` in place of printing the usage and leaving with 2."""
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def run_command(parser: Parser, work: Callable[[argparse.Namespace], None], argv: Sequence[str] | None = None) -> int:
+    """Parse `argv`, do `work`, and return the exit code; errors become one line on standard error."""
+    try:
+        work(parser.parse_args(argv))
+    except CommandError as error:
+        return _complain(parser.prog, str(error), error.exit_code)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(parser.prog, f"{where}input or output failed ({error.strerror or error})", os.EX_IOERR)
+    return os.EX_OK
+
+
+def _complain(program: str, sentence: str, code: int) -> int:
+    print(f"{program}: {sentence}", file=sys.stderr)
+    return code
+
+
+def read_input(path: Path) -> bytes:
+    """The bytes of `path`; raises MissingInput where it cannot be opened."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
+        raise MissingInput(path, error.strerror or str(error)) from error
+
+
+def write_complete(path: Path, content: bytes) -> None:
+    """Write `content` under a hidden name beside `path`, then rename: nobody ever sees half a file."""
+    partial = path.with_name(f".{path.name}.part")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def positive(text: str) -> int:
+    """Argument type: an integer of at least 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is not a positive number")
+    return value
+
+
+def not_negative(text: str) -> int:
+    """Argument type: an integer of at least 0."""
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{value} is negative")
+    return value
+
+
+def finite(text: str) -> float:
+    """Argument type: a number that is neither infinite nor undefined."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text} is not a finite number")
+    return value

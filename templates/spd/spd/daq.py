@@ -1,0 +1,85 @@
+"""`spd-daq`: writes the raw frames of a simulated run, and its truth to a place of its own."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from spd.command import Parser, UsageError, finite, not_negative, positive, run_command, write_complete
+from spd.frame import FrameHeader, encode_frame, period_bytes
+from spd.simulation import Conditions, simulate_frame
+from spd.truth import frame_truth, write_truth
+
+DEFAULT_PERIOD = "2026-A"
+FIRST_RUN_NS = 1_767_225_600_000_000_000  # 2026-01-01T00:00:00Z
+RUN_NS = 3_600_000_000_000
+MAX_NUMBER = 999_999
+
+
+def frame_name(run: int, frame: int) -> str:
+    """File name of a raw frame; names sort as runs and frames do."""
+    return f"run{run:06d}-frame{frame:06d}.raw"
+
+
+def start_time(run: int, frame: int, conditions: Conditions) -> int:
+    """Start of a frame in ns since 1970 UTC: a run every hour, its frames (from 1) one after the other."""
+    return FIRST_RUN_NS + run * RUN_NS + (frame - 1) * conditions.length_ns
+
+
+def damage(content: bytes) -> bytes:
+    """The frame with four bytes in its middle inverted, as a bad link would leave it."""
+    middle = len(content) // 2
+    flipped = bytes(byte ^ 0xFF for byte in content[middle : middle + 4])
+    return content[:middle] + flipped + content[middle + 4 :]
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    run, period = arguments.run, arguments.period
+    out: Path = arguments.out
+    truth_file: Path = arguments.truth or out.with_name(f"{out.name}-truth") / f"run{run:06d}.json"
+    _check(arguments, truth_file)
+    conditions = Conditions(events=arguments.events_per_frame)
+    out.mkdir(parents=True, exist_ok=True)
+    truth_file.parent.mkdir(parents=True, exist_ok=True)
+    frames: list[dict[str, Any]] = []
+    for frame in range(1, arguments.frames + 1):
+        hits, events = simulate_frame(arguments.seed, run, frame, conditions)
+        start = start_time(run, frame, conditions)
+        content = encode_frame(FrameHeader(run, frame, period, start, conditions.length_ns), hits)
+        write_complete(out / frame_name(run, frame), damage(content) if frame in arguments.damage else content)
+        frames.append(frame_truth(frame, start, len(hits), events))
+    damaged = sorted(set(arguments.damage))
+    about = {"run": run, "period": period, "seed": arguments.seed, "damaged_frames": damaged}
+    write_truth(truth_file, {**about, "frames": frames})
+    print(f"run {run}: {arguments.frames} frames in {out}, truth in {truth_file}")
+
+
+def _check(arguments: argparse.Namespace, truth_file: Path) -> None:
+    period_bytes(arguments.period)
+    if max(arguments.run, arguments.frames) > MAX_NUMBER:
+        raise UsageError(f"run and frame numbers go up to {MAX_NUMBER}")
+    absent = [frame for frame in arguments.damage if frame > arguments.frames]
+    if absent:
+        raise UsageError(f"frame {absent[0]} cannot be damaged: the run has frames 1 to {arguments.frames}")
+    if not 0 < arguments.events_per_frame <= 100_000:
+        raise UsageError("--events-per-frame must be above 0 and at most 100000")
+    if truth_file.resolve().is_relative_to(arguments.out.resolve()):
+        raise UsageError(f"the truth must not lie among the frames: {truth_file} is inside {arguments.out}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `spd-daq`."""
+    parser = Parser(prog="spd-daq", description="Simulate a run: raw frames without a trigger, and their truth.")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the frames")
+    parser.add_argument("--run", type=not_negative, required=True, metavar="N", help="run number")
+    parser.add_argument("--frames", type=positive, required=True, metavar="N", help="number of frames")
+    parser.add_argument("--seed", type=not_negative, required=True, metavar="S", help="same seed, same bytes")
+    parser.add_argument("--period", default=DEFAULT_PERIOD, metavar="P", help="period of data taking: %(default)s")
+    parser.add_argument("--events-per-frame", type=finite, default=100.0, metavar="N", help="mean number of events: %(default)s")
+    parser.add_argument(
+        "--damage", type=positive, action="append", default=[], metavar="FRAME", help="spoil this frame; repeatable"
+    )
+    parser.add_argument("--truth", type=Path, metavar="FILE", help="default: DIR-truth/runNNNNNN.json")
+    return run_command(parser, _work, argv)

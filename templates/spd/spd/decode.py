@@ -1,0 +1,55 @@
+"""`spd-decode`: a raw frame becomes hits in the order of their times. A damaged frame is refused with exit code 65."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from spd.blocks import FrameInfo, HitBlock, write_hits
+from spd.command import BadData, Parser, not_negative, read_input, run_command
+from spd.frame import FrameHeader, decode_frame
+
+
+def decode(content: bytes, source: Path, *, run: int | None = None, period: str | None = None) -> HitBlock:
+    """Sorted hits of a raw frame's bytes.
+
+    `run` and `period` are what the data set says: they must agree with the header, and `period` stands in where the
+    header has none. Raises BadData, naming `source`.
+    """
+    header, hits = decode_frame(content, source)
+    _compare(header, source, run=run, period=period)
+    order = np.lexsort((hits["amplitude"], hits["channel"], hits["time"]))
+    info = FrameInfo(
+        run=header.run,
+        frame=header.frame,
+        period=header.period or period or "",
+        start_time_ns=header.start_time_ns,
+        length_ns=header.length_ns,
+        hits_read=len(hits),
+    )
+    return HitBlock(info, hits[order])
+
+
+def _compare(header: FrameHeader, source: Path, *, run: int | None, period: str | None) -> None:
+    if run is not None and run != header.run:
+        raise BadData(source, f"the frame is of run {header.run}, but its data set is said to be of run {run}")
+    if period and header.period and period != header.period:
+        raise BadData(source, f"the frame is of period {header.period}, but its data set is said to be of {period}")
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    content = read_input(arguments.raw)
+    write_hits(arguments.out, decode(content, arguments.raw, run=arguments.run, period=arguments.period))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `spd-decode`."""
+    parser = Parser(prog="spd-decode", description="Decode one raw frame into hits sorted by time.")
+    parser.add_argument("raw", type=Path, help="the raw frame")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file of hits to write")
+    parser.add_argument("--run", type=not_negative, help="the run that the frame must be of")
+    parser.add_argument("--period", help="the period that the frame must be of, or that it gets if it names none")
+    return run_command(parser, _work, argv)

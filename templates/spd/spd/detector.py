@@ -1,0 +1,102 @@
+"""The model detector: subdetectors, channels, and the roads that straight tracks follow.
+
+A channel is named by one 32-bit code: the subdetector's number in the top 8 bits, the channel's number inside it in
+the lower 24. Inside a subdetector channels are numbered layer by layer; each layer is divided in azimuth into `ROADS`
+equal sectors, and a straight track from the centre stays in one sector (its road) in every layer.
+The channel numbers add up to some 500 000; they are round figures of this model, not a survey of the real detector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROADS = 128
+"""Azimuthal sectors; the model's tracks never leave theirs."""
+
+TRACK_LAYERS = 7
+"""A road with a time-of-flight hit and hits in at least so many of the 11 tracking layers holds a track."""
+
+MEV_PER_COUNT = 0.5
+"""Calibration of the calorimeter. A power of two, so that sums of counts stay exact."""
+
+HIT = np.dtype([("channel", "<u4"), ("amplitude", "<u4"), ("time", "<u8")])
+"""One hit: channel code, amplitude in ADC counts, time in ns since the frame's start. 16 bytes, little-endian."""
+
+IntArray = NDArray[np.int64]
+HitArray = NDArray[np.void]
+
+
+class Subdetector(IntEnum):
+    """Numbers of the subdetectors in read-out order."""
+
+    VERTEX = 1
+    STRAW = 2
+    TOF = 3
+    CALORIMETER = 4
+    MUON = 5
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Layers of a subdetector and channels in each; `cells` is a multiple of `ROADS`."""
+
+    layers: int
+    cells: int
+
+    @property
+    def channels(self) -> int:
+        """Number of channels of the subdetector."""
+        return self.layers * self.cells
+
+
+GEOMETRY = {
+    Subdetector.VERTEX: Geometry(3, 864 * ROADS),
+    Subdetector.STRAW: Geometry(8, 26 * ROADS),
+    Subdetector.TOF: Geometry(1, 94 * ROADS),
+    Subdetector.CALORIMETER: Geometry(1, 180 * ROADS),
+    Subdetector.MUON: Geometry(4, 208 * ROADS),
+}
+TRACKING = (Subdetector.VERTEX, Subdetector.STRAW)
+TRACKING_LAYERS = sum(GEOMETRY[part].layers for part in TRACKING)
+
+# Indexed by subdetector number, so that whole arrays are looked up at once; 0 where there is no such subdetector.
+_CHANNELS = np.array([0] + [GEOMETRY[part].channels for part in Subdetector])
+_CELLS = np.array([1] + [GEOMETRY[part].cells for part in Subdetector])
+
+
+def encode(part: Subdetector, layer: IntArray, cell: IntArray) -> NDArray[np.uint32]:
+    """Channel codes of `cell` in `layer` of one subdetector."""
+    return ((int(part) << 24) + layer * GEOMETRY[part].cells + cell).astype(np.uint32)
+
+
+def subdetector(code: NDArray[Any]) -> IntArray:
+    """Subdetector numbers of channel codes."""
+    return (code >> 24).astype(np.int64)
+
+
+def number(code: NDArray[Any]) -> IntArray:
+    """Channel numbers inside their subdetector."""
+    return (code & 0xFFFFFF).astype(np.int64)
+
+
+def known(code: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which codes name a channel that exists."""
+    part = subdetector(code)
+    inside = part < len(_CHANNELS)
+    return inside & (number(code) < _CHANNELS[np.where(inside, part, 0)])
+
+
+def layer(code: NDArray[Any]) -> IntArray:
+    """Layers, counted from 0 inside each subdetector."""
+    return np.asarray(number(code) // _CELLS[subdetector(code)], dtype=np.int64)
+
+
+def road(code: NDArray[Any]) -> IntArray:
+    """Azimuthal sectors, 0 to ROADS - 1."""
+    cells = _CELLS[subdetector(code)]
+    return np.asarray((number(code) % cells) // (cells // ROADS), dtype=np.int64)

@@ -1,0 +1,62 @@
+"""`spd-filter`: keeps the events with enough tracks and enough energy in the calorimeter."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from spd.blocks import EventBlock, read_events, write_events
+from spd.command import Parser, finite, not_negative, run_command
+
+DEFAULT_MIN_MULTIPLICITY = 4
+DEFAULT_MIN_CALORIMETER_ENERGY = 1500.0
+
+
+def filter_events(block: EventBlock, *, min_multiplicity: int, min_calorimeter_energy: float) -> EventBlock:
+    """The events with at least so many tracks and so many MeV, in their order and with their numbers."""
+    kept = (block.multiplicity >= min_multiplicity) & (block.energy_mev >= min_calorimeter_energy)
+    sizes = block.sizes
+    cuts = {"min_multiplicity": min_multiplicity, "min_calorimeter_energy_mev": min_calorimeter_energy}
+    return EventBlock(
+        info=replace(block.info, events_kept=int(kept.sum()), cuts={**block.info.cuts, **cuts}),
+        number=block.number[kept],
+        offsets=np.concatenate(([0], np.cumsum(sizes[kept]))),
+        hits=block.hits[np.repeat(kept, sizes)],
+        multiplicity=block.multiplicity[kept],
+        energy_mev=block.energy_mev[kept],
+    )
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    kept = filter_events(
+        read_events(arguments.events),
+        min_multiplicity=arguments.min_multiplicity,
+        min_calorimeter_energy=arguments.min_calorimeter_energy,
+    )
+    write_events(arguments.out, kept)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `spd-filter`."""
+    parser = Parser(prog="spd-filter", description="Keep the events of one frame that are worth keeping.")
+    parser.add_argument("events", type=Path, help="the file of events")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file of events to write")
+    parser.add_argument(
+        "--min-multiplicity",
+        type=not_negative,
+        default=DEFAULT_MIN_MULTIPLICITY,
+        metavar="TRACKS",
+        help="default: %(default)s",
+    )
+    parser.add_argument(
+        "--min-calorimeter-energy",
+        type=finite,
+        default=DEFAULT_MIN_CALORIMETER_ENERGY,
+        metavar="MEV",
+        help="default: %(default)s",
+    )
+    return run_command(parser, _work, argv)

@@ -1,0 +1,101 @@
+"""The raw frame, as it leaves the data acquisition: a header, then hits in read-out order.
+
+Little-endian header of 60 bytes: magic `SPDFRAME` · format version u16 · header size u16 · run u32 · frame u32 ·
+start time u64 (ns since 1970 UTC) · length u64 (ns) · number of hits u32 · period, 16 bytes of ASCII filled with
+zeros · CRC-32 u32 over the header before it and all hits. Then one 16-byte `detector.HIT` for each hit.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from spd.command import BadData, UsageError
+from spd.detector import HIT, HitArray, known
+
+MAGIC = b"SPDFRAME"
+VERSION = 1
+PERIOD_BYTES = 16
+_FIELDS = struct.Struct("<8sHHIIQQI16s")
+_CRC = struct.Struct("<I")
+HEADER_BYTES = _FIELDS.size + _CRC.size
+
+
+@dataclass(frozen=True)
+class FrameHeader:
+    """What the header says about a frame; times in ns."""
+
+    run: int
+    frame: int
+    period: str
+    start_time_ns: int
+    length_ns: int
+
+
+def period_bytes(period: str) -> bytes:
+    """The header's bytes of a period's name; raises UsageError where it does not fit."""
+    if not period.isascii() or not period.isprintable() or len(period) > PERIOD_BYTES:
+        raise UsageError(f"the period {period!r} is not at most {PERIOD_BYTES} printable ASCII characters")
+    return period.encode("ascii")
+
+
+def encode_frame(header: FrameHeader, hits: HitArray) -> bytes:
+    """The bytes of a frame; `hits` are sorted into read-out order: subdetector, channel, time."""
+    ordered = hits[np.lexsort((hits["amplitude"], hits["time"], hits["channel"]))]
+    fields = _FIELDS.pack(
+        MAGIC,
+        VERSION,
+        HEADER_BYTES,
+        header.run,
+        header.frame,
+        header.start_time_ns,
+        header.length_ns,
+        len(ordered),
+        period_bytes(header.period),
+    )
+    payload = ordered.tobytes()
+    return fields + _CRC.pack(zlib.crc32(payload, zlib.crc32(fields))) + payload
+
+
+def decode_frame(content: bytes, source: Path) -> tuple[FrameHeader, HitArray]:
+    """Header and hits (in read-out order) of a frame's bytes; raises BadData, naming `source`, for a damaged one."""
+    if len(content) < HEADER_BYTES:
+        raise BadData(source, f"truncated: {len(content)} bytes are fewer than the header's {HEADER_BYTES}")
+    magic, version, size, run, frame, start, length, count, period = _FIELDS.unpack_from(content)
+    if magic != MAGIC:
+        raise BadData(source, f"not a raw frame: it begins with {magic!r}, not {MAGIC!r}")
+    if version != VERSION:
+        raise BadData(source, f"raw format version {version} is unknown; this program reads version {VERSION}")
+    if size != HEADER_BYTES:
+        raise BadData(source, f"the header says that it has {size} bytes; version {VERSION} has {HEADER_BYTES}")
+    expected = HEADER_BYTES + count * HIT.itemsize
+    if len(content) != expected:
+        what = "truncated" if len(content) < expected else "too long"
+        raise BadData(source, f"{what}: {count} hits need {expected} bytes, the file has {len(content)}")
+    written = _CRC.unpack_from(content, _FIELDS.size)[0]
+    found = zlib.crc32(memoryview(content)[HEADER_BYTES:], zlib.crc32(content[: _FIELDS.size]))
+    if written != found:
+        raise BadData(source, f"wrong checksum: the header says CRC {written:08x}, the content has {found:08x}")
+    hits = np.frombuffer(content, dtype=HIT, offset=HEADER_BYTES)
+    _check_hits(hits, length, source)
+    try:
+        name = period.rstrip(b"\0").decode("ascii")
+    except UnicodeDecodeError as error:
+        raise BadData(source, f"the period {period!r} is not ASCII") from error
+    return FrameHeader(run, frame, name, start, length), hits
+
+
+def _check_hits(hits: HitArray, length_ns: int, source: Path) -> None:
+    """A right checksum over wrong content means that the writer is at fault; say where."""
+    strangers = np.flatnonzero(~known(hits["channel"]))
+    if len(strangers):
+        code = int(hits["channel"][strangers[0]])
+        raise BadData(source, f"hit {strangers[0]}: no channel has the code {code:#010x}")
+    late = np.flatnonzero(hits["time"] >= length_ns)
+    if len(late):
+        time = int(hits["time"][late[0]])
+        raise BadData(source, f"hit {late[0]}: its time {time} ns is outside the frame of {length_ns} ns")

@@ -1,0 +1,23 @@
+"""`spd-merge-monitoring`: adds up the histograms of many frames."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from spd.command import Parser, run_command
+from spd.histograms import merge_monitoring, read_monitoring, write_monitoring
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    parts = ((path, read_monitoring(path)) for path in arguments.parts)
+    write_monitoring(arguments.out, merge_monitoring(parts))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `spd-merge-monitoring`."""
+    parser = Parser(prog="spd-merge-monitoring", description="Add up the monitoring histograms of many frames.")
+    parser.add_argument("parts", type=Path, nargs="+", help="histogram files, in the order of their frames")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write (JSON)")
+    return run_command(parser, _work, argv)

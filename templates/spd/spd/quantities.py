@@ -1,0 +1,46 @@
+"""What an event is judged by: the number of its tracks and its energy in the calorimeter."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spd.detector import (
+    GEOMETRY,
+    MEV_PER_COUNT,
+    ROADS,
+    TRACK_LAYERS,
+    TRACKING_LAYERS,
+    HitArray,
+    IntArray,
+    Subdetector,
+    layer,
+    road,
+    subdetector,
+)
+
+
+def owners(offsets: IntArray) -> IntArray:
+    """For every hit the index of its event."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def track_multiplicity(hits: HitArray, offsets: IntArray) -> IntArray:
+    """Number of tracks of each event: roads with a time-of-flight hit and at least `TRACK_LAYERS` tracking layers."""
+    events = len(offsets) - 1
+    codes = hits["channel"]
+    part = subdetector(codes)
+    seen = owners(offsets) * ROADS + road(codes)
+    tracking = (part == Subdetector.VERTEX) | (part == Subdetector.STRAW)
+    depth = layer(codes) + np.where(part == Subdetector.STRAW, GEOMETRY[Subdetector.VERTEX].layers, 0)
+    crossed = np.unique(seen[tracking] * TRACKING_LAYERS + depth[tracking]) // TRACKING_LAYERS
+    deep = np.bincount(crossed, minlength=events * ROADS) >= TRACK_LAYERS
+    timed = np.bincount(seen[part == Subdetector.TOF], minlength=events * ROADS) > 0
+    return np.asarray((deep & timed).reshape(events, ROADS).sum(axis=1), dtype=np.int64)
+
+
+def calorimeter_energy(hits: HitArray, offsets: IntArray) -> NDArray[np.float64]:
+    """Energy of each event in the calorimeter in MeV."""
+    measured = subdetector(hits["channel"]) == Subdetector.CALORIMETER
+    counts = np.bincount(owners(offsets)[measured], weights=hits["amplitude"][measured], minlength=len(offsets) - 1)
+    return np.asarray(counts * MEV_PER_COUNT, dtype=np.float64)

@@ -1,0 +1,119 @@
+"""Simulated frames: collisions, the tracks and photons they send through the detector, and noise.
+
+Everything is drawn from one generator seeded with (seed, run, frame), so that a frame does not depend on its
+neighbours. The rules of time stand in `timing`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from spd.detector import HIT, MEV_PER_COUNT, HitArray, IntArray, Subdetector, subdetector
+from spd.timing import (
+    EVENT_WINDOW_NS,
+    GUARD_NS,
+    MAX_NOISE_GROUP,
+    MIN_EVENT_DISTANCE_NS,
+    NOISE_GROUP_NS,
+)
+from spd.traversal import Deposits, neutral_deposits, noise_deposits, track_deposits
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a run is taken with.
+
+    `events` is the mean number of events in a frame and `distance_ns` their mean distance, which together fix the
+    frame's length; `hard_share` is the share of collisions with many tracks; `event_noise` the mean number of noise
+    hits during an event; `gap_noise` the mean number of hits in a group of noise between events.
+    """
+
+    events: float = 100.0
+    distance_ns: int = 1000
+    hard_share: float = 0.15
+    event_noise: float = 3.0
+    gap_noise: float = 1.5
+
+    @property
+    def length_ns(self) -> int:
+        """Length of a frame in ns."""
+        return max(round(self.events * self.distance_ns), 10 * MIN_EVENT_DISTANCE_NS)
+
+
+@dataclass(frozen=True)
+class TrueEvents:
+    """What really happened in a frame, one entry for each event in the order of time.
+
+    `time_ns` is the time of the event's first hit since the frame's start, `hits` counts its hits, noise included.
+    """
+
+    time_ns: IntArray
+    multiplicity: IntArray
+    energy_mev: NDArray[np.float64]
+    hits: IntArray
+
+
+def simulate_frame(seed: int, run: int, frame: int, conditions: Conditions) -> tuple[HitArray, TrueEvents]:
+    """Hits (in no particular order) and truth of one frame."""
+    rng = np.random.default_rng([seed, run, frame])
+    collisions = _collision_times(rng, conditions)
+    hard = rng.random(len(collisions)) < conditions.hard_share
+    tracks = 1 + rng.poisson(np.where(hard, 5.0, 1.5))
+    inside = Deposits.joined(
+        [
+            track_deposits(rng, tracks, hard),
+            neutral_deposits(rng, hard),
+            noise_deposits(rng, len(collisions), conditions.event_noise),
+        ]
+    )
+    hits = _hits(inside, collisions[inside.owner] + inside.delay_ns)
+    truth = _truth(inside, hits, collisions, tracks)
+    return np.concatenate((hits, _gap_noise(rng, collisions, conditions))), truth
+
+
+def _collision_times(rng: Generator, conditions: Conditions) -> IntArray:
+    """Random times that keep their least distance: what room is left over is shared out evenly at random."""
+    length = conditions.length_ns
+    most = (length - EVENT_WINDOW_NS) // MIN_EVENT_DISTANCE_NS
+    count = min(int(rng.poisson(conditions.events)), most)
+    free = length - 1 - EVENT_WINDOW_NS - max(count - 1, 0) * MIN_EVENT_DISTANCE_NS
+    shares = np.sort(rng.integers(0, free, count, endpoint=True))
+    return np.asarray(shares + np.arange(count) * MIN_EVENT_DISTANCE_NS, dtype=np.int64)
+
+
+def _hits(deposits: Deposits, times: IntArray) -> HitArray:
+    hits = np.empty(len(times), dtype=HIT)
+    hits["channel"] = deposits.channel
+    hits["amplitude"] = deposits.amplitude
+    hits["time"] = times
+    return hits
+
+
+def _truth(inside: Deposits, hits: HitArray, collisions: IntArray, tracks: IntArray) -> TrueEvents:
+    count = len(collisions)
+    first = collisions + EVENT_WINDOW_NS
+    np.minimum.at(first, inside.owner, hits["time"].astype(np.int64))
+    measured = subdetector(inside.channel) == Subdetector.CALORIMETER
+    counts = np.bincount(inside.owner[measured], weights=inside.amplitude[measured], minlength=count)
+    energy = np.asarray(counts * MEV_PER_COUNT, dtype=np.float64)
+    return TrueEvents(first, tracks, energy, np.bincount(inside.owner, minlength=count))
+
+
+def _gap_noise(rng: Generator, collisions: IntArray, conditions: Conditions) -> HitArray:
+    """Noise between events: small groups, each with a guard around it."""
+    starts = np.concatenate(([0], collisions + EVENT_WINDOW_NS + GUARD_NS + 1))
+    ends = np.concatenate((collisions - GUARD_NS - 1, [conditions.length_ns - 1]))
+    stride = NOISE_GROUP_NS + GUARD_NS + 1
+    groups = np.maximum((ends - starts - NOISE_GROUP_NS) // stride + 1, 0)
+    room = np.maximum(ends - starts - NOISE_GROUP_NS - (groups - 1) * stride, 0)
+    first = starts + rng.integers(0, room, endpoint=True)
+    rank = np.arange(groups.sum()) - np.repeat(np.cumsum(groups) - groups, groups)
+    begins = np.repeat(first, groups) + rank * stride
+    sizes = np.minimum(rng.poisson(conditions.gap_noise, len(begins)), MAX_NOISE_GROUP)
+    times = np.repeat(begins, sizes)
+    times += rng.integers(0, NOISE_GROUP_NS, len(times), endpoint=True)
+    return _hits(noise_deposits(rng, len(times), None), times)

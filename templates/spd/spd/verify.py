@@ -1,0 +1,116 @@
+"""`spd-verify`: checks that a frame's events are what they claim to be, and draws the monitoring histograms."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from spd.blocks import EventBlock, read_events, write_events
+from spd.command import BadData, Parser, run_command
+from spd.detector import known
+from spd.histograms import monitor, write_monitoring
+from spd.quantities import calorimeter_energy, owners, track_multiplicity
+
+
+def verify(block: EventBlock, source: Path) -> None:
+    """Raise BadData, naming `source`, with the first thing that is wrong with `block`: counts, order or ranges."""
+    for check in _CHECKS:
+        reason = check(block)
+        if reason is not None:
+            raise BadData(source, reason)
+
+
+def _counts(block: EventBlock) -> str | None:
+    info, events = block.info, len(block.number)
+    columns = {"multiplicity": len(block.multiplicity), "energy_mev": len(block.energy_mev)}
+    for name, length in columns.items():
+        if length != events:
+            return f"{length} values of {name} for {events} events"
+    if len(block.offsets) != events + 1 or block.offsets[0] != 0 or block.offsets[-1] != len(block.hits):
+        return f"the offsets do not divide {len(block.hits)} hits among {events} events"
+    if info.events_kept != events:
+        return f"{events} events, but the frame is said to have kept {info.events_kept}"
+    if not 0 <= events <= info.events_built:
+        return f"{events} events kept of {info.events_built} found"
+    if len(block.hits) > info.hits_read:
+        return f"{len(block.hits)} hits in events, but only {info.hits_read} were read"
+    return None
+
+
+def _order(block: EventBlock) -> str | None:
+    if (block.sizes < 1).any():
+        return f"event {_first(block, block.sizes < 1)} has no hits"
+    for name, values in (("number", block.number), ("time", block.time_ns)):
+        steps = np.diff(values, prepend=values[0] - 1) if len(values) else values
+        if (steps < 1).any():
+            return f"event {_first(block, steps < 1)} is out of order: its {name} is not above that of the one before"
+    back = np.diff(block.hits["time"].astype(np.int64), prepend=0) < 0
+    if back.any():
+        return f"the hits of event {_first_hit(block, back)} are not in the order of time"
+    return None
+
+
+def _ranges(block: EventBlock) -> str | None:
+    info = block.info
+    if len(block.number) and not 0 <= block.number[-1] < info.events_built:
+        return f"event {block.number[-1]} is not among the {info.events_built} found"
+    strange = ~known(block.hits["channel"])
+    if strange.any():
+        return f"event {_first_hit(block, strange)} has a hit in a channel that does not exist"
+    late = block.hits["time"] >= info.length_ns
+    if late.any():
+        return f"event {_first_hit(block, late)} has a hit outside the frame of {info.length_ns} ns"
+    return None
+
+
+def _quantities(block: EventBlock) -> str | None:
+    wrong = block.multiplicity != track_multiplicity(block.hits, block.offsets)
+    if wrong.any():
+        return f"the multiplicity of event {_first(block, wrong)} does not follow from its hits"
+    wrong = block.energy_mev != calorimeter_energy(block.hits, block.offsets)
+    if wrong.any():
+        return f"the energy of event {_first(block, wrong)} does not follow from its hits"
+    return None
+
+
+def _cuts(block: EventBlock) -> str | None:
+    measured = {
+        "min_hits": block.sizes,
+        "min_multiplicity": block.multiplicity,
+        "min_calorimeter_energy_mev": block.energy_mev,
+    }
+    for name, values in measured.items():
+        limit = block.info.cuts.get(name)
+        if limit is not None and (values < limit).any():
+            return f"event {_first(block, values < limit)} does not pass the cut {name} = {limit}"
+    return None
+
+
+_CHECKS: tuple[Callable[[EventBlock], str | None], ...] = (_counts, _order, _ranges, _quantities, _cuts)
+
+
+def _first(block: EventBlock, wrong: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+    return int(block.number[np.flatnonzero(wrong)[0]])
+
+
+def _first_hit(block: EventBlock, wrong: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
+    return int(block.number[owners(block.offsets)[np.flatnonzero(wrong)[0]]])
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    block = read_events(arguments.events)
+    verify(block, arguments.events)
+    write_events(arguments.out, block)
+    write_monitoring(arguments.histograms, monitor(block))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `spd-verify`."""
+    parser = Parser(prog="spd-verify", description="Check the events of one frame and draw its histograms.")
+    parser.add_argument("events", type=Path, help="the file of events")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checked events, unchanged")
+    parser.add_argument("--histograms", type=Path, required=True, metavar="FILE", help="the histograms (JSON)")
+    return run_command(parser, _work, argv)
