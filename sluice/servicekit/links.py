@@ -48,7 +48,7 @@ class ProcessLinks:
         async def app(scope: Any, receive: Any, send: Any) -> None:
             await self.apps[service](scope, receive, send)
 
-        client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=f"http://{service}")
+        client = httpx.AsyncClient(transport=httpx.ASGITransport(app, raise_app_exceptions=False), base_url=f"http://{service}")
         self._clients.append(client)
         return client
 

@@ -1,0 +1,48 @@
+"""Reading and writing files on storages: local ones by plain system calls, all others through fsspec."""
+
+from sluice.storage.entries import Entry, Stored, is_temporary
+from sluice.storage.errors import (
+    ChecksumMismatch,
+    FileMissing,
+    OutsideStorage,
+    StorageError,
+    StorageFull,
+    StorageUnavailable,
+)
+from sluice.storage.operations import (
+    checksum_of,
+    copy,
+    entries,
+    fetch,
+    put,
+    put_bytes,
+    remove,
+    remove_folder,
+    verify,
+)
+from sluice.storage.places import local_path, local_url, require_within, within
+
+__all__ = [
+    "ChecksumMismatch",
+    "Entry",
+    "FileMissing",
+    "OutsideStorage",
+    "StorageError",
+    "StorageFull",
+    "StorageUnavailable",
+    "Stored",
+    "checksum_of",
+    "copy",
+    "entries",
+    "fetch",
+    "is_temporary",
+    "local_path",
+    "local_url",
+    "put",
+    "put_bytes",
+    "remove",
+    "remove_folder",
+    "require_within",
+    "verify",
+    "within",
+]

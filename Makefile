@@ -1,0 +1,50 @@
+# Everything a newcomer, a developer and CI call. `make help` lists the targets.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: help install demo test check lock clean docs bench
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+# The lock file fixes every version and its hash; `sluice` itself is installed in place.
+.venv/installed: pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sluice needs Python 3.11 or newer; this is " + sys.version)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
+	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps -e .
+	@touch $@
+
+install: .venv/installed ## everything into .venv
+
+demo: install ## two runs of detector frames through the system, start to end (KEEP=1 leaves it up)
+	@$(BIN)/python -m spd.demo --home var/demo $(if $(KEEP),--keep)
+
+check: install ## style, types, import contracts, limits
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/lint-imports
+	@$(BIN)/python scripts/check_limits.py
+	@$(BIN)/mypy
+
+test: install ## checks, then all tests on real PostgreSQL and RabbitMQ
+	@scripts/install-test-needs.sh
+	@$(MAKE) --no-print-directory check
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+docs: install ## the generated parts of docs/
+	@$(BIN)/python scripts/generate_docs.py
+
+bench: install ## all benchmarks (a few minutes)
+	@$(BIN)/sluice bench all
+
+lock: ## new versions of all dependencies into requirements.lock
+	@VIRTUAL_ENV=.venv $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+		--extra dev pyproject.toml --output-file requirements.lock --custom-compile-command "make lock"
+
+clean: ## what was generated
+	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

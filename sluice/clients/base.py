@@ -1,0 +1,138 @@
+"""What the clients of all services share: typed calls, errors as the service meant them, quick retries."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar, overload
+
+import httpx
+from pydantic import BaseModel, ValidationError
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from sluice.contracts.base import Contract
+from sluice.contracts.problems import PROBLEM_TYPE, Conflict, NotAvailable, NotFound, Problem, ServiceError, Unprocessable
+
+AnswerT = TypeVar("AnswerT", bound=BaseModel)
+
+#: Values of a query string; None leaves the parameter out, a sequence repeats it.
+Parameters = Mapping[str, object]
+
+_BY_STATUS: dict[int, type[ServiceError]] = {
+    404: NotFound,
+    409: Conflict,
+    422: Unprocessable,
+    502: NotAvailable,
+    503: NotAvailable,
+    504: NotAvailable,
+}
+_RETRY = AsyncRetrying(
+    retry=retry_if_exception_type(NotAvailable),
+    stop=stop_after_attempt(4),
+    wait=wait_random_exponential(multiplier=0.1, max=2.0),
+    reraise=True,
+)
+
+
+class ServiceClient:
+    """Calls one service over an ``httpx.AsyncClient`` whose ``base_url`` is the service's (in the embedded mode it may be in-process).
+
+    Raises the ``ServiceError`` that the service answered with (``NotFound``, ``Conflict``, ``Unprocessable`` with its findings,
+    ``NotAvailable``, else ``ServiceError`` itself with ``status``); ``NotAvailable`` where it does not answer (in time).
+    """
+
+    service: ClassVar[str] = "service"
+
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+
+    @overload
+    async def call(
+        self, method: str, path: str, *, body: Contract | None = ..., answer: type[AnswerT], params: Parameters | None = ...,
+        retry: bool = ..., timeout: float | None = ...,
+    ) -> AnswerT: ...  # fmt: skip
+
+    @overload
+    async def call(
+        self, method: str, path: str, *, body: Contract | None = ..., answer: None = ..., params: Parameters | None = ...,
+        retry: bool = ..., timeout: float | None = ...,
+    ) -> None: ...  # fmt: skip
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Contract | None = None,
+        answer: type[AnswerT] | None = None,
+        params: Parameters | None = None,
+        retry: bool = True,
+        timeout: float | None = None,  # noqa: ASYNC109 - handed to httpx
+    ) -> AnswerT | None:
+        """One call. ``answer``: type of the body expected, None: it is not read. ``timeout``: seconds, None: the http client's.
+
+        ``retry``: tried again, up to three times within a few seconds, while the service is not available. Every call of this
+        system may be repeated, those that change something too.
+        """
+        request = self._http.build_request(
+            method,
+            path,
+            content=None if body is None else body.model_dump_json().encode(),
+            headers={} if body is None else {"content-type": "application/json"},
+            params=_query(params),
+            timeout=httpx.USE_CLIENT_DEFAULT if timeout is None else timeout,
+        )
+        response = await (_RETRY(self._send, request) if retry else self._send(request))
+        if answer is None:
+            return None
+        try:
+            return answer.model_validate_json(response.content)
+        except ValidationError as error:
+            sentence = f"the {self.service} service answered {method} {path} with something else than {answer.__name__}: {error}"
+            raise ServiceError(sentence, service=self.service) from error
+
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = await self._http.send(request)
+        except httpx.TransportError as error:
+            kind = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
+            sentence = f"the {self.service} service at {self._http.base_url} {kind}: {error or type(error).__name__}"
+            raise NotAvailable(sentence, service=self.service) from error
+        if response.is_success:
+            return response
+        raise _error_of(self.service, response)
+
+
+def _query(params: Parameters | None) -> list[tuple[str, str]] | None:
+    if params is None:
+        return None
+    pairs: list[tuple[str, str]] = []
+    for key, value in params.items():
+        values: Sequence[object] = value if isinstance(value, list | tuple | set | frozenset) else [value]  # type: ignore[assignment]
+        pairs += [(key, _text(item)) for item in values if item is not None]
+    return pairs
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _error_of(service: str, response: httpx.Response) -> ServiceError:
+    problem = _problem_of(response)
+    kind = _BY_STATUS.get(response.status_code, ServiceError)
+    detail = problem.detail or problem.title
+    fields: dict[str, Any] = {key: value for key, value in problem.fields.items() if key not in {"detail", "findings"}}
+    error = kind(detail, findings=list(problem.findings), **{"service": service, **fields})
+    error.status = response.status_code
+    error.title = problem.title
+    if problem.type.startswith(PROBLEM_TYPE):
+        error.slug = problem.type.removeprefix(PROBLEM_TYPE)
+    return error
+
+
+def _problem_of(response: httpx.Response) -> Problem:
+    """The problem answered, or one made from whatever came instead (a proxy's page, a bare status)."""
+    try:
+        return Problem.model_validate_json(response.content)
+    except ValidationError:
+        text = response.text.strip()
+        return Problem(
+            title=response.reason_phrase or f"HTTP {response.status_code}", status=response.status_code, detail=text[:500]
+        )

@@ -1,0 +1,101 @@
+"""Client of the WMS: tasks and jobs for everybody, leases and reports for pilots."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from sluice.clients.base import ServiceClient
+from sluice.contracts.pilots import (
+    Heartbeat,
+    HeartbeatAnswer,
+    Lease,
+    LeaseRequest,
+    PilotList,
+    RegisterPilot,
+    Registration,
+    Report,
+    ReportAnswers,
+    SignOff,
+)
+from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
+
+_API = "/api/v1"
+
+#: Seconds that an answer may take beyond the time the WMS was asked to wait for work.
+_LEASE_GRACE = 10.0
+
+
+class WmsClient(ServiceClient):
+    service = "wms"
+
+    async def task(self, uid: UUID) -> TaskStatus:
+        """Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/tasks/{uid}", answer=TaskStatus)
+
+    async def tasks(
+        self, uids: Iterable[UUID] = (), *, state: TaskState | None = None, limit: int | None = None
+    ) -> TaskStatusList:
+        """Those of ``uids`` that the WMS knows; without any, the latest."""
+        return await self.call(
+            "GET", f"{_API}/tasks", answer=TaskStatusList, params={"uid": list(uids), "state": state, "limit": limit}
+        )
+
+    async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
+        """Raises ``NotFound``; ``Conflict`` where the task has ended."""
+        return await self.call("POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus)
+
+    async def cancel_task(self, uid: UUID) -> TaskStatus:
+        """Repeating it is fine. Raises ``NotFound``; ``Conflict`` where the task has ended otherwise."""
+        return await self.call("POST", f"{_API}/tasks/{uid}/cancel", answer=TaskStatus)
+
+    async def retry_task(self, uid: UUID) -> TaskStatus:
+        """Gives the task's failed and held jobs another round. Raises ``NotFound``, ``Conflict``."""
+        return await self.call("POST", f"{_API}/tasks/{uid}/retry", answer=TaskStatus)
+
+    async def jobs(
+        self, uid: UUID, *, state: JobState | None = None, after: str | None = None, limit: int | None = None
+    ) -> JobPage:
+        """Jobs of a task by sequence number. Raises ``NotFound``."""
+        params = {"state": state, "after": after, "limit": limit}
+        return await self.call("GET", f"{_API}/tasks/{uid}/jobs", answer=JobPage, params=params)
+
+    async def job(self, job_id: int) -> Job:
+        """With its attempts. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/jobs/{job_id}", answer=Job)
+
+    async def retry_job(self, job_id: int) -> Job:
+        """Raises ``NotFound``, ``Conflict``."""
+        return await self.call("POST", f"{_API}/jobs/{job_id}/retry", answer=Job)
+
+    async def explain_task(self, uid: UUID) -> Explanation:
+        return await self.call("GET", f"{_API}/tasks/{uid}/explain", answer=Explanation)
+
+    async def explain_job(self, job_id: int) -> Explanation:
+        return await self.call("GET", f"{_API}/jobs/{job_id}/explain", answer=Explanation)
+
+    async def pilots(self) -> PilotList:
+        return await self.call("GET", f"{_API}/pilots", answer=PilotList)
+
+    async def drain_pilot(self, uid: UUID) -> None:
+        """Asks the pilot, with its next heartbeat, to finish what it has and end. Raises ``NotFound``."""
+        await self.call("POST", f"{_API}/pilots/{uid}/drain")
+
+    async def register(self, pilot: RegisterPilot) -> Registration:
+        return await self.call("POST", f"{_API}/pilots", body=pilot, answer=Registration, retry=False)
+
+    async def lease(self, uid: UUID, request: LeaseRequest) -> Lease:
+        """Never repeated by itself: leases count from the moment the request was sent. Raises ``NotFound``."""
+        return await self.call(
+            "POST", f"{_API}/pilots/{uid}/lease", body=request, answer=Lease, retry=False, timeout=request.wait + _LEASE_GRACE
+        )
+
+    async def heartbeat(self, uid: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
+        """Never repeated by itself, for the same reason. Raises ``NotFound``."""
+        return await self.call("POST", f"{_API}/pilots/{uid}/heartbeat", body=heartbeat, answer=HeartbeatAnswer, retry=False)
+
+    async def report(self, uid: UUID, report: Report) -> ReportAnswers:
+        """Raises ``NotFound`` where the WMS does not know the pilot."""
+        return await self.call("POST", f"{_API}/pilots/{uid}/report", body=report, answer=ReportAnswers, retry=False)
+
+    async def sign_off(self, uid: UUID, sign_off: SignOff) -> None:
+        await self.call("POST", f"{_API}/pilots/{uid}/sign-off", body=sign_off)

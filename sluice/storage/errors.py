@@ -1,0 +1,71 @@
+"""What can go wrong with a file on a storage.
+
+StorageError            any of these: carries ``url`` and ``reason``
+├── FileMissing         there is no such file
+├── ChecksumMismatch    the content is not what was recorded (``expected``, ``found``)
+├── StorageFull         no room, or the quota is used up
+├── OutsideStorage      the URL does not lie in the storage it should
+└── StorageUnavailable  the storage does not answer, refuses access, or its protocol is not installed
+"""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+class StorageError(Exception):
+    """Root of all storage errors; ``str()`` is a sentence that names the file."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{url}: {reason}")
+        self.url = url
+        self.reason = reason
+
+
+class FileMissing(StorageError):
+    def __init__(self, url: str) -> None:
+        super().__init__(url, "there is no such file")
+
+
+class ChecksumMismatch(StorageError):
+    """``expected`` and ``found`` are checksums, or ``<n> bytes`` where already the sizes differ."""
+
+    def __init__(self, url: str, *, expected: str, found: str) -> None:
+        super().__init__(url, f"expected {expected}, found {found}")
+        self.expected = expected
+        self.found = found
+
+
+class StorageFull(StorageError):
+    def __init__(self, url: str) -> None:
+        super().__init__(url, "the storage is full")
+
+
+class OutsideStorage(StorageError):
+    def __init__(self, url: str, storage_url: str) -> None:
+        super().__init__(url, f"lies outside its storage {storage_url}")
+        self.storage_url = storage_url
+
+
+class StorageUnavailable(StorageError):
+    pass
+
+
+def from_os_error(url: str, error: OSError) -> StorageError:
+    """The storage error that says the same as an ``OSError``."""
+    if isinstance(error, FileNotFoundError):
+        return FileMissing(url)
+    if error.errno in _FULL:
+        return StorageFull(url)
+    return StorageUnavailable(url, error.strerror or str(error) or type(error).__name__)
+
+
+@contextmanager
+def os_errors_at(url: str) -> Iterator[None]:
+    """Turns each ``OSError`` raised inside into its ``StorageError``."""
+    try:
+        yield
+    except OSError as error:
+        raise from_os_error(url, error) from error

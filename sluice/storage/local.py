@@ -1,0 +1,152 @@
+"""Files on local (or mounted) storages: plain system calls, because thousands of small files a second pass through here."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import FileIO
+
+from sluice.storage.checksums import checksum_of, require_same, stream
+from sluice.storage.entries import Entry, Stored, temporary_name
+from sluice.storage.errors import FileMissing, os_errors_at
+from sluice.storage.places import local_url
+
+
+def link(url: str, path: str, to: str) -> None:
+    """A symbolic link at ``to``, replacing what stood there."""
+    with os_errors_at(url):
+        if not os.path.isfile(path):
+            raise FileMissing(url)
+        try:
+            os.symlink(path, to)
+        except FileExistsError:
+            os.unlink(to)
+            os.symlink(path, to)
+
+
+def verify(url: str, path: str, *, checksum: str | None, size: int | None) -> None:
+    """Raises ``ChecksumMismatch`` unless the file has this size and checksum; None: not compared."""
+    with os_errors_at(url):
+        found_size = os.stat(path).st_size
+        require_same(url, expected=(None, size), found=("", found_size))
+        if checksum is not None:
+            require_same(url, expected=(checksum, None), found=(checksum_of(path), found_size))
+
+
+def move(path: str, url: str, target: str) -> Stored | None:
+    """Renames a regular file into its place; None where that takes a copy (another file system, a link)."""
+    with os_errors_at(url):
+        if os.path.islink(path) or not _same_device(path, target):
+            return None
+        stored = Stored(os.stat(path).st_size, checksum_of(path))
+        os.replace(path, target)
+        return stored
+
+
+def copy(
+    source_url: str, source: str, url: str, target: str, *, expected: tuple[str | None, int | None] = (None, None)
+) -> Stored:
+    """Copies to a temporary name beside the target, reads it back, renames. ``expected``: checksum and size, None: any."""
+    temporary = os.path.join(os.path.dirname(target), temporary_name())
+    with os_errors_at(source_url):
+        reader = open(source, "rb", buffering=0)  # noqa: SIM115 - closed below; opened apart so that its errors name the source
+    try:
+        with reader, os_errors_at(url):
+            with open_making_folders(temporary) as writer:
+                found = stream(reader.read, writer.write)
+            require_same(source_url, expected=expected, found=found)
+            verify(url, temporary, checksum=found[0], size=found[1])
+            os.replace(temporary, target)
+    except BaseException:
+        _forget(temporary)
+        raise
+    return Stored(found[1], found[0])
+
+
+def put_bytes(data: bytes, url: str, target: str) -> Stored:
+    """Writes a small file under a temporary name, renames."""
+    temporary = os.path.join(os.path.dirname(target), temporary_name())
+    with os_errors_at(url):
+        try:
+            with open_making_folders(temporary) as writer:
+                written = writer.write(data)
+                if written != len(data):  # a disk that fills up takes the first part only
+                    writer.write(data[written:])
+            os.replace(temporary, target)
+        except BaseException:
+            _forget(temporary)
+            raise
+    return Stored(len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
+
+
+def remove(url: str, path: str) -> bool:
+    """Removes a file; False where there was none."""
+    with os_errors_at(url):
+        try:
+            os.unlink(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+
+def remove_folder(url: str, path: str) -> bool:
+    """Removes an empty folder; False where it has files."""
+    with os_errors_at(url):
+        try:
+            os.rmdir(path)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            if os.path.isdir(path) and os.listdir(path):
+                return False
+            raise
+        return True
+
+
+def entries(url: str, path: str) -> Iterator[Entry]:
+    """All files below a folder, folder by folder in order of name; links to folders are not followed."""
+    with os_errors_at(url):
+        try:
+            found = sorted(os.scandir(path), key=lambda item: item.name)
+        except FileNotFoundError:
+            return
+        for item in found:
+            if item.is_dir(follow_symlinks=False):
+                yield from entries(url, item.path)
+                continue
+            try:
+                stat = item.stat()
+            except FileNotFoundError:
+                continue  # removed meanwhile, or a link to nothing
+            modified = datetime.fromtimestamp(stat.st_mtime, UTC)
+            yield Entry(name=item.name, url=local_url(item.path), size=stat.st_size, modified=modified)
+
+
+def make_folder_of(path: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+
+
+def open_making_folders(path: str) -> FileIO:
+    """A new unbuffered file for writing; its folders are made where they are missing."""
+    try:
+        return open(path, "xb", buffering=0)
+    except FileNotFoundError:
+        make_folder_of(path)
+        return open(path, "xb", buffering=0)
+
+
+def _same_device(path: str, target: str) -> bool:
+    folder = os.path.dirname(target)
+    try:
+        device = os.stat(folder).st_dev
+    except FileNotFoundError:
+        os.makedirs(folder, exist_ok=True)
+        device = os.stat(folder).st_dev
+    return device == os.stat(path).st_dev
+
+
+def _forget(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return

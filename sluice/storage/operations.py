@@ -1,0 +1,117 @@
+"""Reading and writing files on storages, named by URL. All calls block: services make them in threads.
+
+A file appears under its name only when it is complete and verified; repeating an operation that was cut off is safe.
+URLs are taken literally (a ``%`` is a per cent sign). Every function raises ``StorageError`` and nothing else for what
+storages do; whether a URL *may* be touched is the caller's question to ``within`` or ``require_within``.
+"""
+
+import os
+from pathlib import Path
+
+from sluice.storage import local, remote
+from sluice.storage.checksums import checksum_of as _checksum_of
+from sluice.storage.entries import Entry, Stored, temporary_name
+from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
+from sluice.storage.places import local_path
+
+
+def fetch(url: str, to: Path, *, checksum: str | None, size: int | None) -> None:
+    """Brings a file to the local path ``to``, whose folder exists: local files as a symbolic link, others as a copy.
+
+    Raises ``FileMissing``, ``ChecksumMismatch`` (content is verified either way; None: not compared), ``StorageUnavailable``.
+    """
+    path = local_path(url)
+    if path is not None:
+        local.verify(url, path, checksum=checksum, size=size)
+        local.link(url, path, str(to))
+        return
+    temporary = to.with_name(temporary_name())
+    try:
+        remote.fetch(url, str(temporary), checksum=checksum, size=size)
+        with os_errors_at(url):
+            os.replace(temporary, to)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def put(path: Path, url: str, *, move: bool = False) -> Stored:
+    """Writes a local file to a storage, replacing what stood there; folders are made.
+
+    ``move``: the local file is given away, and may be renamed into place where both are on one file system.
+    Raises ``FileMissing`` (of ``path``), ``StorageFull``, ``StorageUnavailable``, ``ChecksumMismatch`` when read back.
+    """
+    source = os.fspath(path)
+    source_url = f"file://{source}"
+    if not os.path.isfile(source):
+        raise FileMissing(source_url)
+    target = local_path(url)
+    if target is not None:
+        moved = local.move(source, url, target) if move else None
+        return moved or local.copy(source_url, source, url, target)
+    stored = remote.put(source, url)
+    if move:
+        os.unlink(source)
+    return stored
+
+
+def put_bytes(data: bytes, url: str) -> Stored:
+    """Writes a small file; the rest as ``put``."""
+    target = local_path(url)
+    if target is not None:
+        return local.put_bytes(data, url, target)
+    return remote.put_bytes(data, url)
+
+
+def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | None) -> Stored:
+    """Copies from storage to storage and verifies. A target that is already there and right is left as it is.
+
+    Raises ``FileMissing`` (of the source), ``ChecksumMismatch``, ``StorageFull``, ``StorageUnavailable``.
+    """
+    if checksum is not None and size is not None and _is_there(target_url, checksum=checksum, size=size):
+        return Stored(size, checksum)
+    source, target = local_path(source_url), local_path(target_url)
+    if source is not None and target is not None:
+        return local.copy(source_url, source, target_url, target, expected=(checksum, size))
+    return remote.copy(source_url, target_url, expected=(checksum, size))
+
+
+def verify(url: str, *, checksum: str, size: int) -> None:
+    """Raises ``FileMissing`` or ``ChecksumMismatch`` unless the file is there with this content."""
+    path = local_path(url)
+    if path is not None:
+        local.verify(url, path, checksum=checksum, size=size)
+    else:
+        remote.verify(url, checksum=checksum, size=size)
+
+
+def remove(url: str) -> bool:
+    """Removes a file. True: it was there; False: it was not, which is success too. Raises ``StorageUnavailable``."""
+    path = local_path(url)
+    return local.remove(url, path) if path is not None else remote.remove(url)
+
+
+def remove_folder(url: str) -> bool:
+    """Removes a folder when it is empty (missing: fine). False: it still has files. Raises ``StorageUnavailable``."""
+    path = local_path(url)
+    return local.remove_folder(url, path) if path is not None else remote.remove_folder(url)
+
+
+def entries(url: str) -> list[Entry]:
+    """All files below a folder, those half written included (``is_temporary``); a missing folder has none."""
+    path = local_path(url)
+    return list(local.entries(url, path) if path is not None else remote.entries(url))
+
+
+def checksum_of(path: Path) -> str:
+    """``sha256:<hex>`` of a local file. Raises ``FileMissing``, ``StorageUnavailable``."""
+    with os_errors_at(f"file://{path}"):
+        return _checksum_of(path)
+
+
+def _is_there(url: str, *, checksum: str, size: int) -> bool:
+    try:
+        verify(url, checksum=checksum, size=size)
+    except (FileMissing, ChecksumMismatch):
+        return False
+    return True

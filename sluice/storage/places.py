@@ -1,0 +1,67 @@
+"""Where a URL points: which local path it names, and whether it lies inside a storage."""
+
+import os
+import posixpath
+from urllib.parse import unquote
+
+from sluice.storage.errors import OutsideStorage
+
+_FILE = "file://"
+
+#: Escapes inside escapes are undone as often as this; a URL with more is refused.
+_MOST_UNQUOTED = 4
+
+
+def local_path(url: str) -> str | None:
+    """The path that a ``file://`` URL names, taken literally (a ``%`` is a per cent sign); None for other protocols."""
+    if not url.startswith(_FILE):
+        return None
+    rest = url[len(_FILE) :]
+    if rest.startswith("localhost/"):
+        rest = rest[len("localhost") :]
+    return rest if rest.startswith("/") else None
+
+
+def local_url(path: str | os.PathLike[str]) -> str:
+    """``file://`` URL of a local path, the inverse of ``local_path``."""
+    return _FILE + os.path.abspath(path)
+
+
+def within(storage_url: str, url: str) -> bool:
+    """Does ``url`` lie inside ``storage_url`` (and is not the storage itself)?
+
+    Judged on normalised paths, as written and with per-cent escapes undone, so that neither ``..`` nor ``%2e%2e`` leads out.
+    On a local storage symbolic links are followed: a link that points out of it does not lie inside.
+    """
+    root = storage_url.rstrip("/")
+    if "\x00" in url or not url.startswith(root + "/"):
+        return False
+    if not _stays_inside(url[len(root) + 1 :]):
+        return False
+    root_path, path = local_path(root), local_path(url)
+    if root_path is None or path is None:
+        return root_path is path
+    real_root = os.path.realpath(root_path)
+    return os.path.realpath(path).startswith(real_root.rstrip("/") + "/")
+
+
+def require_within(storage_url: str, url: str) -> None:
+    """Raises ``OutsideStorage`` unless ``within(storage_url, url)``."""
+    if not within(storage_url, url):
+        raise OutsideStorage(url, storage_url)
+
+
+def _stays_inside(relative: str) -> bool:
+    for _ in range(_MOST_UNQUOTED):
+        if not _normal_inside(relative):
+            return False
+        undone = unquote(relative)
+        if undone == relative:
+            return True
+        relative = undone
+    return False
+
+
+def _normal_inside(relative: str) -> bool:
+    normal = posixpath.normpath(relative.replace("\\", "/"))
+    return normal not in {".", ".."} and not normal.startswith(("/", "../")) and "\x00" not in normal

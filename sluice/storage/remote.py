@@ -1,0 +1,144 @@
+"""Files on storages that fsspec reaches (S3, HTTP, XRootD, …)."""
+
+import contextlib
+import io
+import posixpath
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import fsspec
+
+from sluice.storage.checksums import require_same, stream
+from sluice.storage.entries import Entry, Stored, temporary_name
+from sluice.storage.errors import StorageError, StorageUnavailable, from_os_error
+
+
+class _Place(NamedTuple):
+    system: Any
+    path: str
+
+
+@contextlib.contextmanager
+def errors_at(url: str) -> Iterator[None]:
+    """Drivers raise errors of their own besides ``OSError``: all others mean that the storage cannot be used now."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as error:
+        raise from_os_error(url, error) from error
+    except Exception as error:  # boundary to drivers, whose exceptions share no base class
+        raise StorageUnavailable(url, f"{type(error).__name__}: {error}") from error
+
+
+def _place(url: str) -> _Place:
+    try:
+        system, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise StorageUnavailable(url, f"no driver for this protocol: {error}") from error
+    return _Place(system, str(path))
+
+
+def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
+    """Copies to a local path (that nobody else reads yet) and verifies."""
+    with errors_at(url):
+        place = _place(url)
+        with place.system.open(place.path, "rb") as reader, open(to, "wb") as writer:
+            found = stream(reader.read, writer.write)
+    require_same(url, expected=(checksum, size), found=found)
+
+
+def put(path: str, url: str) -> Stored:
+    """Copies a local file to a temporary name on the storage, reads it back, renames."""
+    with open(path, "rb") as reader:
+        return _write(reader.read, url, path, (None, None))
+
+
+def put_bytes(data: bytes, url: str) -> Stored:
+    return _write(io.BytesIO(data).read, url, url, (None, None))
+
+
+def copy(source_url: str, url: str, *, expected: tuple[str | None, int | None]) -> Stored:
+    """From storage to storage; ``expected``: checksum and size of the source, None: any."""
+    with errors_at(source_url):
+        source = _place(source_url)
+        with source.system.open(source.path, "rb") as reader:
+            return _write(reader.read, url, source_url, expected)
+
+
+def _write(read: Any, url: str, source: str, expected: tuple[str | None, int | None]) -> Stored:
+    with errors_at(url):
+        target = _place(url)
+        folder = posixpath.dirname(target.path)
+        temporary = posixpath.join(folder, temporary_name())
+        target.system.makedirs(folder, exist_ok=True)
+        try:
+            with target.system.open(temporary, "wb") as writer:
+                found = stream(read, writer.write)
+            require_same(source, expected=expected, found=found)
+            with target.system.open(temporary, "rb") as written:
+                require_same(url, expected=found, found=stream(written.read, None))
+            target.system.mv(temporary, target.path)
+        except BaseException:
+            with contextlib.suppress(Exception):  # the first error is the one to tell
+                target.system.rm_file(temporary)
+            raise
+    return Stored(found[1], found[0])
+
+
+def verify(url: str, *, checksum: str, size: int) -> None:
+    with errors_at(url):
+        place = _place(url)
+        if place.system.size(place.path) != size:
+            require_same(url, expected=(None, size), found=("", place.system.size(place.path)))
+        with place.system.open(place.path, "rb") as reader:
+            require_same(url, expected=(checksum, size), found=stream(reader.read, None))
+
+
+def remove(url: str) -> bool:
+    """False where there was no such file."""
+    with errors_at(url):
+        place = _place(url)
+        try:
+            place.system.rm_file(place.path)
+        except FileNotFoundError:
+            return False
+        return True
+
+
+def remove_folder(url: str) -> bool:
+    """Removes an empty folder (object stores have none); False where it has files."""
+    with errors_at(url):
+        place = _place(url)
+        if not place.system.exists(place.path):
+            return True
+        if place.system.find(place.path):
+            return False
+        place.system.rmdir(place.path)
+        return True
+
+
+def entries(url: str) -> Iterator[Entry]:
+    """All files below a folder."""
+    with errors_at(url):
+        place = _place(url)
+        place.system.invalidate_cache()
+        found: dict[str, dict[str, Any]] = place.system.find(place.path, detail=True)
+    root = place.path.rstrip("/")
+    for path in sorted(found):
+        details = found[path]
+        name = posixpath.basename(path)
+        relative = path[len(root) :] if path.startswith(root) else "/" + name
+        yield Entry(name=name, url=url + relative, size=int(details.get("size") or 0), modified=_modified(details))
+
+
+def _modified(details: dict[str, Any]) -> datetime:
+    """Drivers give the time under different names, some as seconds; where there is none, the file counts as just written."""
+    for key in ("LastModified", "mtime", "modified", "created"):
+        value = details.get(key)
+        if isinstance(value, datetime):
+            return value if value.tzinfo else value.replace(tzinfo=UTC)
+        if isinstance(value, int | float):
+            return datetime.fromtimestamp(value, UTC)
+    return datetime.now(UTC)

@@ -1,0 +1,42 @@
+"""A service as small as can be, for the tests of what all services share: every ``DeleteDataset`` it receives becomes a row."""
+
+from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
+from sluice.contracts.problems import Unprocessable
+from sluice.servicekit.consumer import QueueConsumer
+from sluice.servicekit.database import MESSAGING_TABLES, Database, Transaction
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.transport.base import Transport
+
+
+class Ledger:
+    """``fail`` raises what a test puts there before the row is written; ``refuse`` refuses for good."""
+
+    def __init__(self, database: Database, transport: Transport) -> None:
+        self.database = database
+        self.failures: list[Exception] = []
+        self.consumer = QueueConsumer(
+            transport=transport,
+            database=database,
+            metrics=ServiceMetrics("ledger"),
+            queue=DMS_DELETIONS,
+            handlers={DMS_DELETIONS: self._write},
+        )
+
+    async def create_tables(self) -> None:
+        async with self.database.connection() as connection:
+            for statement in (*MESSAGING_TABLES.split(";"), "CREATE TABLE ledger (uid uuid NOT NULL)"):
+                if statement.strip():
+                    await connection.execute(statement)
+
+    async def _write(self, transaction: Transaction, message: DeleteDataset) -> None:
+        await transaction.connection.execute("INSERT INTO ledger (uid) VALUES ($1)", message.uid)
+        if self.failures:
+            raise self.failures.pop()
+
+    async def rows(self) -> list[str]:
+        async with self.database.connection() as connection:
+            return [str(row["uid"]) for row in await connection.fetch("SELECT uid FROM ledger")]
+
+
+def refusal() -> Unprocessable:
+    return Unprocessable("no such data set, and there never will be")

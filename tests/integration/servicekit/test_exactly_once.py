@@ -1,0 +1,145 @@
+"""Invariant 2: a change and its messages commit together; a message is applied once, in the transaction of its effect."""
+
+from collections.abc import AsyncIterator
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
+from sluice.servicekit.database import Database
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Message, Transport
+from sluice.servicekit.transport.open import open_transport
+from tests.conftest import DatabaseFactory
+from tests.integration.servicekit.ledger import Ledger, refusal
+from tests.waiting import eventually
+
+
+@pytest.fixture
+async def transport(make_database: DatabaseFactory) -> AsyncIterator[Transport]:
+    transport = open_transport(await make_database(), sluice_topology())
+    async with running(transport):
+        yield transport
+
+
+@pytest.fixture
+async def ledger(make_database: DatabaseFactory, transport: Transport) -> AsyncIterator[Ledger]:
+    database = Database(await make_database(), source="ledger")
+    ledger = Ledger(database, transport)
+    async with running(database):
+        await ledger.create_tables()
+        yield ledger
+
+
+async def outbox_size(ledger: Ledger) -> int:
+    async with ledger.database.connection() as connection:
+        return int(await connection.fetchval("SELECT count(*) FROM outbox"))
+
+
+def relay(ledger: Ledger, transport: Transport) -> OutboxRelay:
+    return OutboxRelay(ledger.database, transport, ServiceMetrics("ledger"), period=0.05)
+
+
+async def applied(ledger: Ledger, uids: set[UUID]) -> None:
+    async def condition() -> bool:
+        return {str(uid) for uid in uids} <= set(await ledger.rows())
+
+    await eventually(condition, what="all messages applied")
+
+
+async def test_message_of_a_committed_transaction_is_applied(ledger: Ledger, transport: Transport) -> None:
+    uid = uuid4()
+    async with running(relay(ledger, transport), ledger.consumer):
+        async with ledger.database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid), subject=uid)
+        await applied(ledger, {uid})
+    assert await outbox_size(ledger) == 0
+    assert await transport.depth(DMS_DELETIONS) == 0
+
+
+async def test_message_of_a_rolled_back_transaction_never_leaves(ledger: Ledger, transport: Transport) -> None:
+    kept, dropped = uuid4(), uuid4()
+    async with running(relay(ledger, transport), ledger.consumer):
+        with pytest.raises(RuntimeError, match="changed my mind"):
+            async with ledger.database.transaction() as transaction:
+                transaction.send(DMS_DELETIONS, DeleteDataset(uid=dropped))
+                raise RuntimeError("changed my mind")
+        async with ledger.database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=kept))
+        await applied(ledger, {kept})
+    assert await ledger.rows() == [str(kept)]
+
+
+async def test_relay_that_died_after_sending_doubles_nothing(ledger: Ledger, transport: Transport) -> None:
+    """The relay sent the message and died before it could note so: the next one sends it again, and it is applied once."""
+    first, second = uuid4(), uuid4()
+    async with ledger.database.transaction() as transaction:
+        transaction.send(DMS_DELETIONS, DeleteDataset(uid=first))
+    async with ledger.database.connection() as connection:
+        row = await connection.fetchrow("SELECT message_id, destination, body FROM outbox")
+    assert row is not None
+    await transport.send([Message(row["message_id"], row["destination"], row["body"])])
+    async with running(relay(ledger, transport), ledger.consumer):
+        await applied(ledger, {first})
+        async with ledger.database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=second))
+        await applied(ledger, {second})
+    assert sorted(await ledger.rows()) == sorted([str(first), str(second)])
+
+
+async def test_handler_that_fails_leaves_nothing_and_is_tried_again(ledger: Ledger, transport: Transport) -> None:
+    uid = uuid4()
+    ledger.failures = [RuntimeError("first"), RuntimeError("second")]
+    async with running(relay(ledger, transport), ledger.consumer):
+        async with ledger.database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
+        await applied(ledger, {uid})
+    assert await ledger.rows() == [str(uid)]
+
+
+async def test_bad_messages_go_to_the_dead_letters_with_their_reason_and_harm_no_other(ledger: Ledger, transport: Transport) -> None:
+    good = uuid4()
+    await transport.send(
+        [
+            Message(str(uuid4()), DMS_DELETIONS, b"this is not JSON"),
+            Message(str(uuid4()), DMS_DELETIONS, b'{"specversion": "1.0", "id": "1", "source": "x", "type": "no.such", "data": {}}'),
+        ]
+    )
+    async with running(relay(ledger, transport), ledger.consumer):
+        async with ledger.database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=good))
+        await applied(ledger, {good})
+
+        async def dead() -> bool:
+            return len(await transport.dead_letters(DMS_DELETIONS, limit=10)) == 2
+
+        await eventually(dead, what="two dead letters")
+    reasons = [letter.reason for letter in await transport.dead_letters(DMS_DELETIONS, limit=10)]
+    assert any("JSON" in reason for reason in reasons), reasons
+
+
+async def test_refused_message_is_dead_at_once(ledger: Ledger, transport: Transport) -> None:
+    ledger.failures = [refusal()]
+    async with running(relay(ledger, transport), ledger.consumer):
+        async with ledger.database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=uuid4()))
+
+        async def dead() -> bool:
+            return len(await transport.dead_letters(DMS_DELETIONS, limit=10)) == 1
+
+        await eventually(dead, what="a dead letter")
+    assert "never will be" in (await transport.dead_letters(DMS_DELETIONS, limit=10))[0].reason
+    assert await ledger.rows() == []
+
+
+async def test_two_relays_share_the_work_without_doubling(ledger: Ledger, transport: Transport) -> None:
+    uids = {uuid4() for _ in range(500)}
+    async with running(relay(ledger, transport), relay(ledger, transport), ledger.consumer):
+        for uid in uids:
+            async with ledger.database.transaction() as transaction:
+                transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
+        await applied(ledger, uids)
+    assert len(await ledger.rows()) == len(uids)

@@ -1,0 +1,108 @@
+"""Event building and filtering against the truth."""
+
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spd.blocks import EventBlock, HitBlock
+from spd.build_events import build_events
+from spd.daq import start_time
+from spd.decode import decode
+from spd.filter_events import filter_events
+from spd.frame import FrameHeader, encode_frame
+from spd.simulation import Conditions, TrueEvents, simulate_frame
+from spd.timing import EVENT_WINDOW_NS, GUARD_NS, MAX_NOISE_GROUP, MIN_EVENT_DISTANCE_NS
+
+SOURCE = Path("frame.raw")
+
+frame_conditions = st.builds(
+    Conditions,
+    events=st.floats(0.1, 120),
+    distance_ns=st.integers(MIN_EVENT_DISTANCE_NS, 3_000),
+    hard_share=st.floats(0, 1),
+    event_noise=st.floats(0, 20),
+    gap_noise=st.floats(0, 20),
+)
+
+
+def read_out(seed: int, conditions: Conditions) -> tuple[HitBlock, TrueEvents]:
+    """A simulated frame by way of its raw bytes."""
+    hits, truth = simulate_frame(seed, 1, 1, conditions)
+    header = FrameHeader(1, 1, "p", start_time(1, 1, conditions), conditions.length_ns)
+    return decode(encode_frame(header, hits), SOURCE), truth
+
+
+def as_rows(block: EventBlock) -> list[tuple[int, int, float, int]]:
+    columns = (block.time_ns, block.multiplicity, block.energy_mev, block.sizes)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def true_rows(truth: TrueEvents) -> list[tuple[int, int, float, int]]:
+    columns = (truth.time_ns, truth.multiplicity, truth.energy_mev, truth.hits)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+@settings(deadline=None)
+@given(
+    seed=st.integers(0, 2**63),
+    conditions=frame_conditions,
+    time_gap_ns=st.integers(EVENT_WINDOW_NS, GUARD_NS),
+    min_hits=st.integers(MAX_NOISE_GROUP + 1, 8),
+)
+def test_exactly_the_true_events_are_found(seed: int, conditions: Conditions, time_gap_ns: int, min_hits: int) -> None:
+    block, truth = read_out(seed, conditions)
+    built = build_events(block, time_gap_ns=time_gap_ns, min_hits=min_hits)
+    assert as_rows(built) == true_rows(truth)
+    assert built.info.events_built == len(truth.time_ns)
+
+
+def test_a_gap_outside_the_rule_joins_or_tears_events() -> None:
+    block, truth = read_out(3, Conditions(gap_noise=4))
+    assert len(build_events(block, time_gap_ns=400, min_hits=6).number) < len(truth.time_ns)
+    assert as_rows(build_events(block, time_gap_ns=3, min_hits=6)) != true_rows(truth)
+
+
+def test_noise_is_taken_for_events_when_too_few_hits_are_asked_for() -> None:
+    block, truth = read_out(3, Conditions(gap_noise=4))
+    assert len(build_events(block, time_gap_ns=110, min_hits=MAX_NOISE_GROUP).number) > len(truth.time_ns)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    seed=st.integers(0, 2**32),
+    conditions=frame_conditions,
+    tracks=st.integers(0, 12),
+    energy=st.floats(0, 5_000),
+)
+def test_the_filter_keeps_what_the_truth_says(seed: int, conditions: Conditions, tracks: int, energy: float) -> None:
+    block, truth = read_out(seed, conditions)
+    built = build_events(block, time_gap_ns=110, min_hits=6)
+    kept = filter_events(built, min_multiplicity=tracks, min_calorimeter_energy=energy)
+    expected = [(number, *row) for number, row in enumerate(true_rows(truth)) if row[1] >= tracks and row[2] >= energy]
+    assert [(number, *row) for number, row in zip(kept.number.tolist(), as_rows(kept), strict=True)] == expected
+    assert kept.info.events_kept == len(expected)
+    assert kept.info.events_built == len(truth.time_ns)
+
+
+def test_a_value_equal_to_the_cut_is_kept() -> None:
+    built = build_events(read_out(5, Conditions())[0], time_gap_ns=110, min_hits=6)
+    energy = float(np.sort(built.energy_mev)[-1])
+    kept = filter_events(built, min_multiplicity=0, min_calorimeter_energy=energy)
+    assert kept.energy_mev.tolist() == [energy]
+
+
+def test_a_frame_without_events_gives_none() -> None:
+    hits, _ = simulate_frame(1, 1, 1, Conditions())
+    empty = encode_frame(FrameHeader(1, 1, "", 0, 1_000), hits[:0])
+    built = build_events(decode(empty, SOURCE), time_gap_ns=110, min_hits=6)
+    kept = filter_events(built, min_multiplicity=1, min_calorimeter_energy=0)
+    assert (len(kept.number), kept.offsets.tolist()) == (0, [0])
+
+
+def test_frames_follow_each_other_in_time_without_overlap() -> None:
+    conditions = Conditions()
+    assert start_time(4, 2, conditions) - start_time(4, 1, conditions) == conditions.length_ns
+    for frame in range(1, 30):
+        hits, _ = simulate_frame(9, 4, frame, conditions)
+        assert int(hits["time"].max()) < conditions.length_ns

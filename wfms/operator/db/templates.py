@@ -1,0 +1,110 @@
+"""The table ``templates`` and its statements."""
+
+from uuid import UUID
+
+import asyncpg
+
+from sluice.contracts.plan import Plan
+from sluice.contracts.problems import Finding
+from sluice.servicekit.database import Connection
+from wfms.operator.domain.template import StoredTemplate
+
+LOCK_NAME = """
+-- Whoever stores a version of this template does it alone until the transaction ends: versions have no gaps and no twins.
+SELECT pg_advisory_xact_lock(hashtextextended('template ' || $1, 0))
+"""
+
+INSERT_TEMPLATE = """
+-- The next version of the name; deleted versions keep their numbers.
+INSERT INTO templates (id, name, version, text, template, plan, warnings)
+SELECT $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6 FROM templates WHERE name = $2
+RETURNING *
+"""
+
+SELECT_LATEST = """
+-- The latest version of one name that is not deleted.
+SELECT * FROM templates WHERE name = $1 AND deleted_at IS NULL ORDER BY version DESC LIMIT 1
+"""
+
+SELECT_VERSION = "SELECT * FROM templates WHERE name = $1 AND version = $2"
+
+SELECT_BY_ID = "SELECT * FROM templates WHERE id = $1"
+
+SELECT_ALL_LATEST = """
+-- Of each name the latest version that is not deleted.
+SELECT DISTINCT ON (name) * FROM templates WHERE deleted_at IS NULL ORDER BY name, version DESC
+"""
+
+SELECT_ALL = """
+-- Every version that is not deleted, of all names or ($1) of one.
+SELECT * FROM templates WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1) ORDER BY name, version DESC
+"""
+
+DELETE_TEMPLATE = """
+-- All versions of a name; chains that run keep their own copy of the plan.
+UPDATE templates SET deleted_at = now() WHERE name = $1 AND deleted_at IS NULL RETURNING version
+"""
+
+
+async def lock_name(connection: Connection, name: str) -> None:
+    await connection.execute(LOCK_NAME, name)
+
+
+async def insert_template(connection: Connection, template: StoredTemplate) -> StoredTemplate:
+    """Stores it as the next version of its name; its own ``version`` and times are not looked at."""
+    row = await connection.fetchrow(
+        INSERT_TEMPLATE,
+        template.id,
+        template.name,
+        template.text,
+        template.document,
+        template.plan.model_dump(mode="json"),
+        [finding.model_dump(mode="json") for finding in template.warnings],
+    )
+    assert row is not None  # noqa: S101 - INSERT … SELECT of an aggregate gives one row
+    return _template(row)
+
+
+async def latest(connection: Connection, name: str) -> StoredTemplate | None:
+    return _maybe(await connection.fetchrow(SELECT_LATEST, name))
+
+
+async def version_of(connection: Connection, name: str, version: int) -> StoredTemplate | None:
+    """Also when it is deleted."""
+    return _maybe(await connection.fetchrow(SELECT_VERSION, name, version))
+
+
+async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:
+    """Also when it is deleted."""
+    return _maybe(await connection.fetchrow(SELECT_BY_ID, template_id))
+
+
+async def all_latest(connection: Connection) -> list[StoredTemplate]:
+    return [_template(row) for row in await connection.fetch(SELECT_ALL_LATEST)]
+
+
+async def all_versions(connection: Connection, name: str | None = None) -> list[StoredTemplate]:
+    return [_template(row) for row in await connection.fetch(SELECT_ALL, name)]
+
+
+async def delete(connection: Connection, name: str) -> list[int]:
+    """Marks every version as deleted; gives those that were not."""
+    return [int(row["version"]) for row in await connection.fetch(DELETE_TEMPLATE, name)]
+
+
+def _maybe(row: asyncpg.Record | None) -> StoredTemplate | None:
+    return None if row is None else _template(row)
+
+
+def _template(row: asyncpg.Record) -> StoredTemplate:
+    return StoredTemplate(
+        id=row["id"],
+        name=row["name"],
+        version=row["version"],
+        text=row["text"],
+        document=row["template"],
+        plan=Plan.model_validate(row["plan"]),
+        warnings=[Finding.model_validate(finding) for finding in row["warnings"]],
+        created_at=row["created_at"],
+        deleted_at=row["deleted_at"],
+    )
