@@ -32,7 +32,7 @@ _RETRY = AsyncRetrying(
 
 
 class ServiceClient:
-    """Calls one service over an ``httpx.AsyncClient`` whose ``base_url`` is the service's (in the embedded mode it may be in-process).
+    """Calls one service over an ``httpx.AsyncClient`` whose ``base_url`` is the service's (embedded: perhaps in-process).
 
     Raises the ``ServiceError`` that the service answered with (``NotFound``, ``Conflict``, ``Unprocessable`` with its findings,
     ``NotAvailable``, else ``ServiceError`` itself with ``status``); ``NotAvailable`` where it does not answer (in time).
@@ -46,13 +46,13 @@ class ServiceClient:
     @overload
     async def call(
         self, method: str, path: str, *, body: Contract | None = ..., answer: type[AnswerT], params: Parameters | None = ...,
-        retry: bool = ..., timeout: float | None = ...,
+        retry: bool = ..., seconds: float | None = ...,
     ) -> AnswerT: ...  # fmt: skip
 
     @overload
     async def call(
         self, method: str, path: str, *, body: Contract | None = ..., answer: None = ..., params: Parameters | None = ...,
-        retry: bool = ..., timeout: float | None = ...,
+        retry: bool = ..., seconds: float | None = ...,
     ) -> None: ...  # fmt: skip
 
     async def call(
@@ -64,9 +64,9 @@ class ServiceClient:
         answer: type[AnswerT] | None = None,
         params: Parameters | None = None,
         retry: bool = True,
-        timeout: float | None = None,  # noqa: ASYNC109 - handed to httpx
+        seconds: float | None = None,
     ) -> AnswerT | None:
-        """One call. ``answer``: type of the body expected, None: it is not read. ``timeout``: seconds, None: the http client's.
+        """One call. ``answer``: type of the body expected, None: it is not read. ``seconds``: longest wait for it, None: the http client's.
 
         ``retry``: tried again, up to three times within a few seconds, while the service is not available. Every call of this
         system may be repeated, those that change something too.
@@ -77,9 +77,9 @@ class ServiceClient:
             content=None if body is None else body.model_dump_json().encode(),
             headers={} if body is None else {"content-type": "application/json"},
             params=_query(params),
-            timeout=httpx.USE_CLIENT_DEFAULT if timeout is None else timeout,
+            timeout=httpx.USE_CLIENT_DEFAULT if seconds is None else seconds,
         )
-        response = await (_RETRY(self._send, request) if retry else self._send(request))
+        response = await (_RETRY.copy()(self._send, request) if retry else self._send(request))
         if answer is None:
             return None
         try:
@@ -100,14 +100,14 @@ class ServiceClient:
         raise _error_of(self.service, response)
 
 
-def _query(params: Parameters | None) -> list[tuple[str, str]] | None:
+def _query(params: Parameters | None) -> httpx.QueryParams | None:
     if params is None:
         return None
-    pairs: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str | int | float | bool | None]] = []
     for key, value in params.items():
         values: Sequence[object] = value if isinstance(value, list | tuple | set | frozenset) else [value]  # type: ignore[assignment]
         pairs += [(key, _text(item)) for item in values if item is not None]
-    return pairs
+    return httpx.QueryParams(pairs)
 
 
 def _text(value: object) -> str:

@@ -86,7 +86,7 @@ class WmsClient(ServiceClient):
     async def lease(self, uid: UUID, request: LeaseRequest) -> Lease:
         """Never repeated by itself: leases count from the moment the request was sent. Raises ``NotFound``."""
         return await self.call(
-            "POST", f"{_API}/pilots/{uid}/lease", body=request, answer=Lease, retry=False, timeout=request.wait + _LEASE_GRACE
+            "POST", f"{_API}/pilots/{uid}/lease", body=request, answer=Lease, retry=False, seconds=request.wait + _LEASE_GRACE
         )
 
     async def heartbeat(self, uid: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:

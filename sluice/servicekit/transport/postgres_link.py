@@ -126,7 +126,9 @@ class PostgresSession:
         self._on_change = on_change
         self._connection: Connection | None = None
         self._wakers: dict[str, set[Callable[[], None]]] = {}
+        self._listening: set[str] = set()
         self._keeper: asyncio.Task[None] | None = None
+        self._in_use = asyncio.Lock()  # a connection does one thing at a time
 
     async def start(self) -> None:
         await self._join()
@@ -135,18 +137,19 @@ class PostgresSession:
     async def stop(self) -> None:
         if self._keeper is not None:
             self._keeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._keeper
+            await asyncio.gather(self._keeper, return_exceptions=True)
             self._keeper = None
         await self._leave()
 
     async def listen(self, queue: str, wake: Callable[[], None]) -> None:
         """``wake`` is called whenever ``queue`` got a message, and whenever that may have been missed."""
-        wakers = self._wakers.setdefault(sql.channel_of(queue), set())
-        wakers.add(wake)
-        if len(wakers) == 1 and self._connection is not None:
-            with suppress(TransportUnavailable), unavailable_when_lost():
-                await self._connection.add_listener(sql.channel_of(queue), self._notified)
+        channel = sql.channel_of(queue)
+        self._wakers.setdefault(channel, set()).add(wake)
+        async with self._in_use:
+            # Without a connection, or when it is lost just now, the next one listens to all that is asked for by then.
+            if self._connection is not None:
+                with suppress(TransportUnavailable):
+                    await self._listen_to_all(self._connection)
 
     def unlisten(self, queue: str, wake: Callable[[], None]) -> None:
         self._wakers.get(sql.channel_of(queue), set()).discard(wake)
@@ -157,8 +160,8 @@ class PostgresSession:
             with unavailable_when_lost():
                 async with connection.transaction():
                     row = await connection.fetchrow(sql.REGISTER, sql.LOCK_CLASS)
-                for channel in self._wakers:
-                    await connection.add_listener(channel, self._notified)
+            self._listening.clear()
+            await self._listen_to_all(connection)
         except TransportUnavailable:
             connection.terminate()
             raise
@@ -167,6 +170,12 @@ class PostgresSession:
         self.holder = row["id"]
         self._on_change()
         self._wake_all()
+
+    async def _listen_to_all(self, connection: Connection) -> None:
+        with unavailable_when_lost():
+            for channel in self._wakers.keys() - self._listening:
+                await connection.add_listener(channel, self._notified)
+                self._listening.add(channel)
 
     async def _leave(self) -> None:
         connection, holder = self._connection, self.holder
@@ -182,10 +191,11 @@ class PostgresSession:
         failures = 0
         while True:
             try:
-                if self._connection is None:
-                    await self._join()
-                    logger.info("message transport connected again", holder=self.holder)
-                await self._sweep(self._connection)
+                async with self._in_use:
+                    if self._connection is None:
+                        await self._join()
+                        logger.info("message transport connected again", holder=self.holder)
+                    await self._sweep(self._connection)
                 failures = 0
             except TransportUnavailable as error:
                 failures += 1

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spd.blocks import EventBlock, HitBlock
+from spd.blocks import EventBlock, FrameInfo, HitBlock
 from spd.build_events import build_events
 from spd.daq import start_time
 from spd.decode import decode
+from spd.detector import HIT
 from spd.filter_events import filter_events
 from spd.frame import FrameHeader, encode_frame
 from spd.simulation import Conditions, TrueEvents, simulate_frame
@@ -55,6 +57,15 @@ def test_exactly_the_true_events_are_found(seed: int, conditions: Conditions, ti
     built = build_events(block, time_gap_ns=time_gap_ns, min_hits=min_hits)
     assert as_rows(built) == true_rows(truth)
     assert built.info.events_built == len(truth.time_ns)
+
+
+@pytest.mark.parametrize(("distance", "sizes"), [(110, [6]), (111, [3, 3])])
+def test_the_gap_itself_still_joins(distance: int, sizes: list[int]) -> None:
+    hits = np.zeros(6, dtype=HIT)
+    hits["channel"] = 2 << 24
+    hits["time"] = [0, 1, 2, 2 + distance, 3 + distance, 4 + distance]
+    block = HitBlock(FrameInfo(1, 1, "", 0, 1_000, hits_read=6), hits)
+    assert build_events(block, time_gap_ns=110, min_hits=3).sizes.tolist() == sizes
 
 
 def test_a_gap_outside_the_rule_joins_or_tears_events() -> None:

@@ -1,0 +1,1 @@
+"""The DMS's REST interface."""

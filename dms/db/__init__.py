@@ -1,0 +1,1 @@
+"""Statements on the catalogue's tables, and thin typed functions around them."""

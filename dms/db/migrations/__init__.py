@@ -1,0 +1,1 @@
+"""Revisions of the catalogue's schema."""

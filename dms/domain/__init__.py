@@ -1,0 +1,1 @@
+"""Rules of the catalogue: pure functions and tables."""

@@ -1,0 +1,1 @@
+"""What the DMS does, one file each."""

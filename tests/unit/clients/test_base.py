@@ -1,0 +1,98 @@
+"""Calls over httpx's own in-memory transport: what comes back, which errors are raised, what is tried again."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from sluice.clients.base import ServiceClient
+from sluice.contracts.base import Contract
+from sluice.contracts.problems import Conflict, Finding, NotAvailable, NotFound, ServiceError, Unprocessable
+from sluice.contracts.tasks import Explanation, Prioritise
+
+Handler = Callable[[httpx.Request], httpx.Response]
+
+
+def client(handler: Handler) -> ServiceClient:
+    return ServiceClient(httpx.AsyncClient(transport=httpx.MockTransport(handler), base_url="http://wms"))
+
+
+async def test_body_parameters_and_answer() -> None:
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200, json={"text": "waits for files"})
+
+    answer = await client(handler).call(
+        "POST",
+        "/api/v1/x",
+        body=Prioritise(rank=2.5),
+        answer=Explanation,
+        params={"uid": ["a", "b"], "none": None, "flag": True, "limit": 3},
+    )
+    assert answer == Explanation(text="waits for files")
+    assert str(seen[0].url) == "http://wms/api/v1/x?uid=a&uid=b&flag=true&limit=3"
+    assert (seen[0].content, seen[0].headers["content-type"]) == (b'{"rank":2.5}', "application/json")
+
+
+@pytest.mark.parametrize("kind", [NotFound, Conflict, Unprocessable])
+async def test_problems_come_back_as_what_they_were(kind: type[ServiceError]) -> None:
+    problem = kind("task 7 is finished", findings=[Finding(message="late", line=3)], state="finished").problem()
+    calls = 0
+
+    def handler(_: httpx.Request) -> httpx.Response:
+        nonlocal calls
+        calls += 1
+        return httpx.Response(kind.status, text=problem.model_dump_json())
+
+    with pytest.raises(kind) as caught:
+        await client(handler).call("GET", "/x")
+    assert caught.value.detail == "task 7 is finished"
+    assert caught.value.findings == [Finding(message="late", line=3)]
+    assert caught.value.fields["state"] == "finished"
+    assert calls == 1
+
+
+async def test_an_error_that_is_no_problem_document_keeps_status_and_text() -> None:
+    with pytest.raises(ServiceError) as caught:
+        await client(lambda _: httpx.Response(418, text="teapot")).call("GET", "/x")
+    assert (caught.value.status, caught.value.detail) == (418, "teapot")
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+async def test_tried_again_while_not_available(status: int) -> None:
+    answers = [httpx.Response(status), httpx.Response(status), httpx.Response(200, json={"text": "ok"})]
+    assert await client(lambda _: answers.pop(0)).call("POST", "/x", answer=Explanation) == Explanation(text="ok")
+
+
+async def test_refused_connection_names_the_service() -> None:
+    calls = 0
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        nonlocal calls
+        calls += 1
+        raise httpx.ConnectError("connection refused", request=request)
+
+    with pytest.raises(NotAvailable, match="service service at http://wms cannot be reached"):
+        await client(handler).call("GET", "/x", retry=False)
+    assert calls == 1
+    with pytest.raises(NotAvailable):
+        await client(handler).call("GET", "/x")
+    assert calls == 5
+
+
+async def test_silence_is_not_available() -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadTimeout("", request=request)
+
+    with pytest.raises(NotAvailable, match="did not answer in time"):
+        await client(handler).call("GET", "/x", retry=False)
+
+
+async def test_an_answer_of_another_shape_is_an_error() -> None:
+    class Other(Contract):
+        number: int
+
+    with pytest.raises(ServiceError, match="something else than Other"):
+        await client(lambda _: httpx.Response(200, json={"text": "ok"})).call("GET", "/x", answer=Other)

@@ -1,0 +1,199 @@
+"""Every operation on both kinds of storage: a local folder, and one behind fsspec (its memory file system)."""
+
+import errno
+import os
+import uuid
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+import sluice.storage as storage
+from sluice.storage import ChecksumMismatch, FileMissing, StorageFull, StorageUnavailable
+
+CONTENT = b"hit " * 1000
+
+
+def checksum(data: bytes) -> str:
+    return f"sha256:{sha256(data).hexdigest()}"
+
+
+@pytest.fixture(params=["local", "remote"])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "local":
+        return f"file://{tmp_path}/storage"
+    return f"memory://{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "a file.dat"
+    path.write_bytes(CONTENT)
+    return path
+
+
+def names(root: str) -> list[str]:
+    return [entry.name for entry in storage.entries(root)]
+
+
+def test_put_then_fetch_gives_the_content_back(root: str, source: Path, tmp_path: Path) -> None:
+    stored = storage.put(source, f"{root}/deep/er/ü 1.dat")
+    assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
+    storage.fetch(f"{root}/deep/er/ü 1.dat", tmp_path / "back", checksum=stored.checksum, size=stored.size)
+    assert (tmp_path / "back").read_bytes() == CONTENT
+    assert source.exists()
+    assert names(root) == ["ü 1.dat"]
+
+
+def test_put_gives_the_file_away_when_told(root: str, source: Path) -> None:
+    stored = storage.put(source, f"{root}/a", move=True)
+    assert stored.checksum == checksum(CONTENT)
+    assert not source.exists()
+    storage.verify(f"{root}/a", checksum=stored.checksum, size=stored.size)
+
+
+def test_put_of_a_link_writes_the_content_not_the_link(root: str, source: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(source)
+    storage.put(link, f"{root}/a", move=True)
+    source.unlink()
+    storage.verify(f"{root}/a", checksum=checksum(CONTENT), size=len(CONTENT))
+
+
+def test_put_replaces_what_stood_there(root: str, source: Path) -> None:
+    storage.put_bytes(b"old", f"{root}/a")
+    storage.put(source, f"{root}/a")
+    storage.verify(f"{root}/a", checksum=checksum(CONTENT), size=len(CONTENT))
+
+
+def test_put_of_nothing_is_missing(root: str, tmp_path: Path) -> None:
+    with pytest.raises(FileMissing):
+        storage.put(tmp_path / "nothing", f"{root}/a")
+    assert names(root) == []
+
+
+def test_put_bytes(root: str) -> None:
+    assert storage.put_bytes(b"log", f"{root}/logs/1.log") == storage.Stored(3, checksum(b"log"))
+    assert names(root) == ["1.log"]
+
+
+def test_fetch_of_a_missing_file(root: str, tmp_path: Path) -> None:
+    with pytest.raises(FileMissing) as caught:
+        storage.fetch(f"{root}/no", tmp_path / "to", checksum=None, size=None)
+    assert caught.value.url == f"{root}/no"
+
+
+def test_fetch_of_changed_content_leaves_nothing(root: str, tmp_path: Path) -> None:
+    storage.put_bytes(b"changed", f"{root}/a")
+    target = tmp_path / "work" / "a"
+    target.parent.mkdir()
+    with pytest.raises(ChecksumMismatch) as caught:
+        storage.fetch(f"{root}/a", target, checksum=checksum(b"written"), size=7)
+    assert (caught.value.expected, caught.value.found) == (checksum(b"written"), checksum(b"changed"))
+    with pytest.raises(ChecksumMismatch, match="expected 3 bytes, found 7 bytes"):
+        storage.fetch(f"{root}/a", target, checksum=None, size=3)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_fetch_replaces_what_stood_there(root: str, tmp_path: Path) -> None:
+    storage.put_bytes(b"new", f"{root}/a")
+    (tmp_path / "to").write_text("old")
+    storage.fetch(f"{root}/a", tmp_path / "to", checksum=None, size=None)
+    assert (tmp_path / "to").read_bytes() == b"new"
+
+
+def test_copy_verifies_and_may_be_repeated(root: str) -> None:
+    storage.put_bytes(CONTENT, f"{root}/a")
+    for _ in range(2):
+        stored = storage.copy(f"{root}/a", f"{root}/out/b", checksum=checksum(CONTENT), size=len(CONTENT))
+        assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
+    assert names(root) == ["a", "b"]
+
+
+def test_copy_overwrites_a_target_that_is_wrong(root: str) -> None:
+    storage.put_bytes(b"right", f"{root}/a")
+    storage.put_bytes(b"wrong", f"{root}/b")
+    storage.copy(f"{root}/a", f"{root}/b", checksum=checksum(b"right"), size=5)
+    storage.verify(f"{root}/b", checksum=checksum(b"right"), size=5)
+
+
+def test_copy_of_damaged_source_leaves_no_target(root: str) -> None:
+    storage.put_bytes(b"damaged", f"{root}/a")
+    with pytest.raises(ChecksumMismatch) as caught:
+        storage.copy(f"{root}/a", f"{root}/b", checksum=checksum(b"written"), size=7)
+    assert caught.value.url == f"{root}/a"
+    assert names(root) == ["a"]
+
+
+def test_copy_of_a_missing_source_names_the_source(root: str) -> None:
+    with pytest.raises(FileMissing) as caught:
+        storage.copy(f"{root}/no", f"{root}/b", checksum=None, size=None)
+    assert caught.value.url == f"{root}/no"
+
+
+def test_copy_from_one_kind_to_the_other(tmp_path: Path, source: Path) -> None:
+    away, home = f"memory://{uuid.uuid4().hex}/a", f"file://{tmp_path}/home/a"
+    storage.copy(f"file://{source}", away, checksum=checksum(CONTENT), size=len(CONTENT))
+    storage.copy(away, home, checksum=checksum(CONTENT), size=len(CONTENT))
+    storage.verify(home, checksum=checksum(CONTENT), size=len(CONTENT))
+
+
+def test_remove_says_whether_it_was_there(root: str) -> None:
+    storage.put_bytes(b"x", f"{root}/sub/a")
+    assert storage.remove(f"{root}/sub/a")
+    assert not storage.remove(f"{root}/sub/a")
+    assert not storage.remove(f"{root}/never/a")
+
+
+def test_remove_folder_only_when_empty(root: str) -> None:
+    storage.put_bytes(b"x", f"{root}/sub/a")
+    assert not storage.remove_folder(f"{root}/sub")
+    assert names(root) == ["a"]
+    storage.remove(f"{root}/sub/a")
+    assert storage.remove_folder(f"{root}/sub")
+    assert storage.remove_folder(f"{root}/sub")
+
+
+def test_entries_of_a_tree(root: str) -> None:
+    for name in ("b", "sub/a", "sub/deep/c d"):
+        storage.put_bytes(name.encode(), f"{root}/{name}")
+    found = storage.entries(root)
+    assert sorted(entry.url for entry in found) == sorted(f"{root}/{name}" for name in ("b", "sub/a", "sub/deep/c d"))
+    assert {entry.name: entry.size for entry in found} == {"b": 1, "a": 5, "c d": 12}
+    assert all(entry.modified.tzinfo is not None for entry in found)
+    assert storage.entries(f"{root}/nowhere") == []
+
+
+def test_unknown_protocol() -> None:
+    with pytest.raises(StorageUnavailable, match="no driver for this protocol"):
+        storage.remove("nosuch://x/y")
+
+
+def test_full_disk_says_so_and_leaves_nothing(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(StorageFull):
+        storage.put(source, f"file://{tmp_path}/storage/a")
+    assert list((tmp_path / "storage").iterdir()) == []
+
+
+def test_no_access_is_not_the_same_as_missing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StorageUnavailable):
+        storage.put_bytes(b"x", f"file://{tmp_path}/file/below")
+
+
+def test_checksum_of(source: Path) -> None:
+    assert storage.checksum_of(source) == checksum(CONTENT)
+    with pytest.raises(FileMissing):
+        storage.checksum_of(source.with_name("no"))
+
+
+def test_temporary_files_are_told_apart(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sluice.storage.entries import temporary_name  # noqa: PLC0415
+
+    storage.put_bytes(b"x", f"{root}/{temporary_name()}")
+    assert [storage.is_temporary(name) for name in names(root)] == [True]
+    assert not storage.is_temporary("a.part")

@@ -1,0 +1,76 @@
+"""Invariant 4, last part: nothing outside a storage's root is ever named by a URL that counts as inside."""
+
+from pathlib import Path
+
+import pytest
+
+from sluice.storage import OutsideStorage, local_path, local_url, require_within, within
+
+
+@pytest.mark.parametrize(
+    "relative",
+    ["a.dat", "run 1/a b.dat", "a/../b.dat", "100%.dat", "a%20b.dat", "...", ".hidden", "naïve/ß.dat", "x..y", "a#b?c=d"],
+)
+def test_inside(tmp_path: Path, relative: str) -> None:
+    assert within(local_url(tmp_path), f"{local_url(tmp_path)}/{relative}")
+
+
+@pytest.mark.parametrize(
+    "relative",
+    [
+        "..",
+        "../x",
+        "a/../../x",
+        "%2e%2e/x",
+        "%2E%2e%2Fx",
+        "%252e%252e/x",
+        "%25252e%25252e/x",
+        "..\\x",
+        "",
+        ".",
+        "/etc/passwd",
+        "a\x00b",
+    ],
+)
+def test_outside(tmp_path: Path, relative: str) -> None:
+    root = tmp_path / "storage"
+    root.mkdir()
+    assert not within(local_url(root), f"{local_url(root)}/{relative}")
+
+
+def test_a_sibling_whose_name_begins_alike_is_outside(tmp_path: Path) -> None:
+    assert not within(f"file://{tmp_path}/a", f"file://{tmp_path}/ab/x")
+
+
+def test_symbolic_link_leading_out_is_outside(tmp_path: Path) -> None:
+    root, other = tmp_path / "root", tmp_path / "other"
+    root.mkdir()
+    other.mkdir()
+    (other / "secret").write_text("x")
+    (root / "door").symlink_to(other)
+    (root / "file").symlink_to(other / "secret")
+    assert not within(local_url(root), f"{local_url(root)}/door/secret")
+    assert not within(local_url(root), f"{local_url(root)}/file")
+    with pytest.raises(OutsideStorage) as caught:
+        require_within(local_url(root), f"{local_url(root)}/file")
+    assert caught.value.storage_url == local_url(root)
+
+
+def test_a_storage_reached_by_a_link_still_holds_its_files(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "storage").symlink_to(tmp_path / "real")
+    (tmp_path / "real" / "a").write_text("x")
+    assert within(f"file://{tmp_path}/storage", f"file://{tmp_path}/storage/a")
+
+
+def test_other_protocols_and_hosts_are_outside() -> None:
+    assert within("s3://bucket/in", "s3://bucket/in/a")
+    assert not within("s3://bucket/in", "s3://other/in/a")
+    assert not within("s3://bucket/in", "file:///bucket/in/a")
+
+
+def test_local_paths_are_literal() -> None:
+    assert local_path("file:///a%20b") == "/a%20b"
+    assert local_path("file://localhost/a") == "/a"
+    assert local_path("file://server/a") is None
+    assert local_path("s3://a/b") is None
