@@ -7,6 +7,7 @@ import asyncpg
 import pytest
 
 from tests.servers.postgres import PostgresServer, start_postgres
+from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
 DatabaseFactory = Callable[[], Awaitable[str]]
 
@@ -21,24 +22,46 @@ def postgres_server() -> Iterator[PostgresServer]:
 @pytest.fixture
 async def make_database(postgres_server: PostgresServer) -> AsyncIterator[DatabaseFactory]:
     """A function that gives the URL of a fresh, empty database at each call; all are dropped after the test."""
-    admin = await asyncpg.connect(postgres_server.url())
     names: list[str] = []
 
     async def make() -> str:
         name = f"test_{uuid.uuid4().hex[:12]}"
-        await admin.execute(f"CREATE DATABASE {name}")
+        await administer(f"CREATE DATABASE {name}")
         names.append(name)
         return postgres_server.url(name)
 
-    try:
-        yield make
-    finally:
-        for name in names:
-            await admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-        await admin.close()
+    async def administer(statement: str) -> None:
+        # A connection for each statement, because a test may restart the server.
+        admin = await asyncpg.connect(postgres_server.url())
+        try:
+            await admin.execute(statement)
+        finally:
+            await admin.close()
+
+    yield make
+    for name in names:
+        await administer(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 @pytest.fixture
 async def database_url(make_database: DatabaseFactory) -> str:
     """``postgresql://…`` of a fresh, empty database, dropped after the test."""
     return await make_database()
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_server() -> Iterator[RabbitServer]:
+    try:
+        server = start_rabbitmq()
+    except RuntimeError as error:
+        pytest.fail(str(error), pytrace=False)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def rabbitmq_url(rabbitmq_server: RabbitServer) -> Iterator[str]:
+    """``amqp://…`` of a fresh virtual host, removed after the test."""
+    vhost = f"test-{uuid.uuid4().hex[:12]}"
+    yield rabbitmq_server.add_vhost(vhost)
+    rabbitmq_server.delete_vhost(vhost)

@@ -66,7 +66,7 @@ class ServiceClient:
         retry: bool = True,
         seconds: float | None = None,
     ) -> AnswerT | None:
-        """One call. ``answer``: type of the body expected, None: it is not read. ``seconds``: longest wait for it, None: the http client's.
+        """One call. ``answer``: type of the body expected, None: not read. ``seconds``: longest wait, None: the default.
 
         ``retry``: tried again, up to three times within a few seconds, while the service is not available. Every call of this
         system may be repeated, those that change something too.

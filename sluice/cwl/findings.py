@@ -10,7 +10,7 @@ from sluice.contracts.problems import Finding
 Place = tuple[int, int]
 
 #: Beyond this many a list of findings helps nobody.
-MOST_FINDINGS = 200
+MOST_FINDINGS = 100
 
 
 def place_of(node: Any, key: Any = None) -> Place:

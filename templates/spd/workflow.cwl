@@ -102,6 +102,8 @@ steps:
           type: File
           outputBinding: {glob: $(inputs.raw.nameroot).hits}
       requirements:
+        # NumPy would start a thread for each core, which costs more than the whole step.
+        EnvVarRequirement: {envDef: {OPENBLAS_NUM_THREADS: "1"}}
         ResourceRequirement: {coresMin: 1, ramMin: 256, tmpdirMin: 16, outdirMin: 64}
         ToolTimeLimit: {timelimit: 60}
       permanentFailCodes: [64, 65]
@@ -139,6 +141,7 @@ steps:
           type: File
           outputBinding: {glob: $(inputs.hits.nameroot).events}
       requirements:
+        EnvVarRequirement: {envDef: {OPENBLAS_NUM_THREADS: "1"}}
         ResourceRequirement: {coresMin: 1, ramMin: 256, tmpdirMin: 16, outdirMin: 64}
         ToolTimeLimit: {timelimit: 60}
       permanentFailCodes: [64, 65]
@@ -176,6 +179,7 @@ steps:
           type: File
           outputBinding: {glob: $(inputs.events.nameroot).selected}
       requirements:
+        EnvVarRequirement: {envDef: {OPENBLAS_NUM_THREADS: "1"}}
         ResourceRequirement: {coresMin: 1, ramMin: 256, tmpdirMin: 16, outdirMin: 64}
         ToolTimeLimit: {timelimit: 60}
       permanentFailCodes: [64, 65]
@@ -212,6 +216,7 @@ steps:
           type: File
           outputBinding: {glob: $(inputs.selected.nameroot).histograms}
       requirements:
+        EnvVarRequirement: {envDef: {OPENBLAS_NUM_THREADS: "1"}}
         ResourceRequirement: {coresMin: 1, ramMin: 256, tmpdirMin: 16, outdirMin: 64}
         ToolTimeLimit: {timelimit: 60}
       permanentFailCodes: [64, 65]
@@ -240,6 +245,7 @@ steps:
           type: File
           outputBinding: {glob: "$(inputs.parts[0].nameroot).root"}
       requirements:
+        EnvVarRequirement: {envDef: {OPENBLAS_NUM_THREADS: "1"}}
         ResourceRequirement: {coresMin: 1, ramMin: 1024, tmpdirMin: 16, outdirMin: 1024}
         ToolTimeLimit: {timelimit: 600}
       permanentFailCodes: [64, 65]
@@ -267,6 +273,7 @@ steps:
           type: File
           outputBinding: {glob: "$(inputs.parts[0].nameroot).monitoring.json"}
       requirements:
+        EnvVarRequirement: {envDef: {OPENBLAS_NUM_THREADS: "1"}}
         ResourceRequirement: {coresMin: 1, ramMin: 256, tmpdirMin: 16, outdirMin: 64}
         ToolTimeLimit: {timelimit: 600}
       permanentFailCodes: [64, 65]

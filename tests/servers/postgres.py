@@ -33,6 +33,11 @@ class PostgresServer:
     def pid(self) -> int:
         return int(self.handle.get_pid())
 
+    def restart(self) -> None:
+        """Stops the server, which cuts all connections, and starts it again."""
+        self.handle.stop()
+        self.handle.ensure_postgres_running()
+
     def stop(self) -> None:
         """Ends the server and removes its folder."""
         self.handle.cleanup()

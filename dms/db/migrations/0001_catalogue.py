@@ -88,6 +88,7 @@ CREATE TABLE datasets (
     uploaded_at timestamptz,
     deleted_at timestamptz,
     sweep_at timestamptz,
+    late_files boolean NOT NULL DEFAULT false,
     claim_token uuid,
     claim_until timestamptz,
     failures integer NOT NULL DEFAULT 0,

@@ -104,7 +104,7 @@ class PostgresLink:
     async def _pool(self, most: int, settings: dict[str, str]) -> Pool:
         return await asyncpg.create_pool(
             self._url,
-            min_size=1,
+            min_size=0,
             max_size=most,
             timeout=CONNECT_TIMEOUT,
             command_timeout=STATEMENT_TIMEOUT,

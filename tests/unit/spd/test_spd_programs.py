@@ -86,7 +86,8 @@ def test_hits_are_not_taken_for_events(checked: list[Path], tmp_path: Path, caps
         ([*RUN_OPTIONS, "--period", "x" * 17], "is not at most 16 printable ASCII characters"),
         ([*RUN_OPTIONS, "--truth", "{out}/t/truth.json"], "the truth must not lie among the frames"),
         ([*RUN_OPTIONS, "--events-per-frame", "nan"], "nan is not a finite number"),
-        ([*RUN_OPTIONS, "--frames", "0"], "0 is not a positive number"),
+        ([*RUN_OPTIONS, "--frames", "0"], "0 is below 1"),
+        ([*RUN_OPTIONS, "--seed", "two"], "argument --seed: 'two' is not a whole number"),
     ],
 )
 def test_arguments_that_cannot_be_carried_out(

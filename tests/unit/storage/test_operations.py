@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import sluice.storage as storage
+from sluice import storage
 from sluice.storage import ChecksumMismatch, FileMissing, StorageFull, StorageUnavailable
 
 CONTENT = b"hit " * 1000

@@ -1,0 +1,218 @@
+"""Data sets: rows, lists, and the guarded moves that requests cause."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from dms.domain.transitions import sources
+from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.servicekit.database import Connection
+
+#: Serialises the drawing of closing positions, so that they become visible in their order.
+CLOSING_LOCK = 0x534C_434C
+
+INSERT_DATASET = """
+INSERT INTO datasets (uid, name, type, meta, period, run, on_demand, url, request) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (name) DO NOTHING RETURNING *
+"""
+
+SELECT_DATASET = "SELECT * FROM datasets WHERE uid = $1"
+SELECT_DATASET_BY_NAME = "SELECT * FROM datasets WHERE name = $1"
+
+LOCK_DATASET = """
+-- Registrations of files into one data set follow one another.
+SELECT * FROM datasets WHERE uid = $1 FOR UPDATE
+"""
+
+LIST_CLOSED = """
+-- In order of closing; nothing with a smaller position can appear later.
+SELECT * FROM datasets
+WHERE closed_position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
+    AND ($4::timestamptz IS NULL OR closed_at > $4)
+ORDER BY closed_position LIMIT $5
+"""
+
+LIST_REGISTERED = """
+-- In order of registration, for people.
+SELECT * FROM datasets
+WHERE position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
+    AND ($4::timestamptz IS NULL OR closed_at > $4) AND ($6::text IS NULL OR name = $6)
+ORDER BY position LIMIT $5
+"""
+
+ADD_TO_COUNTERS = """
+UPDATE datasets SET count_files = count_files + $2, bytes = bytes + $3, close_at = coalesce(close_at, $4) WHERE uid = $1
+"""
+
+NOTE_LATE_FILES = """
+-- Files came to a data set that is being deleted, or gone: the deleter looks again, or the sweeper.
+UPDATE datasets SET late_files = true, sweep_at = CASE WHEN state = $2 THEN now() ELSE sweep_at END WHERE uid = $1
+"""
+
+TAKE_CLOSING_LOCK = "SELECT pg_advisory_xact_lock($1)"
+
+CLOSE = """
+-- The closing lock is held. Draws the next position, and has the folder looked through if Sluice writes it.
+UPDATE datasets SET state = $3, closed_at = now(), closed_position = nextval('closed_positions'),
+    sweep_at = CASE WHEN type <> $4 AND url IS NOT NULL THEN now() END, close_at = coalesce(close_at, count_files)
+WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[]) AND (close_at IS NULL OR count_files >= close_at)
+RETURNING *
+"""
+
+SELECT_COMPLETE = """
+-- Open data sets that have all their files. Rows in another transaction's hands are left for the next look:
+-- waiting for them with the closing lock held could be for ever.
+SELECT uid FROM datasets WHERE state = $1 AND close_at IS NOT NULL AND count_files >= close_at
+ORDER BY position LIMIT $2 FOR UPDATE SKIP LOCKED
+"""
+
+CLOSE_AT = "UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS NULL"
+
+MARK_DELETING = """
+-- Whatever was going on with it ends: the holder of a claim finds the state changed when it next looks. A request repeated
+-- for a halted deletion sets it going again.
+UPDATE datasets SET state = $3, failures = 0, retry_at = NULL, reason = NULL, halted_at = NULL
+WHERE uid = $1 AND (state = ANY($2::text[]) OR (state = $3 AND halted_at IS NOT NULL))
+RETURNING uid
+"""
+
+REQUEST_UPLOAD = "UPDATE datasets SET upload_requested_at = coalesce(upload_requested_at, now()) WHERE uid = $1"
+
+BEGIN_UPLOAD = """
+-- Of these, those that are closed and wanted on the output storage.
+UPDATE datasets SET state = $3, failures = 0, retry_at = NULL, reason = NULL
+WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[]) AND upload_requested_at IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRow:
+    """A data set with what only the DMS knows of it."""
+
+    dataset: Dataset
+    position: int
+    closed_position: int | None
+    request: dict[str, Any]
+    close_at: int | None
+
+
+def to_dataset(row: asyncpg.Record) -> Dataset:
+    return Dataset(
+        uid=row["uid"],
+        name=row["name"],
+        type=DatasetType(row["type"]),
+        state=DatasetState(row["state"]),
+        meta=row["meta"],
+        period=row["period"],
+        run=row["run"],
+        on_demand=row["on_demand"],
+        url=row["url"],
+        count_files=row["count_files"],
+        bytes=row["bytes"],
+        timestamp=row["registered_at"],
+        closed_at=row["closed_at"],
+    )
+
+
+def _to_row(row: asyncpg.Record) -> DatasetRow:
+    return DatasetRow(to_dataset(row), row["position"], row["closed_position"], row["request"], row["close_at"])
+
+
+async def insert_dataset(connection: Connection, uid: UUID, new: NewDataset, *, period: str | None) -> Dataset | None:
+    """None where the name is taken."""
+    row = await connection.fetchrow(
+        INSERT_DATASET,
+        uid,
+        new.name,
+        new.type,
+        new.meta,
+        period,
+        new.run,
+        new.on_demand,
+        new.url,
+        new.model_dump(mode="json"),
+    )
+    return None if row is None else to_dataset(row)
+
+
+async def dataset_by_uid(connection: Connection, uid: UUID) -> DatasetRow | None:
+    row = await connection.fetchrow(SELECT_DATASET, uid)
+    return None if row is None else _to_row(row)
+
+
+async def dataset_by_name(connection: Connection, name: str) -> DatasetRow | None:
+    row = await connection.fetchrow(SELECT_DATASET_BY_NAME, name)
+    return None if row is None else _to_row(row)
+
+
+async def lock_dataset(connection: Connection, uid: UUID) -> DatasetRow | None:
+    row = await connection.fetchrow(LOCK_DATASET, uid)
+    return None if row is None else _to_row(row)
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFilter:
+    """What a list of data sets is narrowed to. ``closed_after``: closed later than this."""
+
+    states: Sequence[DatasetState]
+    type: DatasetType | None = None
+    closed_after: datetime | None = None
+    name: str | None = None
+
+
+async def list_closed(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
+    rows = await connection.fetch(LIST_CLOSED, after, wanted.states, wanted.type, wanted.closed_after, limit)
+    return [_to_row(row) for row in rows]
+
+
+async def list_registered(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
+    rows = await connection.fetch(LIST_REGISTERED, after, wanted.states, wanted.type, wanted.closed_after, limit, wanted.name)
+    return [_to_row(row) for row in rows]
+
+
+async def add_to_counters(connection: Connection, uid: UUID, *, files: int, size: int, close_at: int | None) -> None:
+    """``size`` in bytes; ``close_at`` is kept where none was set."""
+    await connection.execute(ADD_TO_COUNTERS, uid, files, size, close_at)
+
+
+async def note_late_files(connection: Connection, uid: UUID) -> None:
+    await connection.execute(NOTE_LATE_FILES, uid, DatasetState.DELETED)
+
+
+async def take_closing_lock(connection: Connection) -> None:
+    """Held until the transaction ends. Taken before any row is: whoever holds rows never waits for it, so nothing can block."""
+    await connection.execute(TAKE_CLOSING_LOCK, CLOSING_LOCK)
+
+
+async def close(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
+    """Closes those that are open and complete; the closing lock is held. Gives the closed ones."""
+    rows = await connection.fetch(CLOSE, uids, sources(DatasetState.CLOSED), DatasetState.CLOSED, DatasetType.INPUT)
+    return [to_dataset(row) for row in rows]
+
+
+async def complete_datasets(connection: Connection, limit: int) -> list[UUID]:
+    return [row["uid"] for row in await connection.fetch(SELECT_COMPLETE, DatasetState.OPEN, limit)]
+
+
+async def set_close_at(connection: Connection, uid: UUID, files: int) -> None:
+    await connection.execute(CLOSE_AT, uid, DatasetState.OPEN, files)
+
+
+async def mark_deleting(connection: Connection, uid: UUID) -> bool:
+    """False where it is deleted, or being deleted, already."""
+    marked = await connection.fetchval(MARK_DELETING, uid, sources(DatasetState.DELETING), DatasetState.DELETING)
+    return marked is not None
+
+
+async def request_upload(connection: Connection, uid: UUID) -> None:
+    await connection.execute(REQUEST_UPLOAD, uid)
+
+
+async def begin_uploads(connection: Connection, uids: Sequence[UUID]) -> None:
+    """Sets those going that are closed and wanted on the output storage."""
+    await connection.execute(BEGIN_UPLOAD, uids, sources(DatasetState.UPLOADING), DatasetState.UPLOADING)

@@ -1,0 +1,131 @@
+"""Files of data sets: registering in bulk, and reading page by page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from dms.domain.differences import KnownFile, SentFile
+from sluice.contracts.states import ReplicaState
+from sluice.servicekit.database import Connection
+
+SELECT_KNOWN = """
+-- Which of these names a data set has, with every place at which the file ever was.
+SELECT d.name, d.seq, f.size, f.checksum, array_agg(r.storage_id) AS storages, array_agg(r.path) AS paths
+FROM dataset_files d JOIN files f ON f.id = d.file_id JOIN replicas r ON r.file_id = f.id
+WHERE d.dataset_uid = $1 AND d.name = ANY($2::text[])
+GROUP BY d.name, d.seq, f.size, f.checksum
+"""
+
+SELECT_AT_PLACES = """
+-- Files that already lie at these places; they stay there until this transaction has ended.
+SELECT r.storage_id, r.path, r.file_id, r.state, f.size, f.checksum
+FROM unnest($1::uuid[], $2::text[]) AS sent (storage_id, path)
+JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path AND r.state <> $3
+JOIN files f ON f.id = r.file_id
+FOR SHARE OF r
+"""
+
+INSERT_FILES = """
+-- Files, their replicas and their places in the data set, in one statement.
+WITH sent AS MATERIALIZED (
+    SELECT nextval('files_id_seq') AS id, t.*
+    FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[])
+        AS t (name, seq, size, checksum, storage_id, path, meta, origin)
+),
+made AS (INSERT INTO files (id, size, checksum, meta, origin) SELECT id, size, checksum, meta, origin FROM sent),
+copies AS (INSERT INTO replicas (file_id, storage_id, path, state) SELECT id, storage_id, path, $10 FROM sent)
+INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, name, seq, id FROM sent
+"""
+
+LINK_FILES = """
+-- Files that other data sets have too.
+INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
+"""
+
+LIST_FILES = """
+-- One page in order of seq, then name. Of several replicas the latest that is there; of a deleted file the last that was.
+SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path
+FROM (
+    SELECT name, seq, file_id FROM dataset_files
+    WHERE dataset_uid = $1 AND (seq, name) > ($2, $3) ORDER BY seq, name LIMIT $4
+) AS d
+JOIN files f ON f.id = d.file_id
+CROSS JOIN LATERAL (
+    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id ORDER BY state = $5 DESC, id DESC LIMIT 1
+) AS r
+ORDER BY d.seq, d.name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FileAt:
+    """A file that lies at a place wanted for another registration."""
+
+    file_id: int
+    state: ReplicaState
+    size: int
+    checksum: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    id: int
+    name: str
+    seq: int
+    size: int
+    checksum: bytes
+    meta: dict[str, Any]
+    origin: dict[str, Any] | None
+    storage_id: UUID
+    path: str
+
+
+async def known_files(connection: Connection, uid: UUID, names: Sequence[str]) -> dict[str, KnownFile]:
+    rows = await connection.fetch(SELECT_KNOWN, uid, names)
+    return {
+        row["name"]: KnownFile(
+            name=row["name"],
+            seq=row["seq"],
+            size=row["size"],
+            checksum=row["checksum"],
+            places=frozenset(zip(row["storages"], row["paths"], strict=True)),
+        )
+        for row in rows
+    }
+
+
+async def files_at(connection: Connection, places: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], FileAt]:
+    storages, paths = [place[0] for place in places], [place[1] for place in places]
+    rows = await connection.fetch(SELECT_AT_PLACES, storages, paths, ReplicaState.DELETED)
+    return {
+        (row["storage_id"], row["path"]): FileAt(row["file_id"], ReplicaState(row["state"]), row["size"], row["checksum"])
+        for row in rows
+    }
+
+
+async def insert_files(connection: Connection, uid: UUID, files: Sequence[SentFile], state: ReplicaState) -> None:
+    """Raises asyncpg's ``UniqueViolationError`` where somebody else registers a file at the same place at this moment."""
+    await connection.execute(
+        INSERT_FILES,
+        uid,
+        [file.name for file in files],
+        [file.seq for file in files],
+        [file.size for file in files],
+        [file.checksum for file in files],
+        [file.storage_id for file in files],
+        [file.path for file in files],
+        [file.meta for file in files],
+        [file.origin for file in files],
+        state,
+    )
+
+
+async def link_files(connection: Connection, uid: UUID, files: Sequence[tuple[SentFile, int]]) -> None:
+    names, seqs, ids = [file.name for file, _ in files], [file.seq for file, _ in files], [known for _, known in files]
+    await connection.execute(LINK_FILES, uid, names, seqs, ids)
+
+
+async def list_files(connection: Connection, uid: UUID, after: tuple[int, str], limit: int) -> list[ListedFile]:
+    rows = await connection.fetch(LIST_FILES, uid, after[0], after[1], limit, ReplicaState.AVAILABLE)
+    return [ListedFile(**row) for row in rows]

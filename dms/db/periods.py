@@ -1,0 +1,87 @@
+"""Periods of data taking, their runs, and the runs' frames."""
+
+from collections.abc import Sequence
+
+from sluice.contracts.datasets import Frame, NewFrame, NewPeriod, NewRun, Period, Run
+from sluice.servicekit.database import Connection
+
+INSERT_PERIOD = """
+INSERT INTO periods (name, goal, started_at, ended_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING *
+"""
+SELECT_PERIOD = "SELECT * FROM periods WHERE name = $1"
+SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
+
+INSERT_RUN = """
+-- A row the first time; the period counts it in the same statement.
+WITH made AS (
+    INSERT INTO runs (number, period, conditions, started_at, ended_at) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT DO NOTHING RETURNING *
+),
+counted AS (UPDATE periods SET runs = runs + 1 WHERE name IN (SELECT period FROM made))
+SELECT * FROM made
+"""
+SELECT_RUN = "SELECT * FROM runs WHERE number = $1"
+SELECT_RUNS = "SELECT * FROM runs WHERE $1::text IS NULL OR period = $1 ORDER BY number"
+LOCK_RUN = "SELECT 1 FROM runs WHERE number = $1 FOR UPDATE"
+
+INSERT_FRAMES = """
+-- Numbers that are new; the run counts them in the same statement.
+WITH made AS (
+    INSERT INTO frames (run, number, file_id, meta)
+    SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::jsonb[])
+    ON CONFLICT DO NOTHING RETURNING number
+),
+counted AS (UPDATE runs SET frames = frames + (SELECT count(*) FROM made) WHERE number = $1)
+SELECT count(*) FROM made
+"""
+SELECT_FRAMES_NUMBERED = "SELECT * FROM frames WHERE run = $1 AND number = ANY($2::bigint[])"
+SELECT_FRAMES = "SELECT * FROM frames WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3"
+
+
+async def insert_period(connection: Connection, new: NewPeriod) -> Period | None:
+    """None where the name is taken."""
+    row = await connection.fetchrow(INSERT_PERIOD, new.name, new.goal, new.started_at, new.ended_at)
+    return None if row is None else Period(**row)
+
+
+async def period_by_name(connection: Connection, name: str) -> Period | None:
+    row = await connection.fetchrow(SELECT_PERIOD, name)
+    return None if row is None else Period(**row)
+
+
+async def list_periods(connection: Connection) -> list[Period]:
+    return [Period(**row) for row in await connection.fetch(SELECT_PERIODS)]
+
+
+async def insert_run(connection: Connection, new: NewRun) -> Run | None:
+    """None where the number is taken. Raises asyncpg's ``ForeignKeyViolationError`` for an unknown period."""
+    row = await connection.fetchrow(INSERT_RUN, new.number, new.period, new.conditions, new.started_at, new.ended_at)
+    return None if row is None else Run(**row)
+
+
+async def run_by_number(connection: Connection, number: int) -> Run | None:
+    row = await connection.fetchrow(SELECT_RUN, number)
+    return None if row is None else Run(**row)
+
+
+async def list_runs(connection: Connection, period: str | None) -> list[Run]:
+    return [Run(**row) for row in await connection.fetch(SELECT_RUNS, period)]
+
+
+async def lock_run(connection: Connection, number: int) -> bool:
+    return await connection.fetchval(LOCK_RUN, number) is not None
+
+
+async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFrame]) -> int:
+    """How many were new. Raises asyncpg's ``ForeignKeyViolationError`` for an unknown file."""
+    numbers, files = [frame.number for frame in frames], [frame.file_id for frame in frames]
+    inserted: int = await connection.fetchval(INSERT_FRAMES, run, numbers, files, [frame.meta for frame in frames])
+    return inserted
+
+
+async def frames_numbered(connection: Connection, run: int, numbers: Sequence[int]) -> dict[int, Frame]:
+    return {row["number"]: Frame(**row) for row in await connection.fetch(SELECT_FRAMES_NUMBERED, run, numbers)}
+
+
+async def list_frames(connection: Connection, run: int, *, after: int, limit: int) -> list[Frame]:
+    return [Frame(**row) for row in await connection.fetch(SELECT_FRAMES, run, after, limit)]

@@ -1,0 +1,82 @@
+"""Storages, and the bytes on them."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+import asyncpg
+
+from dms.domain.places import Root
+from sluice.contracts.datasets import NewStorage, Storage
+from sluice.contracts.states import StorageType
+from sluice.servicekit.database import Connection
+
+INSERT_STORAGE = """
+INSERT INTO storages (id, name, type, url, capacity, read_only) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT DO NOTHING RETURNING id
+"""
+
+SELECT_SAME_STORAGE = """
+-- The storage of this name, or else the one at this URL.
+SELECT * FROM storages WHERE name = $1 OR url = $2 ORDER BY name = $1 DESC LIMIT 1
+"""
+
+SELECT_STORAGES = """
+-- Enabled storages with the bytes of the files known on them.
+SELECT s.*, coalesce((SELECT sum(u.bytes) FROM storage_usage u WHERE u.storage_id = s.id), 0)::bigint AS used
+FROM storages s WHERE enabled AND ($1::text IS NULL OR type = $1) ORDER BY name
+"""
+
+SELECT_ROOTS = "SELECT id, name, type, url, read_only, enabled FROM storages"
+
+INSERT_USAGE = """
+-- Bytes that came (went: negative), per storage.
+INSERT INTO storage_usage (storage_id, bytes) SELECT * FROM unnest($1::uuid[], $2::bigint[])
+"""
+
+FOLD_USAGE = """
+-- Adds up what has gathered; rows that another instance is adding up are left to it.
+WITH taken AS (
+    DELETE FROM storage_usage WHERE id IN (SELECT id FROM storage_usage ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED)
+    RETURNING storage_id, bytes
+)
+INSERT INTO storage_usage (storage_id, bytes) SELECT storage_id, sum(bytes) FROM taken GROUP BY storage_id
+"""
+
+COUNT_USAGE = "SELECT count(*) FROM storage_usage"
+
+
+async def insert_storage(connection: Connection, uid: UUID, new: NewStorage) -> bool:
+    """False where its name or URL is taken."""
+    inserted = await connection.fetchval(INSERT_STORAGE, uid, new.name, new.type, new.url, new.capacity, new.read_only)
+    return inserted is not None
+
+
+async def storage_like(connection: Connection, new: NewStorage) -> tuple[UUID, NewStorage] | None:
+    row = await connection.fetchrow(SELECT_SAME_STORAGE, new.name, new.url)
+    if row is None:
+        return None
+    return row["id"], NewStorage(**{field: row[field] for field in NewStorage.model_fields})
+
+
+async def enabled_storages(connection: Connection, type_: StorageType | None = None) -> list[Storage]:
+    return [to_storage(row) for row in await connection.fetch(SELECT_STORAGES, type_)]
+
+
+async def all_roots(connection: Connection) -> dict[UUID, Root]:
+    """Disabled ones too: files on them are still read and removed."""
+    return {row["id"]: Root(**{**row, "type": StorageType(row["type"])}) for row in await connection.fetch(SELECT_ROOTS)}
+
+
+async def add_usage(connection: Connection, change: Mapping[UUID, int]) -> None:
+    if change:
+        await connection.execute(INSERT_USAGE, list(change.keys()), list(change.values()))
+
+
+async def fold_usage(connection: Connection, *, more_than: int) -> None:
+    """Adds up the changes of usage when there are more rows than this."""
+    if await connection.fetchval(COUNT_USAGE) > more_than:
+        await connection.execute(FOLD_USAGE)
+
+
+def to_storage(row: asyncpg.Record) -> Storage:
+    return Storage(**row)

@@ -1,0 +1,61 @@
+"""Business facts about data sets that more than one use case runs into."""
+
+from uuid import UUID
+
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType
+
+
+class UnknownDataset(NotFound):
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(f"no data set has the uid {uid}", dataset=uid)
+
+
+class DatasetNotOpen(Conflict):
+    """Files cannot be added any more."""
+
+    def __init__(self, uid: UUID, name: str, state: DatasetState, file: str) -> None:
+        super().__init__(
+            f"data set {name!r} is {state}: file {file!r} cannot be added; register a new data set", dataset=uid, state=state
+        )
+
+
+class MoreThanComplete(Conflict):
+    def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
+        super().__init__(
+            f"data set {name!r} is complete with {complete} files and would have {count}", dataset=uid, count=count, complete=complete
+        )
+
+
+class CompletenessDiffers(Conflict):
+    def __init__(self, uid: UUID, name: str, *, known: int, sent: int) -> None:
+        super().__init__(f"data set {name!r} is to close at {known} files, not at {sent}", dataset=uid, known=known, sent=sent)
+
+
+class NoFiles(Unprocessable):
+    def __init__(self, uid: UUID, name: str) -> None:
+        super().__init__(f"data set {name!r} has no files: register files before closing it", dataset=uid)
+
+
+class OutputKept(Conflict):
+    """A last copy is deleted only on request (invariant 4)."""
+
+    def __init__(self, uid: UUID, name: str, type_: DatasetType) -> None:
+        super().__init__(
+            f"data set {name!r} is of type {type_}: what it holds may be the last copy; repeat with force=true to delete it for good",
+            dataset=uid,
+        )
+
+
+class NotUploadable(Unprocessable):
+    def __init__(self, uid: UUID, name: str, reason: str) -> None:
+        super().__init__(f"data set {name!r} cannot be uploaded: {reason}", dataset=uid)
+
+
+class NoStorage(Exception):
+    """No storage of the type wanted has room now; found while working, and tried again later."""
+
+    def __init__(self, wanted: str, needed: int) -> None:
+        super().__init__(f"no enabled, writable storage of type {wanted} has room for {needed} bytes")
+        self.wanted = wanted
+        self.needed = needed

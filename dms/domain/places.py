@@ -1,0 +1,89 @@
+"""Where files may lie: a URL is taken apart into a storage and a path below it, or refused.
+
+Judged by the text alone; symbolic links are looked at where files are touched (``sluice.storage.within``).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+from uuid import UUID
+
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import StorageType
+
+#: Escapes inside escapes are undone as often as this; a URL with more is refused.
+MOST_UNQUOTED = 4
+#: Longest name that file systems take, bytes, less room for a temporary name's beginning.
+LONGEST_FOLDER = 240
+
+
+class OutsideStorages(Unprocessable):
+    """A URL that no storage holds, or that would lead out of it."""
+
+    def __init__(self, what: str, url: str, reason: str) -> None:
+        super().__init__(f"{what}: {url} {reason}", what=what, url=url)
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A storage as far as places go. ``url`` has no slash at its end."""
+
+    id: UUID
+    name: str
+    type: StorageType
+    url: str
+    read_only: bool
+    enabled: bool
+
+    def url_of(self, path: str) -> str:
+        return f"{self.url}/{path}" if path else self.url
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """``path`` lies below the storage's URL; empty: the storage's own folder."""
+
+    root: Root
+    path: str
+
+    @property
+    def url(self) -> str:
+        return self.root.url_of(self.path)
+
+
+def place_of(url: str, roots: Sequence[Root], *, what: str) -> Place:
+    """The place that ``url`` names; of storages inside one another, the innermost. ``what``: whose URL it is, for the message.
+
+    Raises ``OutsideStorages``.
+    """
+    holders = [root for root in roots if url == root.url or url.startswith(root.url + "/")]
+    if not holders:
+        known = ", ".join(sorted(root.url for root in roots)) or "none is registered"
+        raise OutsideStorages(what, url, f"lies in no registered, enabled storage ({known}): register the storage first")
+    root = max(holders, key=lambda holder: len(holder.url))
+    path = url[len(root.url) + 1 :]
+    if path and not stays_inside(path):
+        raise OutsideStorages(what, url, f"does not stay inside storage {root.name!r} ({root.url}): give a plain path below it")
+    return Place(root, path)
+
+
+def stays_inside(path: str) -> bool:
+    """Is this a plain path, as written and with per-cent escapes undone: no ``.``, no ``..``, nothing empty, no chained protocol?"""
+    for _ in range(MOST_UNQUOTED):
+        if "\x00" in path or "::" in path or any(part in {"", ".", ".."} for part in path.replace("\\", "/").split("/")):
+            return False
+        undone = unquote(path)
+        if undone == path:
+            return True
+        path = undone
+    return False
+
+
+def upload_folder(dataset_name: str, output_name: object) -> str:
+    """Folder of an uploaded data set below its storage: ``output_name`` (of its metadata) for people, the name to be unique."""
+    if not isinstance(output_name, str):
+        return dataset_name
+    wanted = "".join(letter if letter.isalnum() or letter in "_+-=@," else "_" for letter in output_name).strip("_")
+    room = LONGEST_FOLDER - len(dataset_name.encode()) - 1
+    readable = wanted.encode()[: max(room, 0)].decode(errors="ignore")
+    return f"{readable}.{dataset_name}" if readable else dataset_name

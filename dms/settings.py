@@ -1,0 +1,24 @@
+"""Settings of the DMS: ``SLUICE_DMS_…`` in the environment."""
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from sluice.servicekit.settings import ServiceSettings
+
+
+class DmsSettings(ServiceSettings):
+    model_config = SettingsConfigDict(env_prefix="SLUICE_DMS_", env_nested_delimiter="__", extra="ignore", frozen=True)
+
+    port: int = 8081
+    #: Seconds between looks at the tables where nobody woke a loop.
+    poll_seconds: float = Field(default=1.0, gt=0)
+    #: Files copied at the same time for one data set, and files removed at the same time.
+    parallel_copies: int = Field(default=4, ge=1)
+    parallel_removals: int = Field(default=8, ge=1)
+    #: Seconds for which an instance keeps others off a data set it works on; renewed while it lives, three times as often.
+    claim_seconds: float = Field(default=60.0, gt=0)
+    #: Longest pause, seconds, before work on a data set whose storage failed is tried again.
+    max_backoff_seconds: float = Field(default=300.0, gt=0)
+    #: Seconds after a data set closed or was deleted at which its folder is looked through a second time:
+    #: attempts that were told late that they lost may have gone on writing.
+    sweep_again_seconds: float = Field(default=120.0, ge=0)

@@ -1,0 +1,151 @@
+"""Adding files to a data set, in bulk."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from uuid import UUID
+
+import asyncpg
+
+from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
+from dms.db.files import files_at, insert_files, known_files, link_files
+from dms.db.storages import add_usage, all_roots
+from dms.domain.differences import FileDiffers, SentFile, new_files
+from dms.domain.facts import CompletenessDiffers, DatasetNotOpen, MoreThanComplete, UnknownDataset
+from dms.domain.places import OutsideStorages, Place, Root, place_of
+from sluice.contracts.datasets import NewFile, Registered
+from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.problems import Conflict, Unprocessable
+from sluice.contracts.states import DatasetState, ReplicaState
+from sluice.servicekit.database import Connection, Database, Transaction
+from sluice.servicekit.logging import log_ids
+from sluice.storage import within
+
+
+async def register_files(database: Database, uid: UUID, files: Sequence[NewFile]) -> Registered:
+    """Precondition: the data set is open, unless all files are known. Effect: files, replicas and counters, in one transaction;
+    files that are known and the same are left alone. Messages: none.
+
+    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileDiffers``, ``SentTwice``, ``OutsideStorages``, ``MoreThanComplete``.
+    """
+    async with database.connection() as connection:
+        roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+    places = [_place(file, roots) for file in files]
+    await asyncio.to_thread(_require_real, files, places)
+    sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
+    with log_ids(dataset=uid):
+        try:
+            return await _register(database, uid, sent)
+        except asyncpg.UniqueViolationError:
+            # Somebody registered one of these places at the same time: it is there now, and found.
+            return await _register(database, uid, sent)
+
+
+async def _register(database: Database, uid: UUID, sent: list[SentFile]) -> Registered:
+    async with database.transaction() as transaction:
+        row = await lock_dataset(transaction.connection, uid)
+        if row is None:
+            raise UnknownDataset(uid)
+        return await _add(transaction.connection, row, sent, close_at=None)
+
+
+async def apply_registration(transaction: Transaction, message: RegisterFiles) -> None:
+    """``dms.files``: as ``register_files``, in the message's transaction; keeps ``close_at``, and the closer closes the data set
+    when it is reached. Files for a data set that is being deleted, or gone, are taken only to be removed.
+
+    Raises ``UnknownDataset`` (the message is tried again: its registration may be under way), ``Unprocessable`` for what
+    contradicts the catalogue.
+    """
+    with log_ids(dataset=message.dataset_uid):
+        row = await lock_dataset(transaction.connection, message.dataset_uid)
+        if row is None:
+            raise UnknownDataset(message.dataset_uid)
+        # Storages taken out of use count here: the file was written before.
+        roots = list((await all_roots(transaction.connection)).values())
+        sent = [_sent(file, _place(file, roots)) for file in message.files]
+        try:
+            await _add(transaction.connection, row, sent, close_at=message.close_at, late=True)
+        except Conflict as error:
+            raise Unprocessable(error.detail, findings=error.findings, **error.fields) from error
+
+
+async def _add(
+    connection: Connection, row: DatasetRow, sent: list[SentFile], *, close_at: int | None, late: bool = False
+) -> Registered:
+    """The data set's row is locked. ``late``: take files for a data set that is being deleted, too."""
+    uid, state = row.dataset.uid, row.dataset.state
+    known = await known_files(connection, uid, [file.name for file in sent]) if sent else {}
+    fresh = new_files(sent, known)
+    going = state in {DatasetState.DELETING, DatasetState.DELETED}
+    if fresh and state is not DatasetState.OPEN and not (late and going):
+        raise DatasetNotOpen(uid, row.dataset.name, state, fresh[0].name)
+    if not going:
+        _require_complete(row, len(fresh), close_at)
+    if fresh:
+        await _insert(connection, uid, fresh, ReplicaState.DELETING if going else ReplicaState.AVAILABLE)
+    if fresh and going:
+        await note_late_files(connection, uid)
+    if fresh or (close_at is not None and row.close_at is None):
+        await add_to_counters(connection, uid, files=len(fresh), size=sum(file.size for file in fresh), close_at=close_at)
+    return Registered(new=len(fresh), known=len(sent) - len(fresh))
+
+
+def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
+    uid, name = row.dataset.uid, row.dataset.name
+    if close_at is not None and row.close_at is not None and close_at != row.close_at:
+        raise CompletenessDiffers(uid, name, known=row.close_at, sent=close_at)
+    complete = close_at if row.close_at is None else row.close_at
+    count = row.dataset.count_files + new
+    if complete is not None and count > complete:
+        raise MoreThanComplete(uid, name, count=count, complete=complete)
+
+
+async def _insert(connection: Connection, uid: UUID, files: list[SentFile], state: ReplicaState) -> None:
+    there = await files_at(connection, [file.place for file in files])
+    new = [file for file in files if file.place not in there]
+    shared: list[tuple[SentFile, int]] = []
+    for file in files:
+        if (found := there.get(file.place)) is None:
+            continue
+        if found.state is not ReplicaState.AVAILABLE:
+            raise Conflict(f"file {file.name!r}: what lies at {file.url} is being deleted; give it another url", file=file.name)
+        if (found.size, found.checksum) != (file.size, file.checksum):
+            known = f"{found.size} bytes, sha256:{found.checksum.hex()}"
+            raise FileDiffers(file.name, f"content at {file.url} ({known})")
+        shared.append((file, found.file_id))
+    if new:
+        await insert_files(connection, uid, new, state)
+        added: Counter[UUID] = Counter()
+        for file in new:
+            added[file.storage_id] += file.size
+        await add_usage(connection, added)
+    if shared:
+        await link_files(connection, uid, shared)
+
+
+def _place(file: NewFile, roots: Sequence[Root]) -> Place:
+    place = place_of(file.url, roots, what=f"file {file.name!r}")
+    if not place.path:
+        raise OutsideStorages(f"file {file.name!r}", file.url, "is the folder of a storage, not a file in it")
+    return place
+
+
+def _require_real(files: Sequence[NewFile], places: Sequence[Place]) -> None:
+    """Symbolic links that lead out of their storage are refused."""
+    for file, place in zip(files, places, strict=True):
+        if not within(place.root.url, file.url):
+            raise OutsideStorages(f"file {file.name!r}", file.url, f"leads out of storage {place.root.name!r} by a link")
+
+
+def _sent(file: NewFile, place: Place) -> SentFile:
+    return SentFile(
+        name=file.name,
+        seq=file.seq,
+        size=file.size,
+        checksum=bytes.fromhex(file.checksum.removeprefix("sha256:")),
+        url=file.url,
+        storage_id=place.root.id,
+        path=place.path,
+        meta=file.meta,
+        origin=file.origin,
+    )

@@ -1,0 +1,294 @@
+"""The pilot's core: which jobs to ask for, which slot runs what, when a job must stop, what is said to the WMS."""
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from typing import assert_never
+from uuid import UUID
+
+from pilot.domain.holdings import HeldJob, Slot, token_of
+from pilot.domain.model import (
+    AttemptEnded,
+    DrainAsked,
+    Event,
+    ForgetTask,
+    GiveTask,
+    HeartbeatAnswered,
+    Instruction,
+    LeaseGranted,
+    Now,
+    RestartSlot,
+    RunJob,
+    Salvage,
+    SendReport,
+    ShutdownAsked,
+    SlotLost,
+    SlotReady,
+    StopJob,
+    StopReason,
+    TimePassed,
+    Token,
+)
+from pilot.domain.pace import Pace, Policy, spare_jobs
+from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
+from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, StartedJob
+from sluice.contracts.states import AttemptOutcome
+
+#: Most jobs that one lease request may name.
+_MOST_A_LEASE = 1024
+
+
+class PilotCore:
+    """Memory and rules of one pilot. ``handle`` takes what happened and answers what to do, in order.
+
+    Invariant 6: whatever happens, an attempt is told to stop before its lease ends.
+    """
+
+    def __init__(self, slots: int, policy: Policy | None = None) -> None:
+        self.policy = policy or Policy()
+        self.pace = Pace()
+        self.draining = False
+        self.slots = [Slot(number) for number in range(slots)]
+        self._jobs: dict[Token, HeldJob] = {}
+        self._waiting: deque[HeldJob] = deque()
+        self._tasks: OrderedDict[UUID, PilotTask] = OrderedDict()
+        self._confirmed: list[Token] = []
+        self._returned: list[Token] = []
+
+    # --- what the loops ask ---
+
+    @property
+    def idle(self) -> bool:
+        return not self._jobs
+
+    @property
+    def known_tasks(self) -> list[UUID]:
+        return list(self._tasks)
+
+    @property
+    def returned(self) -> list[JobToken]:
+        """Jobs that go back, unfinished, with the sign-off."""
+        return [JobToken(id=token[0], attempt=token[1]) for token in self._returned]
+
+    def held(self, token: Token) -> bool:
+        return token in self._jobs
+
+    def jobs_wanted(self, now: Now) -> int:
+        """How many jobs to ask for now; 0: none. Small refills are put off while every slot has work."""
+        ready = [slot for slot in self.slots if slot.ready]
+        if self.draining or not ready:
+            return 0
+        target = len(ready) + self._spare(now)
+        want = min(target - len(self._jobs), _MOST_A_LEASE)
+        starving = sum(not slot.queue for slot in ready) > len(self._waiting)
+        return want if want > 0 and (starving or want >= max(1, target // 3)) else 0
+
+    def heartbeat(self) -> Heartbeat:
+        """Names every job that this pilot still wants, and the commands carried out."""
+        running, waiting = [], []
+        for held in self._jobs.values():
+            if held.stopping in {StopReason.ABANDON, StopReason.LEASE}:
+                continue
+            slot = None if held.slot is None else self.slots[held.slot]
+            if slot is not None and slot.queue[0] is held and slot.started is not None:
+                running.append(StartedJob(id=held.job.id, attempt=held.job.attempt, started_at=slot.started))
+            else:
+                waiting.append(JobToken(id=held.job.id, attempt=held.job.attempt))
+        confirmed = [JobToken(id=token[0], attempt=token[1]) for token in self._confirmed]
+        return Heartbeat(running=running, waiting=waiting, confirmed=confirmed)
+
+    def next_check(self) -> float | None:
+        """Tick of the next ``TimePassed``; None: nothing to watch."""
+        ticks = [held.deadline for held in self._jobs.values() if held.stopping is not StopReason.LEASE]
+        if self._waiting:
+            ticks.append(self._waiting[0].leased + self.policy.return_after)
+        return min(ticks, default=None)
+
+    # --- what happened ---
+
+    def handle(self, event: Event, now: Now) -> list[Instruction]:
+        match event:
+            case LeaseGranted():
+                moves = self._on_lease(event, now)
+            case HeartbeatAnswered():
+                moves = self._on_heartbeat(event, now)
+            case SlotReady():
+                moves = self._on_slot_ready(event)
+            case SlotLost():
+                moves = self._on_slot_lost(event, now)
+            case AttemptEnded():
+                moves = self._on_ended(event, now)
+            case TimePassed():
+                moves = self._on_time(now)
+            case DrainAsked():
+                moves = self._on_drain(now)
+            case ShutdownAsked():
+                moves = self._on_shutdown()
+            case _:
+                assert_never(event)
+        return [*moves, *self._fill_slots(now)]
+
+    def _on_slot_ready(self, event: SlotReady) -> Iterator[Instruction]:
+        self.slots[event.slot].ready = True
+        yield from ()
+
+    def _on_lease(self, event: LeaseGranted, now: Now) -> Iterator[Instruction]:
+        for task in event.lease.tasks:
+            self._tasks[task.uid] = task
+        deadline = event.sent + event.lease.seconds - self.policy.margin(event.lease.seconds)
+        for job in event.lease.jobs:
+            held = HeldJob(job, deadline, leased=now.tick)
+            if held.token in self._jobs or deadline <= now.tick:
+                continue
+            if job.task_uid not in self._tasks:
+                yield SendReport(without_task(job, now.wall))
+                continue
+            self._tasks.move_to_end(job.task_uid)
+            self._jobs[held.token] = held
+            self._waiting.append(held)
+        yield from self._forget_tasks()
+        if event.lease.drain or self.draining:
+            yield from self._on_drain(now)
+
+    def _on_heartbeat(self, event: HeartbeatAnswered, now: Now) -> Iterator[Instruction]:
+        deadline = event.sent + event.answer.lease - self.policy.margin(event.answer.lease)
+        for named in [*event.heartbeat.running, *event.heartbeat.waiting]:
+            held = self._jobs.get(token_of(named))
+            if held is not None and held.stopping is not StopReason.LEASE:
+                held.deadline = max(held.deadline, deadline)
+        sent = {token_of(job) for job in event.heartbeat.confirmed}
+        self._confirmed = [token for token in self._confirmed if token not in sent]
+        for command in event.answer.commands:
+            yield from self._obey(command, now)
+        if event.answer.drain:
+            yield from self._on_drain(now)
+
+    def _obey(self, command: Command, now: Now) -> Iterator[Instruction]:
+        token = token_of(command.job)
+        reason = StopReason.CANCEL if command.kind == "cancel" else StopReason.ABANDON
+        held = self._jobs.get(token)
+        if held is None:
+            if token not in self._confirmed:
+                self._confirmed.append(token)
+        elif held.slot is None:
+            self._drop(held)
+            self._confirmed.append(token)
+            if reason is StopReason.CANCEL:
+                yield SendReport(canceled_unstarted(held.job, now.wall))
+        elif held.stopping is None or (held.stopping is StopReason.CANCEL and reason is StopReason.ABANDON):
+            yield self._stop(held, reason)
+
+    def _on_ended(self, event: AttemptEnded, now: Now) -> Iterator[Instruction]:
+        slot = self.slots[event.slot]
+        self.pace.add(event.seconds)
+        token = (event.report.id, event.report.attempt)
+        held = self._jobs.get(token)
+        if held is not None:
+            self._forget_job(slot, held, now)
+        if event.report.outcome is AttemptOutcome.RETURNED:
+            if held is not None and held.stopping is StopReason.SHUTDOWN:
+                self._returned.append(token)
+        else:
+            yield SendReport(event.report)
+
+    def _on_slot_lost(self, event: SlotLost, now: Now) -> Iterator[Instruction]:
+        slot = self.slots[event.slot]
+        slot.ready = False
+        slot.tasks.clear()
+        lost, others = slot.queue[:1], slot.queue[1:]
+        slot.queue.clear()
+        slot.started = None
+        for held in reversed(others):
+            held.slot, held.stopping = None, None
+            self._waiting.appendleft(held)
+        for first in lost:
+            del self._jobs[first.token]
+            self._confirm_stopped(first)
+            yield Salvage(lost_with_slot(first.job, event.reason, now.wall))
+        yield RestartSlot(event.slot)
+
+    def _on_time(self, now: Now) -> Iterator[Instruction]:
+        yield from self._stop_overdue(now)
+        yield from self._give_back_stuck(now)
+
+    def _stop_overdue(self, now: Now) -> Iterator[Instruction]:
+        for held in [held for held in self._jobs.values() if held.deadline <= now.tick]:
+            if held.slot is None:
+                self._drop(held)
+            elif held.stopping is not StopReason.LEASE:
+                yield self._stop(held, StopReason.LEASE)
+
+    def _give_back_stuck(self, now: Now) -> Iterator[Instruction]:
+        if any(slot.ready and not slot.queue for slot in self.slots):
+            return
+        while self._waiting and self._waiting[0].leased + self.policy.return_after <= now.tick:
+            yield SendReport(given_back(self._drop(self._waiting[0]).job, now.wall))
+
+    def _on_drain(self, now: Now) -> Iterator[Instruction]:
+        self.draining = True
+        while self._waiting:
+            yield SendReport(given_back(self._drop(self._waiting[0]).job, now.wall))
+
+    def _on_shutdown(self) -> Iterator[Instruction]:
+        while self._waiting:
+            self._returned.append(self._drop(self._waiting[0]).token)
+        for held in list(self._jobs.values()):
+            if held.stopping is None:
+                yield self._stop(held, StopReason.SHUTDOWN)
+
+    # --- moves ---
+
+    def _fill_slots(self, now: Now) -> Iterator[Instruction]:
+        """Hands waiting jobs to the slots, in order; a second one only where jobs are short."""
+        short = self.pace.mean is not None and self.pace.mean < self.policy.short
+        for depth in (1, 2) if short else (1,):
+            for slot in self.slots:
+                if not self._waiting:
+                    return
+                if slot.ready and len(slot.queue) < depth:
+                    yield from self._hand(self._waiting.popleft(), slot, now)
+
+    def _hand(self, held: HeldJob, slot: Slot, now: Now) -> Iterator[Instruction]:
+        if held.job.task_uid not in slot.tasks:
+            slot.tasks.add(held.job.task_uid)
+            yield GiveTask(slot.number, self._tasks[held.job.task_uid])
+        held.slot = slot.number
+        slot.queue.append(held)
+        if slot.queue[0] is held:
+            slot.since, slot.started = now.tick, now.wall
+        yield RunJob(slot.number, held.job)
+
+    def _stop(self, held: HeldJob, reason: StopReason) -> Instruction:
+        held.stopping = reason
+        assert held.slot is not None  # noqa: S101 - callers drop jobs that wait
+        return StopJob(held.slot, held.token, reason)
+
+    def _drop(self, held: HeldJob) -> HeldJob:
+        self._waiting.remove(held)
+        del self._jobs[held.token]
+        return held
+
+    def _forget_job(self, slot: Slot, held: HeldJob, now: Now) -> None:
+        del self._jobs[held.token]
+        self._confirm_stopped(held)
+        if held in slot.queue:
+            slot.queue.remove(held)
+        slot.since, slot.started = (now.tick, now.wall) if slot.queue else (0.0, None)
+
+    def _confirm_stopped(self, held: HeldJob) -> None:
+        if held.stopping in {StopReason.CANCEL, StopReason.ABANDON}:
+            self._confirmed.append(held.token)
+
+    def _forget_tasks(self) -> Iterator[Instruction]:
+        """Tools loaded long ago and without jobs are given up, so that a pilot may live for months."""
+        used = {held.job.task_uid for held in self._jobs.values()}
+        for uid in [uid for uid in self._tasks if uid not in used][: max(0, len(self._tasks) - self.policy.most_tasks)]:
+            del self._tasks[uid]
+            for slot in self.slots:
+                if uid in slot.tasks:
+                    slot.tasks.discard(uid)
+                    yield ForgetTask(slot.number, uid)
+
+    def _spare(self, now: Now) -> int:
+        running = [now.tick - slot.since for slot in self.slots if slot.queue]
+        ready = sum(slot.ready for slot in self.slots)
+        return spare_jobs(self.policy, slots=ready, expected=self.pace.expected(max(running, default=0.0)))

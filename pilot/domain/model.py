@@ -1,0 +1,138 @@
+"""The words between the pilot's core and the rest of it: events in, instructions out."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from sluice.contracts.pilots import AttemptReport, Heartbeat, HeartbeatAnswer, Lease, LeasedJob, PilotTask
+
+#: (job id, attempt number): the fencing token.
+Token = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """``tick``: seconds of a clock that only runs forward (leases, durations); ``wall``: UTC (reports)."""
+
+    tick: float
+    wall: datetime
+
+
+class StopReason(StrEnum):
+    """Why an attempt is stopped before its own end."""
+
+    CANCEL = "cancel"  #: the WMS wants it stopped: reported as canceled
+    ABANDON = "abandon"  #: the job is no longer this pilot's: not reported
+    LEASE = "lease"  #: its lease could not be renewed: reported, so that the WMS learns why
+    SHUTDOWN = "shutdown"  #: the pilot must end now: the job is given back
+
+
+# --- events ---
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseGranted:
+    """``sent``: tick at which the request left."""
+
+    sent: float
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatAnswered:
+    """``heartbeat``: the one that was sent at tick ``sent``."""
+
+    sent: float
+    heartbeat: Heartbeat
+    answer: HeartbeatAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class SlotReady:
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotLost:
+    """The slot's process ended by itself; ``reason`` completes the sentence "the slot's process …"."""
+
+    slot: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnded:
+    """``seconds``: how long it occupied the slot."""
+
+    slot: int
+    report: AttemptReport
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimePassed:
+    """It is time to look at leases again (``PilotCore.next_check``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrainAsked:
+    """Take nothing more, finish what runs, give back what waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShutdownAsked:
+    """Stop what runs and give everything back."""
+
+
+Event = LeaseGranted | HeartbeatAnswered | SlotReady | SlotLost | AttemptEnded | TimePassed | DrainAsked | ShutdownAsked
+
+
+# --- instructions ---
+
+
+@dataclass(frozen=True, slots=True)
+class GiveTask:
+    """The slot learns the task before its first job of it."""
+
+    slot: int
+    task: PilotTask
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetTask:
+    slot: int
+    uid: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class RunJob:
+    slot: int
+    job: LeasedJob
+
+
+@dataclass(frozen=True, slots=True)
+class StopJob:
+    slot: int
+    token: Token
+    reason: StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class SendReport:
+    report: AttemptReport
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    """The attempt's slot died: its own report where it was left behind, else its files removed and ``report`` sent."""
+
+    report: AttemptReport
+
+
+@dataclass(frozen=True, slots=True)
+class RestartSlot:
+    slot: int
+
+
+Instruction = GiveTask | ForgetTask | RunJob | StopJob | SendReport | Salvage | RestartSlot

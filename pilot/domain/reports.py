@@ -1,0 +1,56 @@
+"""Reports that the pilot writes itself, of attempts that no slot could report on."""
+
+from datetime import datetime
+
+from sluice.contracts.pilots import AttemptReport, LeasedJob
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+
+
+def canceled_unstarted(job: LeasedJob, now: datetime) -> AttemptReport:
+    return AttemptReport(
+        id=job.id,
+        attempt=job.attempt,
+        outcome=AttemptOutcome.CANCELED,
+        error_class=ErrorClass.CANCELED,
+        message="canceled before it started",
+        ended_at=now,
+    )
+
+
+def given_back(job: LeasedJob, now: datetime) -> AttemptReport:
+    return AttemptReport(
+        id=job.id, attempt=job.attempt, outcome=AttemptOutcome.RETURNED, message="given back unstarted", ended_at=now
+    )
+
+
+def lost_with_slot(job: LeasedJob, reason: str, now: datetime) -> AttemptReport:
+    return AttemptReport(
+        id=job.id,
+        attempt=job.attempt,
+        outcome=AttemptOutcome.FAILED,
+        error_class=ErrorClass.INTERNAL,
+        message=f"the pilot's process that ran this job {reason}",
+        ended_at=now,
+    )
+
+
+def lost_with_pilot(job_id: int, attempt: int, now: datetime) -> AttemptReport:
+    return AttemptReport(
+        id=job_id,
+        attempt=attempt,
+        outcome=AttemptOutcome.FAILED,
+        error_class=ErrorClass.PILOT_LOST,
+        message="the pilot ended while it ran this job",
+        ended_at=now,
+    )
+
+
+def without_task(job: LeasedJob, now: datetime) -> AttemptReport:
+    return AttemptReport(
+        id=job.id,
+        attempt=job.attempt,
+        outcome=AttemptOutcome.FAILED,
+        error_class=ErrorClass.INTERNAL,
+        message=f"the WMS leased this job without ever describing its task {job.task_uid}",
+        ended_at=now,
+    )

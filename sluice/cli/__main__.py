@@ -1,0 +1,29 @@
+"""The command ``sluice``."""
+
+import typer
+
+from sluice.cli import chains, datasets, pilots, run, tasks, templates, up
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    help="Workflow management for data that never stops arriving.",
+)
+app.command("up")(up.up)
+app.command("down")(up.down)
+app.command("status")(up.status)
+app.command("run")(run.run)
+app.add_typer(templates.app, name="template")
+app.add_typer(datasets.app, name="dataset")
+app.add_typer(chains.app, name="chain")
+app.add_typer(tasks.app, name="task")
+app.add_typer(pilots.app, name="pilot")
+
+
+def main() -> None:
+    app()
+
+
+if __name__ == "__main__":
+    main()

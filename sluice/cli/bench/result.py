@@ -1,0 +1,76 @@
+"""What a benchmark gives: a table for people, and one JSON object as the last line."""
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rich.table import Table
+
+from sluice.cli.output import out
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """``target`` is what the project wants; ``peers``: name → the same quantity; ``ratio``: value over one peer's."""
+
+    name: str
+    value: float
+    unit: str
+    target: str
+    peers: Mapping[str, float] = field(default_factory=dict)
+    ratio: float | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
+
+    def show(self) -> None:
+        """Prints the table, then the JSON line."""
+        table = Table(title=self.name, title_justify="left", box=None, pad_edge=False)
+        table.add_column("figure")
+        table.add_column("value", justify="right")
+        table.add_row("sluice", f"{self.value:,.1f} {self.unit}")
+        for peer, value in self.peers.items():
+            table.add_row(peer, f"{value:,.1f} {self.unit}")
+        for key, value in self.details.items():
+            table.add_row(key, str(value))
+        if self.ratio is not None:
+            table.add_row("ratio", f"{self.ratio:.2f}")
+        table.add_row("target", self.target)
+        out.print(table)
+        print(json.dumps(self.as_dict()), flush=True)
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "name": self.name,
+            "value": round(self.value, 3),
+            "unit": self.unit,
+            "target": self.target,
+            "peers": {peer: round(value, 3) for peer, value in self.peers.items()},
+            "ratio": None if self.ratio is None else round(self.ratio, 3),
+            "machine": machine(),
+            "details": dict(self.details),
+        }
+
+
+def machine() -> dict[str, object]:
+    """What figures depend on: processor count and kind, Python, system."""
+    return {
+        "cores": os.cpu_count(),
+        "processor": _processor(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()}",
+    }
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()
+
+
+def percentile(values: list[float], share: float) -> float:
+    """Nearest-rank percentile; ``share`` in 0..1, ``values`` not empty."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, round(share * (len(ordered) - 1)))]

@@ -1,0 +1,177 @@
+"""What `sluice run` does, one function a stage: bring files in, ask for their processing, follow it, bring the outputs out."""
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from sluice import storage
+from sluice.cli.connect import Connection
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.datasets import CloseDataset, Dataset, File, NewDataset, NewFile, NewFiles
+from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.contracts.states import DatasetType, JobState, StorageType
+from sluice.contracts.tasks import Job
+from sluice.contracts.templates import Template
+
+#: Seconds between two looks at a chain.
+LOOK = 0.2
+#: Files registered in one request.
+BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file written to the output folder."""
+
+    path: Path
+    file: File
+    output: str
+
+
+def input_files(paths: Sequence[Path]) -> list[Path]:
+    """The files named, folders replaced by their files in order of name. Raises ``Unprocessable`` naming what is not there."""
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        raise Unprocessable("no such file: " + ", ".join(map(str, missing)))
+    files = [file for path in paths for file in (sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path])]
+    if not files:
+        raise Unprocessable("no input: the folder is empty")
+    return files
+
+
+async def bring_in(
+    connection: Connection, files: Sequence[Path], *, dataset: NewDataset, on_file: Callable[[int], None]
+) -> Dataset:
+    """Copies the files to an input storage, registers them in their order, closes the data set. ``on_file`` gets bytes done."""
+    stores = await connection.dms.storages(StorageType.INPUT)
+    if not stores:
+        raise NotAvailable("the system has no input storage: register one with `sluice dataset add-storage`")
+    folder = f"{stores[0].url}/{dataset.name}"
+    registered = await connection.dms.create_dataset(dataset.model_copy(update={"url": folder}))
+    entries: list[NewFile] = []
+    for seq, (path, name) in enumerate(zip(files, _unique_names(files), strict=True)):
+        url = f"{folder}/{name}"
+        stored = await asyncio.to_thread(storage.put, path, url)
+        entries.append(
+            NewFile(seq=seq, name=name, size=stored.size, checksum=stored.checksum, url=url, meta={"source": path.name})
+        )
+        on_file(stored.size)
+        if len(entries) == BATCH:
+            await connection.dms.add_files(registered.uid, NewFiles(files=entries))
+            entries = []
+    if entries:
+        await connection.dms.add_files(registered.uid, NewFiles(files=entries))
+    return await connection.dms.close_dataset(registered.uid, CloseDataset(files=len(files)))
+
+
+async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
+    """The chain that the intake makes for a data set; ``TimeoutError`` when none does."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        for chain in (await connection.operator.chains(limit=5)).chains:
+            if chain.dataset_uid == dataset_uid:
+                return chain
+        await asyncio.sleep(0.01)
+    raise TimeoutError("no template took the data set within 30 s")
+
+
+async def follow(connection: Connection, chain: Chain, *, on_look: Callable[[Chain, Sequence[ChainTask]], None]) -> Chain:
+    """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their counts each time."""
+    while True:
+        try:
+            chain, tasks = await asyncio.gather(connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid))
+            on_look(chain, tasks.tasks)
+        except NotAvailable:
+            pass  # an outage of the system; what it does is not lost, look again
+        if chain.state.final:
+            return chain
+        await asyncio.sleep(LOOK)
+
+
+async def bring_out(connection: Connection, chain: Chain, template: Template, folder: Path) -> list[Output]:
+    """Copies the workflow's outputs into ``folder`` (verified), under the names their tools gave them where those are unique."""
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+    found = [
+        (output.name, file)
+        for output in template.plan.outputs
+        for dataset in chain.datasets
+        if (dataset.step, dataset.port) == (output.step, output.port)
+        for file in await connection.dms.all_files(dataset.uid)
+    ]
+    counts = Counter(_own_name(file.name) for _, file in found)
+    written: list[Output] = []
+    for output_name, file in found:
+        own = _own_name(file.name)
+        path = folder / (own if counts[own] == 1 else f"{output_name}-{file.seq:06d}-{own}")
+        await asyncio.to_thread(_copy_out, file, path)
+        written.append(Output(path, file, output_name))
+    return written
+
+
+async def failures(connection: Connection, tasks: Sequence[ChainTask]) -> list[tuple[str, Job]]:
+    """(step, job) of every failed job."""
+    found: list[tuple[str, Job]] = []
+    for task in tasks:
+        if task.jobs is not None and task.jobs.failed:
+            page = await connection.operator.jobs(task.task_id, state=JobState.FAILED, limit=1000)
+            found += [(task.step, job) for job in page.jobs]
+    return found
+
+
+def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> Path:
+    """``manifest.json``: name, size, sha256 and origin of every output, in order."""
+    manifest: dict[str, Any] = {
+        "chain": str(chain.uid),
+        "template": {"name": chain.template_name, "version": chain.template_version},
+        "dataset": {"uid": str(chain.dataset_uid), "name": chain.dataset_name},
+        "parameters": chain.params,
+        "outputs": [
+            {
+                "name": output.path.name,
+                "output": output.output,
+                "size": output.file.size,
+                "sha256": output.file.checksum.removeprefix("sha256:"),
+                "origin": output.file.origin,
+                "meta": output.file.meta,
+            }
+            for output in outputs
+        ],
+    }
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    return path
+
+
+def run_dataset(name: str, meta: dict[str, Any]) -> NewDataset:
+    """The data set of a run: on demand, so that no other template takes it; the metadata's ``run`` and ``period`` are its own."""
+    run, period = meta.get("run"), meta.get("period")
+    return NewDataset(
+        name=name,
+        type=DatasetType.INPUT,
+        meta=meta,
+        on_demand=True,
+        run=run if isinstance(run, int) else None,
+        period=period if isinstance(period, str) else None,
+    )
+
+
+def _unique_names(files: Sequence[Path]) -> list[str]:
+    counts = Counter(path.name for path in files)
+    return [path.name if counts[path.name] == 1 else f"{seq:06d}-{path.name}" for seq, path in enumerate(files)]
+
+
+def _own_name(name: str) -> str:
+    """``00000012.1-clean.txt`` → ``clean.txt``: what the tool called it, without the job's sequence number and attempt."""
+    prefix, dash, own = name.partition("-")
+    seq, dot, attempt = prefix.partition(".")
+    return own if dash and dot and seq.isdigit() and attempt.isdigit() and own else name
+
+
+def _copy_out(file: File, path: Path) -> None:
+    storage.copy(file.url, storage.local_url(path), checksum=file.checksum, size=file.size)

@@ -1,0 +1,63 @@
+"""A progress bar per step, fed by looks at the chain."""
+
+from collections.abc import Sequence
+from types import TracebackType
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from sluice.cli.output import err
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.states import StepState
+
+_NOTES = {
+    StepState.PENDING: "waits",
+    StepState.STARTING: "starts",
+    StepState.IN_PROGRESS: "",
+    StepState.FINISHED: "done",
+    StepState.FAILED: "[red]failed[/]",
+    StepState.CANCELED: "[yellow]canceled[/]",
+}
+
+
+class StepProgress:
+    """Context manager; ``label`` stands before the steps' names (to tell runs apart). Off a terminal it draws once."""
+
+    def __init__(self, progress: Progress | None = None, *, label: str = "") -> None:
+        self._own = progress is None
+        self._progress = progress or new_progress()
+        self._label = label
+        self._bars: dict[str, TaskID] = {}
+
+    def __enter__(self) -> "StepProgress":
+        if self._own:
+            self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._own:
+            self._progress.stop()
+
+    def show(self, chain: Chain, tasks: Sequence[ChainTask]) -> None:
+        jobs = {task.step: task.jobs for task in tasks}
+        for step in chain.steps:
+            counts = jobs.get(step.name)
+            done = counts.finished + counts.failed + counts.canceled if counts else 0
+            note = _NOTES[step.state]
+            if counts and counts.failed:
+                note = f"{note} [red]{counts.failed} failed[/]".strip()
+            bar = self._bars.get(step.name)
+            if bar is None:
+                bar = self._bars[step.name] = self._progress.add_task(f"{self._label}{step.name}", total=None, note=note)
+            total = counts.total if counts and (counts.total or step.state.final) else None
+            self._progress.update(bar, completed=done, total=total, note=note)
+
+
+def new_progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[note]}"),
+        console=err,
+    )

@@ -1,0 +1,142 @@
+"""`sluice run`: files through a template, outputs and a manifest into a folder."""
+
+import asyncio
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sluice.cli import carry
+from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, connected, plain_errors, running_url
+from sluice.cli.output import err, human_bytes, out, print_json
+from sluice.cli.parameters import key_values
+from sluice.cli.progress import StepProgress
+from sluice.cli.up import start_detached, stop
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.states import ChainState
+from sluice.contracts.templates import NewTemplate, Template
+from sluice.embedded.home import Home
+
+
+def run(  # noqa: PLR0913 - a command's options, each by its name
+    template: Annotated[Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)],
+    *,
+    inputs: Annotated[list[Path], typer.Option("--input", "-i", help="Input files, in order; a folder means its files.")],
+    more: Annotated[list[Path] | None, typer.Argument(help="More input files (for shell patterns).")] = None,
+    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter of the workflow.")] = None,
+    meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")] = None,
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the outputs and manifest.json.")] = Path("out"),
+    name: Annotated[str | None, typer.Option(help="Name of the template in the system; default: from its file.")] = None,
+    home: HomeOption = DEFAULT_HOME,
+    url: UrlOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Carry files through a workflow. Uses the running system, or starts one for the time it takes."""
+    arguments = _Arguments(
+        template=template,
+        files=[*inputs, *(more or [])],
+        params=key_values(params or [], option="--param"),
+        meta=key_values(meta or [], option="--meta"),
+        folder=folder,
+        name=name or template_name(template),
+        as_json=as_json,
+    )
+
+    def carry_through() -> bool:
+        with _system(url, home) as address:
+            return asyncio.run(_run(address, arguments))
+
+    if not plain_errors(carry_through):
+        raise typer.Exit(1)
+
+
+class _Arguments:
+    def __init__(self, *, template: Path, files: list[Path], params: dict[str, object], meta: dict[str, object], folder: Path,
+                 name: str, as_json: bool) -> None:  # fmt: skip
+        self.template, self.files, self.params, self.meta = template, files, params, meta
+        self.folder, self.name, self.as_json = folder, name, as_json
+
+
+def template_name(path: Path) -> str:
+    """``spd/workflow.cwl`` → ``spd``, ``clean.cwl`` → ``clean``: a file called workflow is named after its folder."""
+    stem = path.stem if path.stem not in {"workflow", "main"} else path.resolve().parent.name
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem) or "workflow"
+
+
+@contextmanager
+def _system(url: str | None, home: Path) -> Iterator[str]:
+    """Address of the system to use; one that was started here is stopped at the end."""
+    address = url or running_url(home)
+    if address is not None:
+        yield address.rstrip("/")
+        return
+    err.print("starting an embedded system …")
+    running = start_detached(Home(home), ["--port", "0"])
+    try:
+        yield running.url
+    finally:
+        stop(running)
+
+
+async def _run(url: str, arguments: _Arguments) -> bool:
+    from sluice.cwl.compiler import pack_template  # noqa: PLC0415 - reading CWL takes long to import
+
+    started = time.monotonic()
+    files = carry.input_files(arguments.files)
+    async with connected(url) as connection:
+        text = await asyncio.to_thread(pack_template, arguments.template)
+        template = await connection.operator.store_template(NewTemplate(name=arguments.name, cwl=text))
+        for finding in template.warnings:
+            err.print(str(finding), markup=False)
+        dataset = carry.run_dataset(f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}", arguments.meta)
+        registered = await carry.bring_in(connection, files, dataset=dataset, on_file=lambda size: None)
+        chain = await connection.operator.request_chain(registered.uid, template.name, params=arguments.params)
+        chain, tasks = await _follow(connection, chain, quiet=arguments.as_json)
+        return await _finish(connection, chain, tasks, template, arguments, seconds=time.monotonic() - started)
+
+
+async def _follow(connection: Connection, chain: Chain, *, quiet: bool) -> tuple[Chain, list[ChainTask]]:
+    latest: list[ChainTask] = []
+    with StepProgress() as progress:
+
+        def look(now: Chain, tasks: "carry.Sequence[ChainTask]") -> None:
+            latest[:] = tasks
+            if not quiet:
+                progress.show(now, tasks)
+
+        chain = await carry.follow(connection, chain, on_look=look)
+    return chain, latest
+
+
+async def _finish(
+    connection: Connection, chain: Chain, tasks: list[ChainTask], template: Template, arguments: _Arguments, *, seconds: float
+) -> bool:
+    outputs = []
+    if chain.state is ChainState.FINISHED:
+        outputs = await carry.bring_out(connection, chain, template, arguments.folder)
+        carry.write_manifest(arguments.folder, outputs, chain=chain)
+    failed = await carry.failures(connection, tasks)
+    if arguments.as_json:
+        print_json(
+            {
+                "status": chain.state.value,
+                "reason": chain.reason,
+                "chain": str(chain.uid),
+                "seconds": round(seconds, 3),
+                "outputs": [{"name": o.path.name, "size": o.file.size, "sha256": o.file.checksum[7:]} for o in outputs],
+                "failed_jobs": [{"step": s, "inputs": j.inputs, "class": j.error_class, "message": j.message} for s, j in failed],
+            }
+        )
+    else:
+        for step, job in failed:
+            err.print(f"  {step}: {', '.join(job.inputs)}: {job.message}", markup=False)
+        for output in outputs:
+            out.print(f"{output.path}  {human_bytes(output.file.size)}", markup=False)
+        if chain.state is not ChainState.FINISHED:
+            err.print(f"{chain.state.value}: {chain.reason}", markup=False)
+    return chain.state is ChainState.FINISHED

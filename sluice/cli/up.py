@@ -1,0 +1,131 @@
+"""`sluice up`, `down`, `status`: the embedded system as a process."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import httpx
+import typer
+
+from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption
+from sluice.cli.output import err, out, print_json
+from sluice.embedded.home import Home, HomeBusy, RunningSystem
+
+#: Seconds a detached system gets to become ready, and to stop.
+START_LIMIT, STOP_LIMIT = 60.0, 30.0
+
+PortOption = Annotated[int, typer.Option(help="Port of the web page and of all services; 0: any free one.")]
+PilotsOption = Annotated[int, typer.Option(min=0, help="Pilots to start.")]
+SlotsOption = Annotated[int, typer.Option(min=0, help="Jobs a pilot runs at once; 0: the cores, shared among the pilots.")]
+
+
+def up(
+    *,
+    home: HomeOption = DEFAULT_HOME,
+    port: PortOption = 8080,
+    pilots: PilotsOption = 2,
+    slots: SlotsOption = 0,
+    detach: Annotated[bool, typer.Option("--detach", help="Return when it is ready; it goes on in the background.")] = False,
+    log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
+) -> None:
+    """Start everything on this machine: database, services, web page, pilots. Ctrl-C or SIGTERM stops it."""
+    place = Home(home)
+    running = place.running()
+    if running is not None:
+        out.print(f"Sluice already runs at {running.url} (process {running.pid})")
+        return
+    if detach:
+        started = start_detached(
+            place, ["--port", str(port), "--pilots", str(pilots), "--slots", str(slots), "--log-level", log_level]
+        )
+        out.print(f"Sluice is ready at {started.url} (stop it with `sluice down`)")
+        return
+    import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
+
+    from sluice.embedded.system import EmbeddedSystem, Options, run_until_signal  # noqa: PLC0415 - imports every service
+
+    options = Options(port=port, pilots=pilots, slots=slots or max(1, (os.cpu_count() or 1) // max(pilots, 1)))
+    system = EmbeddedSystem(place, options)
+    try:
+        uvloop.run(run_until_signal(system, on_ready=lambda url: out.print(f"Sluice is ready at {url}"), log_level=log_level))
+    except (HomeBusy, OSError) as error:
+        err.print(f"error: {error}", markup=False)
+        raise typer.Exit(1) from None
+
+
+def down(*, home: HomeOption = DEFAULT_HOME) -> None:
+    """Stop the embedded system: pilots finish what they have, everything else waits in the database."""
+    running = Home(home).running()
+    if running is None:
+        out.print(f"no system runs in {home}")
+        return
+    stop(running)
+    out.print("stopped")
+
+
+def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Does the embedded system run, where, and is every part of it ready? Exits 1 when not."""
+    running = Home(home).running()
+    if running is None:
+        if as_json:
+            print_json({"running": False})
+        else:
+            out.print(f"no system runs in {home}")
+        raise typer.Exit(1)
+    answer = httpx.get(f"{running.url}/system/readyz", timeout=10)
+    if as_json:
+        print_json({"running": True, "url": running.url, "pid": running.pid, "ready": answer.json()})
+    else:
+        out.print(f"Sluice runs at {running.url} (process {running.pid}, since {running.started_at})")
+        for name, state in answer.json().items():
+            out.print(f"  {name}: {state}", markup=False)
+    if answer.status_code != httpx.codes.OK:
+        raise typer.Exit(1)
+
+
+def start_detached(home: Home, options: list[str]) -> RunningSystem:
+    """Starts `sluice up` as a process of its own and waits until it is ready; ``OSError`` with the end of its log if not."""
+    home.logs.mkdir(parents=True, exist_ok=True)
+    log = home.logs / "system.log"
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sluice.cli", "up", "--home", str(home.root), *options],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + START_LIMIT
+    while time.monotonic() < deadline:
+        running = home.running()
+        if running is not None:
+            return running
+        if process.poll() is not None:
+            break
+        time.sleep(0.05)
+    process.terminate()
+    raise OSError(f"the system did not start; the end of {log}:\n{_tail(log)}")
+
+
+def stop(running: RunningSystem) -> None:
+    """SIGTERM, and wait until the process has gone; ``OSError`` when it has not after ``STOP_LIMIT`` seconds."""
+    os.kill(running.pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_LIMIT
+    while time.monotonic() < deadline:
+        try:
+            os.kill(running.pid, 0)
+            os.waitpid(running.pid, os.WNOHANG)
+        except ProcessLookupError:
+            return
+        except ChildProcessError:
+            pass
+        time.sleep(0.05)
+    raise OSError(f"process {running.pid} did not stop within {STOP_LIMIT:.0f} s")
+
+
+def _tail(path: Path, lines: int = 15) -> str:
+    return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])

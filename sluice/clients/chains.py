@@ -1,0 +1,56 @@
+"""Client of the chain service."""
+
+from uuid import UUID
+
+from sluice.clients.base import ServiceClient
+from sluice.contracts.chains import Chain, ChainPage, ChainTask, ChainTaskList, NewChain, Release, TaskEnded
+from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.tasks import Prioritise, TaskStatus
+
+_API = "/api/v1"
+
+
+class ChainsClient(ServiceClient):
+    service = "wfms.chains"
+
+    async def new_dataset(self, new: NewChain) -> Chain:
+        """Makes the chain; a repetition answers with the first. Raises ``Unprocessable`` (parameters that do not fit the plan, with
+        findings), ``Conflict`` (the data set is deleted or about to be)."""
+        return await self.call("POST", f"{_API}/datasets", body=new, answer=Chain)
+
+    async def chains(self, *, state: ChainState | None = None, after: str | None = None, limit: int | None = None) -> ChainPage:
+        """Newest first."""
+        return await self.call("GET", f"{_API}/chains", answer=ChainPage, params={"state": state, "after": after, "limit": limit})
+
+    async def chain(self, uid: UUID) -> Chain:
+        """Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/chains/{uid}", answer=Chain)
+
+    async def cancel_chain(self, uid: UUID) -> Chain:
+        """The chain as it is now: canceled once its running tasks have stopped. Repeating it is fine. Raises ``NotFound``,
+        ``Conflict`` (all its steps are done)."""
+        return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
+
+    async def tasks(
+        self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None
+    ) -> ChainTaskList:
+        """Tasks of the newest chains first, with the WMS's counts where it answers."""
+        return await self.call(
+            "GET", f"{_API}/tasks", answer=ChainTaskList, params={"chain": chain, "state": state, "limit": limit}
+        )
+
+    async def task(self, uid: UUID) -> ChainTask:
+        """Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/tasks/{uid}", answer=ChainTask)
+
+    async def cancel_task(self, uid: UUID) -> TaskStatus:
+        """Passed on to the WMS; the chain ends as canceled with its task. Raises ``NotFound``, ``Conflict``."""
+        return await self.call("POST", f"{_API}/tasks/{uid}/cancel", answer=TaskStatus)
+
+    async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
+        """Passed on to the WMS. Raises ``NotFound``, ``Conflict``."""
+        return await self.call("POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus)
+
+    async def task_ended(self, ended: TaskEnded) -> Release:
+        """The watcher's report; the answer names what is to be deleted. Repeating it is fine. Raises ``NotFound``."""
+        return await self.call("POST", f"{_API}/tasks/finished", body=ended, answer=Release)

@@ -1,0 +1,142 @@
+"""Client of the operator service: the one address that people and the command line need."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from sluice.clients.base import ServiceClient
+from sluice.contracts.chains import Chain, ChainPage, ChainTask, ChainTaskList, RequestChain
+from sluice.contracts.datasets import (
+    CloseDataset, Dataset, DatasetPage, FilePage, NewDataset, NewFiles, NewStorage, Registered, Storage,
+)  # fmt: skip
+from sluice.contracts.pilots import PilotList
+from sluice.contracts.states import ChainState, JobState, StepState
+from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus
+from sluice.contracts.templates import CheckedTemplate, CheckTemplate, NewTemplate, Template, TemplateList
+
+_API = "/api/v1"
+
+
+class OperatorClient(ServiceClient):
+    """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
+
+    service = "wfms.operator"
+
+    async def store_template(self, template: NewTemplate) -> Template:
+        """The same text again gives the version that is there. Raises ``Unprocessable`` with every finding."""
+        return await self.call("POST", f"{_API}/templates", body=template, answer=Template)
+
+    async def store_template_file(self, path: Path, *, name: str | None = None) -> Template:
+        """As ``store_template``; findings name the file. ``name``: by default the file's, without its ending."""
+        file = {"cwl": (path.name, path.read_bytes(), "application/yaml")}
+        request = self._http.build_request("POST", f"{_API}/templates", files=file, data={} if name is None else {"name": name})
+        return Template.model_validate_json((await self._send(request)).content)
+
+    async def check_template(self, cwl: str, *, file: str = "workflow.cwl") -> CheckedTemplate:
+        return await self.call("POST", f"{_API}/templates/check", body=CheckTemplate(cwl=cwl, file=file), answer=CheckedTemplate)
+
+    async def templates(self, *, every_version: bool = False) -> TemplateList:
+        """The latest version of each, or all versions."""
+        return await self.call("GET", f"{_API}/templates", answer=TemplateList, params={"all": every_version or None})
+
+    async def template(self, name: str, *, version: int | None = None) -> Template:
+        """With its text. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/templates/{quote(name)}", answer=Template, params={"version": version})
+
+    async def delete_template(self, name: str, *, force: bool = False) -> None:
+        """Raises ``NotFound``; ``Conflict`` while chains of it run, unless ``force``."""
+        await self.call("DELETE", f"{_API}/templates/{quote(name)}", params={"force": force or None})
+
+    async def request_chain(self, dataset: UUID, template: str, *, params: dict[str, Any] | None = None) -> Chain:
+        """Raises ``NotFound``, ``Conflict`` (the data set cannot be used), ``Unprocessable`` (parameters)."""
+        body = RequestChain(dataset_uid=dataset, template=template, params=params or {})
+        return await self.call("POST", f"{_API}/chains", body=body, answer=Chain)
+
+    async def chains(
+        self,
+        *,
+        state: ChainState | None = None,
+        template: str | None = None,
+        dataset: UUID | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> ChainPage:
+        """Newest first."""
+        params = {"state": state, "template": template, "dataset": dataset, "after": after, "limit": limit}
+        return await self.call("GET", f"{_API}/chains", answer=ChainPage, params=params)
+
+    async def chain(self, uid: UUID) -> Chain:
+        return await self.call("GET", f"{_API}/chains/{uid}", answer=Chain)
+
+    async def cancel_chain(self, uid: UUID) -> Chain:
+        """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""
+        return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
+
+    async def tasks(self, *, status: StepState | None = None) -> ChainTaskList:
+        return await self.call("GET", f"{_API}/tasks", answer=ChainTaskList, params={"status": status})
+
+    async def task(self, uid: UUID) -> ChainTask:
+        return await self.call("GET", f"{_API}/tasks/{uid}", answer=ChainTask)
+
+    async def cancel_task(self, uid: UUID) -> TaskStatus:
+        return await self.call("POST", f"{_API}/tasks/{uid}/cancel", answer=TaskStatus)
+
+    async def retry_task(self, uid: UUID) -> TaskStatus:
+        return await self.call("POST", f"{_API}/tasks/{uid}/retry", answer=TaskStatus)
+
+    async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
+        return await self.call("POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus)
+
+    async def explain_task(self, uid: UUID) -> Explanation:
+        return await self.call("GET", f"{_API}/tasks/{uid}/explain", answer=Explanation)
+
+    async def jobs(
+        self, task: UUID, *, state: JobState | None = None, after: str | None = None, limit: int | None = None
+    ) -> JobPage:
+        """By sequence number."""
+        params = {"state": state, "after": after, "limit": limit}
+        return await self.call("GET", f"{_API}/tasks/{task}/jobs", answer=JobPage, params=params)
+
+    async def job(self, job_id: int) -> Job:
+        """With its attempts."""
+        return await self.call("GET", f"{_API}/jobs/{job_id}", answer=Job)
+
+    async def explain_job(self, job_id: int) -> Explanation:
+        return await self.call("GET", f"{_API}/jobs/{job_id}/explain", answer=Explanation)
+
+    async def job_log(self, job_id: int, *, attempt: int | None = None) -> str:
+        """The beginning of its log. Raises ``NotFound`` where there is none."""
+        params = {} if attempt is None else {"attempt": attempt}
+        request = self._http.build_request("GET", f"{_API}/jobs/{job_id}/log", params=params)
+        return (await self._send(request)).text
+
+    async def pilots(self) -> PilotList:
+        return await self.call("GET", f"{_API}/pilots", answer=PilotList)
+
+    async def drain_pilot(self, uid: UUID) -> None:
+        await self.call("POST", f"{_API}/pilots/{uid}/drain")
+
+    async def register_dataset(self, dataset: NewDataset) -> Dataset:
+        """A repeated registration gives the first."""
+        return await self.call("POST", f"{_API}/datasets", body=dataset, answer=Dataset)
+
+    async def datasets(self, *, after: str | None = None, limit: int | None = None, **filters: object) -> DatasetPage:
+        """``filters``: those of the DMS (``type``, ``state``, ``name`` …)."""
+        return await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={**filters, "after": after, "limit": limit})
+
+    async def dataset(self, uid: UUID) -> Dataset:
+        return await self.call("GET", f"{_API}/datasets/{uid}", answer=Dataset)
+
+    async def files(self, dataset: UUID, *, after: str | None = None, limit: int | None = None) -> FilePage:
+        params = {"after": after, "limit": limit}
+        return await self.call("GET", f"{_API}/datasets/{dataset}/files", answer=FilePage, params=params)
+
+    async def register_files(self, dataset: UUID, files: NewFiles) -> Registered:
+        return await self.call("POST", f"{_API}/datasets/{dataset}/files", body=files, answer=Registered)
+
+    async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
+        return await self.call("POST", f"{_API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset)
+
+    async def register_storage(self, storage: NewStorage) -> Storage:
+        return await self.call("POST", f"{_API}/storages", body=storage, answer=Storage)

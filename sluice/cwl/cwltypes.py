@@ -1,0 +1,162 @@
+"""CWL types as plain JSON: the short forms written out, compared and shown.
+
+A type is a name (``int``), ``{"type": "array", "items": T}``, another structure (record, enum), or a list of types (one of them).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+ARRAY_OF_FILES = {"type": "array", "items": "File"}
+PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "string", "File", "Directory", "Any"})
+#: These stand for a file that the tool reads or writes as a stream.
+_STREAMS = frozenset({"stdin", "stdout", "stderr"})
+_WIDER = {"int": {"long", "float", "double"}, "long": {"float", "double"}, "float": {"double"}}
+
+Fit = Literal["fits", "may not fit", "does not fit"]
+
+
+def normal_type(written: Any) -> Any:
+    """The type written out: ``File[]?`` becomes ``["null", {"type": "array", "items": "File"}]``."""
+    match written:
+        case str():
+            return _from_short_form(written)
+        case Mapping():
+            kind = written.get("type")
+            if kind == "array":
+                return {"type": "array", "items": normal_type(written.get("items"))}
+            if kind in ("record", "enum"):
+                return dict(written)
+            return normal_type(kind)
+        case list():
+            return _union([normal_type(member) for member in written])
+    return "Any"
+
+
+def _from_short_form(name: str) -> Any:
+    if name.endswith("?"):
+        return _union(["null", normal_type(name[:-1])])
+    if name.endswith("[]"):
+        return {"type": "array", "items": normal_type(name[:-2])}
+    return "File" if name in _STREAMS else name
+
+
+def _union(members: list[Any]) -> Any:
+    flat: list[Any] = []
+    for member in members:
+        for each in member if isinstance(member, list) else [member]:
+            if each not in flat:
+                flat.append(each)
+    return flat[0] if len(flat) == 1 else flat
+
+
+def members_of(kind: Any) -> list[Any]:
+    return kind if isinstance(kind, list) else [kind]
+
+
+def is_optional(kind: Any) -> bool:
+    return "null" in members_of(kind)
+
+
+def without_null(kind: Any) -> Any:
+    return _union([member for member in members_of(kind) if member != "null"]) if is_optional(kind) and kind != "null" else kind
+
+
+def array_of(kind: Any) -> Any:
+    return {"type": "array", "items": kind}
+
+
+def holds_files(kind: Any) -> bool:
+    """Does a File or Directory stand anywhere in the type?"""
+    match kind:
+        case "File" | "Directory":
+            return True
+        case {"type": "array", "items": items}:
+            return holds_files(items)
+        case {"type": "record", "fields": Mapping() as fields}:
+            return any(holds_files(normal_type(field)) for field in fields.values())
+        case {"type": "record", "fields": list() as fields}:
+            return any(holds_files(normal_type(field.get("type"))) for field in fields if isinstance(field, Mapping))
+        case list():
+            return any(holds_files(member) for member in kind)
+    return False
+
+
+def fit(source: Any, sink: Any) -> Fit:
+    """May a value of type ``source`` go where ``sink`` is taken? By CWL's rule: always, sometimes (one of the types), or never."""
+    results = [any(_fits(one, other) for other in members_of(sink)) for one in members_of(source)]
+    if all(results):
+        return "fits"
+    partly = [_may_fit(one, other) for one in members_of(source) if one != "null" for other in members_of(sink)]
+    return "may not fit" if any(partly) else "does not fit"
+
+
+def _fits(source: Any, sink: Any) -> bool:
+    if "Any" in (source, sink) or source == sink:
+        return source != "null" or sink != "Any"
+    if isinstance(source, str) and isinstance(sink, str):
+        named = source not in PRIMITIVES or sink not in PRIMITIVES
+        return named or sink in _WIDER.get(source, ())
+    match source, sink:
+        case {"type": "array", "items": given}, {"type": "array", "items": taken}:
+            return fit(given, taken) == "fits"
+        case {"type": "enum"}, {"type": "enum"}:
+            return True
+        case {"type": "record"}, {"type": "record"}:
+            return True
+        case {"type": "enum"}, "string":
+            return True
+    return _is_name(source) or _is_name(sink)
+
+
+def _is_name(kind: Any) -> bool:
+    """A type defined elsewhere (SchemaDefRequirement); cwltool's own check knows it."""
+    return isinstance(kind, str) and kind not in PRIMITIVES
+
+
+def _may_fit(source: Any, sink: Any) -> bool:
+    match source, sink:
+        case {"type": "array", "items": given}, {"type": "array", "items": taken}:
+            return fit(given, taken) != "does not fit"
+    return _fits(source, sink)
+
+
+def value_fits(value: Any, kind: Any) -> bool:
+    """Is ``value`` (a default) of this type? Named types and files are left to cwltool."""
+    match kind:
+        case list():
+            return any(value_fits(value, member) for member in kind)
+        case "null":
+            return value is None
+        case "boolean":
+            return isinstance(value, bool)
+        case "int" | "long":
+            bits = 31 if kind == "int" else 63
+            return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
+        case "float" | "double":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "string":
+            return isinstance(value, str)
+        case {"type": "array", "items": items}:
+            return isinstance(value, list) and all(value_fits(item, items) for item in value)
+        case {"type": "enum", "symbols": list() as symbols}:
+            return isinstance(value, str) and value in {str(symbol).rsplit("#")[-1].rsplit("/")[-1] for symbol in symbols}
+        case {"type": "record"} | "File" | "Directory":
+            return isinstance(value, Mapping)
+    return True
+
+
+def show(kind: Any) -> str:
+    """The type in CWL's short form."""
+    match kind:
+        case str():
+            return kind
+        case {"type": "array", "items": items}:
+            inner = show(items)
+            return f"{inner}[]" if isinstance(items, str) or inner.endswith("[]") else f"({inner})[]"
+        case list() if "null" in kind and len(kind) == 2:
+            return f"{show(without_null(kind))}?"
+        case list():
+            return " or ".join(show(member) for member in kind)
+        case {"type": str() as name}:
+            return name
+    return "a type that is not CWL"

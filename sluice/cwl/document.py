@@ -1,0 +1,246 @@
+"""Finds the workflow in a document and makes it self-contained: tools in place, identifiers plain."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
+from sluice.cwl.tree import Entry, clone, entries, mappings, put, short_name
+
+VERSIONS = ("v1.0", "v1.1", "v1.2")
+_INCLUSIONS = ("$import", "$include", "$mixin")
+_CLASSES = ("Workflow", "CommandLineTool", "ExpressionTool", "Operation")
+
+
+@dataclass(slots=True)
+class Document:
+    """``written``: the workflow as it stands in the text; ``workflow``: a copy that needs nothing else, for the checks and the plan."""
+
+    root: CommentedMap
+    written: CommentedMap
+    version: str
+    namespaces: dict[str, str]
+    graph: dict[str, CommentedMap]
+    workflow: CommentedMap = field(default_factory=CommentedMap)
+    #: True when parts stand in other files, so that the CWL loader cannot take it.
+    incomplete: bool = False
+    #: Steps whose tool is not in the text; a stand-in is in its place, so that the rest can be checked.
+    toolless: set[str] = field(default_factory=set)
+
+
+def find_workflow(root: Any, findings: Findings) -> Document | None:
+    """None with an error when there is no Workflow to be looked at."""
+    if not isinstance(root, CommentedMap):
+        findings.error((1, 1), "not CWL: a CWL document is a mapping with 'cwlVersion' and 'class'")
+        return None
+    graph = _graph(root)
+    written = _main(root, graph, findings) if "$graph" in root else root
+    if written is None or not _is_workflow(written, findings):
+        return None
+    version = _version(root, findings)
+    document = Document(root, written, version, _namespaces(root, findings), graph)
+    _refuse_other_files(document, findings)
+    return document
+
+
+def _graph(root: CommentedMap) -> dict[str, CommentedMap]:
+    return {entry.name: entry.body for entry in entries(root.get("$graph")) if entry.body is not None}
+
+
+def _main(root: CommentedMap, graph: dict[str, CommentedMap], findings: Findings) -> CommentedMap | None:
+    if not graph:
+        findings.error(place_of(root, "$graph"), "'$graph' is a list of processes, each with an 'id'")
+        return None
+    if "main" in graph:
+        return graph["main"]
+    workflows = [body for body in graph.values() if body.get("class") == "Workflow"]
+    if len(workflows) == 1:
+        return workflows[0]
+    findings.error(place_of(root, "$graph"), "a packed document needs one process with the id 'main': the workflow that is to be run")
+    return None
+
+
+def _is_workflow(written: CommentedMap, findings: Findings) -> bool:
+    kind = written.get("class")
+    if kind == "Workflow":
+        return True
+    if "class" not in written:
+        findings.error(place_of(written), "not CWL: there is no 'class'; a template begins with 'cwlVersion: v1.2' and 'class: Workflow'")
+    elif kind in _CLASSES:
+        way = "make it the step of a Workflow" if kind == "CommandLineTool" else "write a Workflow with CommandLineTools as its steps"
+        findings.error(place_of(written, "class"), f"a template is a Workflow, not a {kind}: {way}")
+    else:
+        hint = did_you_mean(str(kind), _CLASSES)
+        findings.error(place_of(written, "class"), f"a template is a Workflow; the class here is {str(kind)[:60]!r}{hint}")
+    return False
+
+
+def _version(root: CommentedMap, findings: Findings) -> str:
+    """The document's version, or the newest where it has none: the rest can be checked all the same."""
+    version = root.get("cwlVersion")
+    if "cwlVersion" not in root:
+        findings.error(place_of(root), "there is no 'cwlVersion'; write 'cwlVersion: v1.2'")
+    elif version not in VERSIONS:
+        known = ", ".join(VERSIONS)
+        findings.error(place_of(root, "cwlVersion"), f"the CWL version {str(version)[:40]!r} is not supported; there is: {known}")
+    return version if version in VERSIONS else VERSIONS[-1]
+
+
+def _namespaces(root: CommentedMap, findings: Findings) -> dict[str, str]:
+    written = root.get("$namespaces", {})
+    if not isinstance(written, CommentedMap) or not all(isinstance(value, str) for value in written.values()):
+        findings.error(place_of(root, "$namespaces"), "'$namespaces' maps prefixes to addresses")
+        return {}
+    return dict(written)
+
+
+def _refuse_other_files(document: Document, findings: Findings) -> None:
+    for node in mappings(document.root):
+        for key in _INCLUSIONS:
+            if key in node:
+                document.incomplete = True
+                findings.error(place_of(node, key), f"'{key}' reads another file, and a template must be one text: write its content here")
+        if node.get("class") in ("File", "Directory"):
+            for key in ("location", "path"):
+                if isinstance(node.get(key), str) and "$(" not in node[key] and "${" not in node[key]:
+                    findings.error(
+                        place_of(node, key),
+                        f"'{key}' names a {node['class'].lower()} outside this text, which no job will have; "
+                        "give its text as 'contents', or install it with the tool",
+                    )
+        for key, value in node.items():
+            if isinstance(value, float) and not math.isfinite(value):
+                findings.error(place_of(node, key), f"'{key}' is not a finite number")
+
+
+def canonical(document: Document, findings: Findings) -> None:
+    """Fills ``document.workflow``. Steps whose tool is not in the text are told, and get a stand-in."""
+    workflow = clone(document.written)
+    identifier = workflow.get("id")
+    own = short_name(identifier) if isinstance(identifier, str) else "main"
+    for key in [key for key in workflow if _foreign(key)]:
+        del workflow[key]
+    put(workflow, "id", "main", place_of(workflow))
+    put(workflow, "cwlVersion", document.version, place_of(workflow))
+    _plain_ids(workflow.get("inputs"))
+    _plain_ids(workflow.get("outputs"))
+    _plain_sources(workflow.get("outputs"), "outputSource", own)
+    _plain_ids(workflow.get("steps"))
+    for step in entries(workflow.get("steps")):
+        if step.body is not None:
+            _canonical_step(step, step.body, own, document, findings)
+    document.workflow = workflow
+
+
+def _canonical_step(step: Entry, body: CommentedMap, own: str, document: Document, findings: Findings) -> None:
+    for key in [key for key in body if _foreign(key)]:
+        del body[key]
+    _plain_ids(body.get("in"))
+    _plain_sources(body.get("in"), "source", own)
+    for key in ("out", "scatter"):
+        names = body.get(key)
+        _plain_ids(names)
+        if isinstance(names, CommentedSeq):
+            for index, item in enumerate(names):
+                names[index] = short_name(item) if isinstance(item, str) else item
+        elif isinstance(names, str):
+            body[key] = short_name(names)
+    tool = _tool_of(step, body, document, findings)
+    if tool is None:
+        document.toolless.add(step.name)
+        tool = _stand_in(step, body)
+    put(body, "run", tool, place_of(body, "run"))
+
+
+def _stand_in(step: Entry, body: CommentedMap) -> CommentedMap:
+    tool = CommentedMap({"class": "CommandLineTool", "baseCommand": "true", "inputs": CommentedSeq(), "outputs": CommentedSeq()})
+    for node in (tool, tool["inputs"], tool["outputs"]):
+        node.lc.line, node.lc.col, node.lc.data, node.lc.filename = step.place[0] - 1, step.place[1] - 1, {}, body.lc.filename
+    return tool
+
+
+def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Findings) -> CommentedMap | None:
+    run, name = body.get("run"), step.name
+    if isinstance(run, str):
+        run = _packed_tool(step, run, place_of(body, "run"), document, findings)
+        if run is None:
+            return None
+    elif "run" not in body:
+        findings.error(step.place, f"step '{name}' has no tool: 'run' is missing")
+        return None
+    elif not isinstance(run, CommentedMap):
+        findings.error(place_of(body, "run"), f"'run' of step '{name}' is not a tool")
+        return None
+    if run.get("class") != "CommandLineTool":
+        findings.error(place_of(run, "class"), _other_class(run.get("class"), name))
+        return None
+    for key in ("id", *[key for key in run if _foreign(key)]):
+        run.pop(key, None)
+    for key in ("inputs", "outputs"):
+        _plain_ids(run.get(key))
+    return run
+
+
+def _packed_tool(step: Entry, run: str, place: Place, document: Document, findings: Findings) -> CommentedMap | None:
+    """The process of the packed document that ``run`` names."""
+    named = document.graph.get(run.lstrip("#")) or (document.graph.get(short_name(run)) if run.startswith("#") else None)
+    if named is not None:
+        return clone(named)
+    if run.startswith("#"):
+        findings.error(place, f"the tool {run[:120]!r} of step '{step.name}' is not in this document{did_you_mean(run[1:], document.graph)}")
+    else:
+        findings.error(
+            place,
+            f"the tool {run[:120]!r} of step '{step.name}' is another file, and a template must be one text: "
+            "write the tool here, or pack the document with 'sluice template pack'",
+        )
+    return None
+
+
+def _other_class(kind: Any, step: str) -> str:
+    match kind:
+        case "Workflow":
+            return f"step '{step}' runs a nested Workflow, which is not supported yet: write its steps into this workflow"
+        case "ExpressionTool":
+            return f"step '{step}' runs an ExpressionTool, which is not supported as a step: write a CommandLineTool"
+        case "Operation":
+            return f"step '{step}' runs an Operation, which does nothing: write a CommandLineTool"
+        case None:
+            return f"the tool of step '{step}' has no 'class'; write 'class: CommandLineTool'"
+    return f"the tool of step '{step}' is of the class {str(kind)[:60]!r}{did_you_mean(str(kind), _CLASSES)}"
+
+
+def _foreign(key: str) -> bool:
+    """A field of an extension, of ours or of others; or a ``$`` field of the whole document."""
+    return ":" in key or key.startswith("$")
+
+
+def _plain_ids(collection: Any) -> None:
+    for entry in entries(collection):
+        if entry.body is not None and isinstance(entry.body.get("id"), str):
+            entry.body["id"] = entry.name
+
+
+def _plain_sources(collection: Any, key: str, own: str) -> None:
+    """``key``: ``source`` or ``outputSource``; ``own``: the workflow's identifier, with which a source may begin."""
+    for entry in entries(collection):
+        if entry.body is None:
+            continue
+        written = entry.body.get(key)
+        if isinstance(written, str):
+            entry.body[key] = _plain_source(written, own)
+        elif isinstance(written, CommentedSeq):
+            for index, item in enumerate(written):
+                written[index] = _plain_source(item, own) if isinstance(item, str) else item
+    if isinstance(collection, CommentedMap):
+        for name, value in collection.items():
+            if isinstance(value, str) and key == "source":
+                collection[name] = _plain_source(value, own)
+
+
+def _plain_source(written: str, own: str) -> str:
+    """``#main/decode/hits`` → ``decode/hits``; ``#frames`` → ``frames``."""
+    parts = written.rsplit("#", 1)[-1].split("/")
+    return "/".join(parts[1:] if "#" in written and len(parts) > 1 and parts[0] == own else parts)

@@ -1,0 +1,274 @@
+"""The extension fields (``sluice:…``): what there is, where each belongs, and how it is read."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from sluice.contracts.plan import Between, Boundary, Condition, Equals, Glob, MergeGroups, OneOf, Retention, Retry
+from sluice.cwl.document import Document
+from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
+from sluice.cwl.tree import entries, plain
+
+NAMESPACE = "urn:sluice:cwl:"
+PREFIX = "sluice"
+
+
+@dataclass(slots=True)
+class Fields:
+    """The fields of one workflow or step that were read without an error, and where each stands."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    #: Places of the keys inside a field: ``("bind", "run")``.
+    inner: dict[tuple[str, str], Place] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Extensions:
+    workflow: Fields = field(default_factory=Fields)
+    steps: dict[str, Fields] = field(default_factory=dict)
+
+
+def read_extensions(document: Document, findings: Findings) -> Extensions:
+    """All extension fields of the document; every one that is unknown, misplaced or wrong is an error."""
+    return _Reader(document, findings).read()
+
+
+class _Reader:
+    def __init__(self, document: Document, findings: Findings) -> None:
+        self.document = document
+        self.findings = findings
+        declared = [prefix for prefix, address in document.namespaces.items() if address == NAMESPACE]
+        self.prefixes = {f"{prefix}:" for prefix in declared}
+        taken = PREFIX in document.namespaces and PREFIX not in declared
+        self.starts = (NAMESPACE, *self.prefixes, *(() if taken else (f"{PREFIX}:",)))
+        self.undeclared = False
+        if taken:
+            findings.error(place_of(document.root, "$namespaces"), f"the prefix '{PREFIX}' stands for '{NAMESPACE}' and nothing else")
+
+    def read(self) -> Extensions:
+        found = Extensions()
+        written = self.document.written
+        homes: dict[int, tuple[str, Fields]] = {id(written): ("workflow", found.workflow)}
+        for step in entries(written.get("steps")):
+            if step.body is not None:
+                homes[id(step.body)] = ("step", found.steps.setdefault(step.name, Fields()))
+        self._walk(self.document.root, homes)
+        return found
+
+    def _walk(self, node: Any, homes: dict[int, tuple[str, Fields]]) -> None:
+        if isinstance(node, CommentedMap):
+            kind, fields = homes.get(id(node), ("", Fields()))
+            for key, value in node.items():
+                name = self.own_name(key)
+                if name is None:
+                    self._walk(value, homes)
+                else:
+                    self._field(node, key, name, kind, fields)
+        elif isinstance(node, CommentedSeq):
+            for item in node:
+                self._walk(item, homes)
+
+    def own_name(self, key: str) -> str | None:
+        """``boundary`` of ``sluice:boundary``; None for what is not ours."""
+        for start in self.starts:
+            if key.startswith(start):
+                return key[len(start) :]
+        return None
+
+    def _field(self, node: CommentedMap, key: str, name: str, kind: str, fields: Fields) -> None:
+        place = place_of(node, key)
+        if key.startswith(f"{PREFIX}:") and f"{PREFIX}:" not in self.prefixes and not self.undeclared:
+            self.undeclared = True
+            self.findings.error(place, f"the prefix '{PREFIX}' is not declared: add '$namespaces: {{{PREFIX}: \"{NAMESPACE}\"}}' to the document")
+        if name in LATER:
+            self.findings.error(place, f"'{key}' is not supported yet: {LATER[name]}")
+        elif name not in FIELDS:
+            self.findings.error(place, f"there is no extension field '{key}'{did_you_mean(name, [*FIELDS, *LATER])}")
+        elif FIELDS[name][0] != kind:
+            self.findings.error(place, f"'{key}' belongs to a {FIELDS[name][0]}, not here")
+        elif name in fields.values:
+            self.findings.error(place, f"'{key}' stands twice here")
+        else:
+            value = Value(node, key, name, self)
+            read = FIELDS[name][1](value)
+            fields.places[name] = place
+            fields.inner.update({(name, inner): where for inner, where in value.inner_places().items()})
+            if read is not None:
+                fields.values[name] = read
+
+
+@dataclass(slots=True)
+class Value:
+    """The value of one field, with what its reader needs to complain."""
+
+    node: CommentedMap
+    key: str
+    name: str
+    reader: _Reader
+
+    @property
+    def written(self) -> Any:
+        return self.node[self.key]
+
+    def wrong(self, message: str, place: Place | None = None) -> None:
+        self.reader.findings.error(place or place_of(self.node, self.key), f"'{self.key}' {message}")
+
+    def mapping(self) -> CommentedMap | None:
+        """The value as a mapping; else an error."""
+        if isinstance(self.written, CommentedMap):
+            return self.written
+        self.wrong(f"is a mapping; {EXAMPLES[self.name]}")
+        return None
+
+    def plain_key(self, key: str) -> str:
+        """Inner keys that are words of CWL carry the prefix, or other runners would rewrite them."""
+        return self.reader.own_name(key) or key
+
+    def inner_places(self) -> dict[str, Place]:
+        if not isinstance(self.written, CommentedMap):
+            return {}
+        return {self.plain_key(key): place_of(self.written, key) for key in self.written}
+
+
+def _model(kind: type[BaseModel]) -> Callable[[Value], Any]:
+    def read(value: Value) -> Any:
+        written = value.mapping()
+        if written is None:
+            return None
+        places = value.inner_places()
+        given = {value.plain_key(key): plain(item) for key, item in written.items()}
+        unknown = [key for key in given if key not in kind.model_fields]
+        for key in unknown:
+            if f"{value.name}.{key}" in LATER:
+                value.wrong(f"'{key}' is not supported yet: {LATER[f'{value.name}.{key}']}", places[key])
+            else:
+                value.wrong(f"knows no '{key}'{did_you_mean(key, kind.model_fields)}", places[key])
+        try:
+            return kind.model_validate({key: item for key, item in given.items() if key not in unknown}, strict=True)
+        except ValidationError as error:
+            for each in error.errors():
+                key = str(each["loc"][0]) if each["loc"] else ""
+                value.wrong(f"{key}: {each['msg'][0].lower()}{each['msg'][1:]}, not {plain(each['input'])!r}", places.get(key))
+        return None
+
+    return read
+
+
+def _boundary(value: Value) -> Boundary | None:
+    boundary: Boundary | None = _model(Boundary)(value)
+    if boundary is not None and boundary.minimum > boundary.sufficient:
+        value.wrong(f"asks for at least {boundary.minimum}, and is satisfied with less ({boundary.sufficient})")
+        return None
+    return boundary
+
+
+def _merge(value: Value) -> MergeGroups | None:
+    groups: MergeGroups | None = _model(MergeGroups)(value)
+    if groups is not None and groups.files is not None and groups.bytes is not None:
+        value.wrong("takes 'files' or 'bytes', not both")
+        return None
+    return groups
+
+
+def _priority(value: Value) -> int | None:
+    if isinstance(value.written, int) and not isinstance(value.written, bool) and abs(value.written) <= 1_000_000:
+        return value.written
+    value.wrong("is a whole number from -1000000 to 1000000; the greatest wins where several templates match")
+    return None
+
+
+def _rank(value: Value) -> float | None:
+    written = value.written
+    if isinstance(written, int | float) and not isinstance(written, bool) and 0 <= written <= 1_000_000:
+        return float(written)
+    value.wrong("is a number from 0 to 1000000")
+    return None
+
+
+def _bind(value: Value) -> dict[str, str] | None:
+    written = value.mapping()
+    if written is None:
+        return None
+    bound: dict[str, str] = {}
+    for key, target in written.items():
+        if isinstance(target, str) and target:
+            bound[value.plain_key(key)] = target
+        else:
+            value.wrong(f"gives each parameter the name of a metadata key; {key!r} has {plain(target)!r}", place_of(written, key))
+    return bound
+
+
+def _match(value: Value) -> dict[str, Condition] | None:
+    written = value.mapping()
+    if written is None:
+        return None
+    found: dict[str, Condition] = {}
+    for key, wanted in written.items():
+        condition = _condition(wanted)
+        if isinstance(condition, str):
+            value.wrong(f"{key}: {condition}", place_of(written, key))
+        else:
+            found[value.plain_key(key)] = condition
+    return found
+
+
+def _condition(wanted: Any) -> Condition | str:
+    """The condition, or what is wrong with it."""
+    match wanted:
+        case list() if wanted and all(isinstance(item, str | int | float | bool) for item in wanted):
+            return OneOf(values=plain(wanted))
+        case list():
+            return "a list of values, of which one is wanted: texts, numbers or booleans, at least one"
+        case {"glob": str() as pattern} if len(wanted) == 1 and pattern:
+            return Glob(pattern=pattern)
+        case dict() if wanted and set(wanted) <= {"minimum", "maximum"}:
+            return _range(wanted)
+        case dict():
+            return "a mapping is {minimum, maximum} or {glob}"
+        case float() if not math.isfinite(wanted):
+            return "not a finite number"
+    return Equals(value=wanted)
+
+
+def _range(wanted: dict[str, Any]) -> Condition | str:
+    if any(isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound) for bound in wanted.values()):
+        return "minimum and maximum are numbers"
+    low, high = wanted.get("minimum"), wanted.get("maximum")
+    if low is not None and high is not None and low > high:
+        return f"no number is at least {low} and at most {high}"
+    return Between(minimum=low, maximum=high)
+
+
+#: Where each field belongs, and its reader: None (after an error) or the value.
+FIELDS: dict[str, tuple[str, Callable[[Value], Any]]] = {
+    "match": ("workflow", _match),
+    "priority": ("workflow", _priority),
+    "bind": ("workflow", _bind),
+    "retention": ("workflow", _model(Retention)),
+    "boundary": ("step", _boundary),
+    "retry": ("step", _model(Retry)),
+    "rank": ("step", _rank),
+    "merge": ("step", _merge),
+}
+
+#: Fields that are planned; each with the way round it.
+LATER = {
+    "batch": "each job gets one file; let the tool before write larger files",
+    "warm": "tools are started anew for each job",
+    "device": "ask for a GPU with the hint 'cwltool:CUDARequirement'",
+    "merge.tree": "write one more step that merges what this one gives",
+}
+
+EXAMPLES = {
+    "match": "sluice:match: {detector: spd}",
+    "bind": "sluice:bind: {run_number: run}",
+    "retention": "sluice:retention: {input: delete, logs: keep}",
+    "boundary": "sluice:boundary: {minimum: 0.9, sufficient: 1.0}",
+    "retry": "sluice:retry: {attempts: 3, backoff: 1.0}",
+    "merge": "sluice:merge: {files: 25}",
+}

@@ -1,0 +1,261 @@
+"""The links between steps: what feeds what, which step is map and which merge, and whether the types fit."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sluice.contracts.states import TaskMode
+from sluice.cwl.cwltypes import ARRAY_OF_FILES, array_of, fit, holds_files, is_optional, members_of, show, without_null
+from sluice.cwl.findings import Findings, did_you_mean, place_of
+from sluice.cwl.model import Link, Port, Step, Workflow
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a link comes from: an output of ``step``, or (None) an input of the workflow."""
+
+    step: str | None
+    port: str
+
+
+@dataclass(slots=True)
+class Wiring:
+    """What the links say. A step stands in ``mode`` and ``data_links`` only if it is right in that respect."""
+
+    data_input: str | None = None
+    origins: dict[tuple[str, str], Origin] = field(default_factory=dict)
+    outputs: dict[str, Origin] = field(default_factory=dict)
+    data_links: dict[str, Link] = field(default_factory=dict)
+    modes: dict[str, TaskMode] = field(default_factory=dict)
+
+
+def read_links(workflow: Workflow, findings: Findings) -> Wiring:
+    wiring = Wiring(data_input=_data_input(workflow, findings))
+    resolver = _Resolver(workflow, findings)
+    for step in workflow.steps.values():
+        for link in step.links.values():
+            origin = resolver.origin(link, f"input '{link.name}' of step '{step.name}'")
+            if origin is not None:
+                wiring.origins[step.name, link.name] = origin
+    for output in workflow.outputs.values():
+        origin = resolver.output(output)
+        if origin is not None:
+            wiring.outputs[output.name] = origin
+    _refuse_cycles(workflow, wiring, findings)
+    for step in workflow.steps.values():
+        if step.has_tool:
+            _data_link(step, workflow, wiring, findings)
+    return wiring
+
+
+def _data_input(workflow: Workflow, findings: Findings) -> str | None:
+    data = [port for port in workflow.inputs.values() if without_null(port.type) == ARRAY_OF_FILES]
+    for port in data[1:]:
+        findings.error(
+            port.place,
+            f"'{port.name}' is a second input of type File[]; '{data[0].name}' is the data set, and a template has one: "
+            "let the data set hold all files, or make this one a parameter",
+        )
+    if data:
+        if is_optional(data[0].type):
+            findings.error(data[0].place_of("type"), f"'{data[0].name}' is the data set and always given: its type is File[]")
+        return data[0].name
+    single = next((port.name for port in workflow.inputs.values() if without_null(port.type) == "File"), None)
+    hint = f"; '{single}' would be it as File[], with the first step scattered over it" if single else ""
+    findings.error(place_of(workflow.body, "inputs"), f"no input is the data set: exactly one must be of type File[]{hint}")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    workflow: Workflow
+    findings: Findings
+
+    def origin(self, link: Link, what: str) -> Origin | None:
+        """None where the link has no source, or a wrong one."""
+        if link.sources is None:
+            return None
+        if len(link.sources) != 1:
+            number = "no" if not link.sources else "several"
+            self.findings.error(
+                link.source_place, f"{what} has {number} sources; one is supported: let a step before it write one data set"
+            )
+            return None
+        return self._named(link.sources[0], link, what)
+
+    def _named(self, source: str, link: Link, what: str) -> Origin | None:
+        step, slash, port = source.rpartition("/")
+        if not slash:
+            if source in self.workflow.inputs:
+                return Origin(None, source)
+            known = [*self.workflow.inputs, *self._outputs()]
+            self.findings.error(link.source_place, f"{what}: there is no input '{source}' of the workflow{did_you_mean(source, known)}")
+        elif step not in self.workflow.steps:
+            hint = did_you_mean(step, self.workflow.steps)
+            self.findings.error(link.source_place, f"{what}: there is no step '{step}'{hint}")
+        elif port not in self.workflow.steps[step].outputs:
+            hint = did_you_mean(port, self.workflow.steps[step].outputs)
+            self.findings.error(link.source_place, f"{what}: step '{step}' has no output '{port}' in its 'out'{hint}")
+        else:
+            return Origin(step, port)
+        return None
+
+    def _outputs(self) -> Iterator[str]:
+        for step in self.workflow.steps.values():
+            yield from (f"{step.name}/{port}" for port in step.outputs)
+
+    def output(self, link: Link) -> Origin | None:
+        what = f"output '{link.name}'"
+        if link.sources is None:
+            self.findings.error(link.place, f"{what} has no 'outputSource': name the step's output that it is")
+            return None
+        origin = self.origin(link, what)
+        if origin is not None and origin.step is None:
+            self.findings.error(link.source_place, f"{what} is an input of the workflow; outputs come from steps")
+            return None
+        return origin
+
+
+def _refuse_cycles(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """One error for each group of steps that wait for each other, at the first of them."""
+    feeds: dict[str, set[str]] = {name: set() for name in workflow.steps}
+    for (step, _), origin in wiring.origins.items():
+        if origin.step is not None:
+            feeds[step].add(origin.step)
+    told: set[str] = set()
+    for name in workflow.steps:
+        cycle = _cycle_from(name, feeds)
+        if cycle and not told & set(cycle):
+            told.update(cycle)
+            path = " → ".join([*cycle, cycle[0]])
+            findings.error(workflow.steps[name].place, f"the steps wait for each other in a circle: {path}")
+
+
+def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
+    """The shortest way from ``start`` along the data back to it, or nothing."""
+    came: dict[str, str] = {}
+    reached = [start]
+    for name in reached:
+        for before in sorted(feeds[name]):
+            if before == start:
+                path = [name]
+                while path[-1] != start:
+                    path.append(came[path[-1]])
+                return [start, *path[:-1]] if len(path) > 1 else [start]
+            if before not in came:
+                came[before] = name
+                reached.append(before)
+    return []
+
+
+def _data_link(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """Finds the one input that takes the data set, and with it the step's mode."""
+    links = [link for link in step.links.values() if _is_data(wiring.origins.get((step.name, link.name)), wiring)]
+    for link in links[1:]:
+        findings.error(
+            link.place,
+            f"step '{step.name}' takes two data sets, by '{links[0].name}' and by '{link.name}'; one is supported: "
+            "let one step before it write what both hold",
+        )
+    if not links:
+        unresolved = any(link.sources and (step.name, link.name) not in wiring.origins for link in step.links.values())
+        if not unresolved and wiring.data_input is not None:
+            hint = f"'{wiring.data_input}' or an output of another step"
+            findings.error(step.place, f"step '{step.name}' takes no data set: one of its inputs must have {hint} as its source")
+        return
+    if not _scatter_is_right(step, links[0], findings) or len(links) > 1:
+        return
+    wiring.data_links[step.name] = links[0]
+    port = step.tool_inputs.get(links[0].name)
+    if step.scatter or (port is not None and not _is_array(port.type)):
+        wiring.modes[step.name] = TaskMode.MAP
+    else:
+        wiring.modes[step.name] = TaskMode.MERGE
+
+
+def _is_data(origin: Origin | None, wiring: Wiring) -> bool:
+    return origin is not None and (origin.step is not None or origin.port == wiring.data_input)
+
+
+def _is_array(kind: Any) -> bool:
+    return any(isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind))
+
+
+def _scatter_is_right(step: Step, data: Link, findings: Findings) -> bool:
+    place = step.place_of("scatter")
+    if len(step.scatter) > 1:
+        findings.error(place, f"step '{step.name}' scatters over several inputs; one is supported: '{data.name}', which takes the data set")
+        return False
+    for name in step.scatter:
+        if name not in step.links:
+            findings.error(place, f"step '{step.name}' scatters over '{name}', which is not among its inputs{did_you_mean(name, step.links)}")
+            return False
+        if name != data.name:
+            findings.error(
+                place, f"step '{step.name}' scatters over '{name}', which is no data set; scatter over '{data.name}', and hand '{name}' in whole"
+            )
+            return False
+    return True
+
+
+def output_type(step: Step, port: str) -> Any:
+    """The type of a step's output as others see it, or None where the tool has no such output."""
+    found: Port | None = step.tool_outputs.get(port)
+    if found is None:
+        return None
+    return array_of(found.type) if step.scatter else found.type
+
+
+def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """Every link whose two ends are known."""
+    for (name, port), origin in wiring.origins.items():
+        step = workflow.steps[name]
+        link, sink = step.links[port], step.tool_inputs.get(port)
+        given = _given(origin, workflow)
+        if sink is None or given is None:
+            continue
+        taken = array_of(sink.type) if port in step.scatter else sink.type
+        if link.body.get("pickValue") == "all_non_null":
+            given = _picked(given)
+        _tell(link, (given, taken), f"input '{port}' of step '{name}'", _way(step, link, given, sink.type), findings)
+    for name, origin in wiring.outputs.items():
+        link, given = workflow.outputs[name], _given(origin, workflow)
+        if given is not None:
+            given = _picked(given) if link.body.get("pickValue") == "all_non_null" else given
+            _tell(link, (given, workflow.output_types[name]), f"output '{name}'", "", findings)
+
+
+def _given(origin: Origin, workflow: Workflow) -> Any:
+    if origin.step is not None:
+        return output_type(workflow.steps[origin.step], origin.port)
+    port = workflow.inputs[origin.port]
+    return without_null(port.type) if port.body.get("default") is not None else port.type
+
+
+def _picked(kind: Any) -> Any:
+    return array_of(without_null(kind["items"])) if isinstance(kind, dict) and kind.get("type") == "array" else kind
+
+
+def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
+    """The way to make a data link fit, where there is a plain one."""
+    if not holds_files(given):
+        return ""
+    if not step.scatter and fit(given, array_of(port_type)) != "does not fit":
+        return f": add 'scatter: {link.name}' to run the tool on each file"
+    if step.scatter and fit(given, port_type) != "does not fit":
+        return f": leave 'scatter: {link.name}' out"
+    return ""
+
+
+def _tell(link: Link, types: tuple[Any, Any], what: str, way: str, findings: Findings) -> None:
+    given, taken = types
+    source = (link.sources or ["?"])[0]
+    match fit(given, taken):
+        case "does not fit":
+            findings.error(link.source_place, f"{what} takes {show(taken)}, and '{source}' is {show(given)}{way}")
+        case "may not fit":
+            if holds_files(given):
+                note = "files that a tool did not write are left out here; for the same under other runners add 'pickValue: all_non_null'"
+            else:
+                note = "a job fails where the value does not fit"
+            findings.warning(link.source_place, f"{what} takes {show(taken)}, and '{source}' is {show(given)}: {note}")

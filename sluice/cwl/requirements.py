@@ -1,0 +1,195 @@
+"""What a step's jobs need: CWL's requirements and hints of tool, step and workflow, put together by CWL's rule of precedence."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import DeviceType
+from sluice.cwl.findings import Findings, Place, place_of
+from sluice.cwl.model import Step
+from sluice.cwl.tree import Entry, entries, put
+
+CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
+_CUDA = CWLTOOL_NAMESPACE + "CUDARequirement"
+_OLD_TIME_LIMIT = CWLTOOL_NAMESPACE + "TimeLimit"
+#: Extensions of cwltool that are carried out; its schema does not know them, so they are kept out of its way.
+KNOWN_EXTENSIONS = (_CUDA, _OLD_TIME_LIMIT)
+#: These concern the workflow, not the tool.
+_OF_WORKFLOWS = frozenset(
+    {"ScatterFeatureRequirement", "SubworkflowFeatureRequirement", "MultipleInputFeatureRequirement", "StepInputExpressionRequirement"}
+)
+_OF_TOOLS = frozenset(
+    {
+        "DockerRequirement",
+        "EnvVarRequirement",
+        "InitialWorkDirRequirement",
+        "InlineJavascriptRequirement",
+        "InplaceUpdateRequirement",
+        "LoadListingRequirement",
+        "NetworkAccess",
+        "ResourceRequirement",
+        "SchemaDefRequirement",
+        "ShellCommandRequirement",
+        "SoftwareRequirement",
+        "ToolTimeLimit",
+        "WorkReuse",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    name: str
+    body: CommentedMap
+    place: Place
+    #: False for a hint.
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """``requirements``: those that hold for the tool, one of each class."""
+
+    requirements: list[Requirement]
+    resources: Resources
+    device_type: DeviceType
+
+
+def needs_of(step: Step, workflow: CommentedMap, namespaces: dict[str, str], findings: Findings) -> Needs:
+    held = _effective(step, workflow, namespaces)
+    docker = held.get("DockerRequirement")
+    if docker is not None and docker.required:
+        findings.error(
+            docker.place,
+            f"step '{step.name}' requires a container, and containers are not supported yet: "
+            "install the tool on the nodes, and make DockerRequirement a hint",
+        )
+    elif docker is not None:
+        findings.warning(docker.place, f"the container of step '{step.name}' is a hint and is not used: the tool must be installed on the nodes")
+    resources = _resources(held.get("ResourceRequirement"), findings) | _time_limit(step, held, findings)
+    device = DeviceType.GPU if _CUDA in held else DeviceType.CPU
+    return Needs(list(held.values()), Resources(**resources), device)
+
+
+def _effective(step: Step, workflow: CommentedMap, namespaces: dict[str, str]) -> dict[str, Requirement]:
+    """Any requirement goes before any hint; of each kind the tool's before the step's before the workflow's."""
+    held: dict[str, Requirement] = {}
+    for kind in ("requirements", "hints"):
+        for owner in (step.tool, step.body, workflow):
+            for entry in entries(owner.get(kind), "class"):
+                name = expanded(entry.name, namespaces)
+                known = name in _OF_TOOLS or name in KNOWN_EXTENSIONS
+                if known and name not in held and entry.body is not None:
+                    held[name] = Requirement(name, entry.body, _place(owner, kind, entry), kind == "requirements")
+    return held
+
+
+def _place(owner: CommentedMap, kind: str, entry: Entry) -> Place:
+    return entry.place if owner.get(kind) else place_of(owner, kind)
+
+
+def expanded(name: str, namespaces: dict[str, str]) -> str:
+    """``cwltool:CUDARequirement`` with its prefix written out."""
+    prefix, colon, rest = name.partition(":")
+    return namespaces[prefix] + rest if colon and prefix in namespaces else name
+
+
+def set_apart(owner: CommentedMap, namespaces: dict[str, str]) -> None:
+    """Keeps only those hints of a document for the loader that it knows, and no extension among the requirements.
+
+    An unknown hint means nothing to anybody, and cwltool would warn of it; other loaders look its name up on the network.
+    """
+    for kind in ("requirements", "hints"):
+        collection = owner.get(kind)
+        known = _OF_TOOLS | _OF_WORKFLOWS
+        for entry in entries(collection, "class"):
+            name = expanded(entry.name, namespaces)
+            if (kind == "hints" and name not in known) or name in KNOWN_EXTENSIONS:
+                _remove(collection, entry)
+
+
+def _remove(collection: Any, entry: Entry) -> None:
+    if isinstance(collection, CommentedMap):
+        del collection[entry.name]
+        return
+    index = next(index for index, item in enumerate(collection) if item is entry.body)
+    places = collection.lc.data
+    list.pop(collection, index)
+    collection.lc.data = {position - (position > index): place for position, place in places.items() if position != index}
+
+
+def _resources(requirement: Requirement | None, findings: Findings) -> dict[str, Any]:
+    if requirement is None:
+        return {}
+    amounts = _Amounts(requirement, findings)
+    found: dict[str, Any] = {}
+    cores, ram = amounts.read("cores"), amounts.read("ram")
+    folders = [size for size in (amounts.read("tmpdir"), amounts.read("outdir")) if size is not None]
+    if cores is not None and cores > 0:
+        found["cores"] = cores
+    if ram is not None:
+        found["ram"] = math.ceil(ram)
+    if folders:
+        found["disk"] = math.ceil(sum(folders))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Amounts:
+    requirement: Requirement
+    findings: Findings
+
+    def read(self, name: str) -> float | None:
+        """The least amount, or the most where only that is given (CWL's rule)."""
+        body = self.requirement.body
+        for key in (f"{name}Min", f"{name}Max"):
+            value = body.get(key)
+            if value is None:
+                continue
+            if isinstance(value, str):
+                self.findings.warning(place_of(body, key), f"'{key}' is an expression, which only the job can work out: the default is used")
+                return None
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return None
+            if value < 0 or (name == "cores" and value == 0):
+                self.findings.error(place_of(body, key), f"'{key}' must be greater than 0, not {value}")
+                return None
+            return float(value)
+        return None
+
+
+def _time_limit(step: Step, held: dict[str, Requirement], findings: Findings) -> dict[str, Any]:
+    requirement = held.get("ToolTimeLimit") or held.get(_OLD_TIME_LIMIT)
+    limit = requirement.body.get("timelimit") if requirement is not None else None
+    default = int(Resources().time_limit)
+    if requirement is None or limit is None:
+        findings.warning(step.place, f"step '{step.name}' has no time limit (ToolTimeLimit): a job is stopped after {default} s")
+        return {}
+    place = place_of(requirement.body, "timelimit")
+    if isinstance(limit, str):
+        findings.warning(place, f"the time limit is an expression, which only the job can work out: a job is stopped after {default} s")
+        return {}
+    if isinstance(limit, bool) or not isinstance(limit, int | float):
+        return {}
+    if limit < 0:
+        findings.error(place, f"a time limit is 0 (none) or greater, not {limit}")
+        return {}
+    if limit == 0:
+        findings.warning(place, f"step '{step.name}' may run without end: a tool that hangs keeps its pilot busy for ever")
+    return {"time_limit": float(limit)}
+
+
+def merged(needs: Needs) -> tuple[list[CommentedMap], list[CommentedMap]]:
+    """Requirements and hints for the tool's own document. cwltool's extensions stand among the hints, where every loader takes them."""
+    requirements: list[CommentedMap] = []
+    hints: list[CommentedMap] = []
+    for requirement in needs.requirements:
+        body = requirement.body.copy()
+        body.lc.data = dict(requirement.body.lc.data or {})
+        name = requirement.name.replace(CWLTOOL_NAMESPACE, "cwltool:")
+        put(body, "class", name, requirement.place)
+        (requirements if requirement.required and requirement.name not in KNOWN_EXTENSIONS else hints).append(body)
+    return requirements, hints

@@ -1,0 +1,201 @@
+"""`make demo`: two runs of detector frames, through the whole system at the same time, on this machine.
+
+Uses the commands a person has (`spd-daq`, the template, the REST interface); what it prints and writes comes from the system's answers and
+from the merged ROOT files, except the number of true events, which only the generator knows.
+"""
+
+import argparse
+import asyncio
+import json
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID
+
+from sluice.cli import carry
+from sluice.cli.connect import Connection, connected
+from sluice.cli.output import err, out, print_problem
+from sluice.cli.progress import StepProgress, new_progress
+from sluice.cli.up import start_detached, stop
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.datasets import NewFrame, NewFrames, NewPeriod, NewRun
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Job
+from sluice.contracts.templates import NewTemplate, Template
+from sluice.embedded.home import Home
+from spd.daq import main as daq
+from spd.demo_report import print_report
+from spd.report import summarise
+from spd.truth import read_truth
+
+PACK = Path(__file__).resolve().parent.parent
+PERIOD = "2026-A"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    number: int
+    seed: int
+    damaged: int | None = None
+
+
+RUNS = (PlannedRun(number=1, seed=11), PlannedRun(number=2, seed=12, damaged=17))
+
+
+@dataclass(slots=True)
+class CarriedRun:
+    """A run after its way through the system. ``seconds``: from the closed data set to the output on its storage."""
+
+    plan: PlannedRun
+    frames: int
+    raw_bytes: int
+    events_truth: int
+    chain: Chain
+    tasks: Sequence[ChainTask]
+    failures: Sequence[tuple[str, Job]]
+    seconds: float
+    outputs: Sequence[carry.Output] = field(default_factory=list)
+
+    def merged(self) -> list[Path]:
+        """The ROOT files, in order."""
+        return [output.path for output in self.outputs if output.path.suffix == ".root"]
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "run": self.plan.number,
+            "frames": self.frames,
+            "failed_frames": sorted(self._failed_frames()),
+            "events_truth": self.events_truth,
+            "events_kept": summarise(self.merged()).events_kept,
+            "output_files": [
+                {"path": str(o.path), "sha256": o.file.checksum.removeprefix("sha256:"), "bytes": o.file.size}
+                for o in self.outputs
+            ],
+            "seconds": round(self.seconds, 2),
+        }
+
+    def _failed_frames(self) -> set[int]:
+        names = {name for _, job in self.failures for name in job.inputs}
+        return {int(name.rpartition("frame")[2].split(".")[0]) for name in names}
+
+
+async def _carry_run(
+    connection: Connection, plan: PlannedRun, template: Template, folder: Path, progress: StepProgress
+) -> CarriedRun:
+    frames = sorted((folder / "daq" / f"run{plan.number}").glob("*.raw"))
+    meta = {"type": "raw", "detector": "spd", "run": plan.number, "period": PERIOD}
+    await connection.dms.create_run(NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed}))
+    new = carry.run_dataset(f"spd-run{plan.number:06d}", meta).model_copy(update={"on_demand": False})
+    dataset = await carry.bring_in(connection, frames, dataset=new, on_file=lambda size: None)
+    await _register_frames(connection, plan.number, dataset.uid)
+    started = time.monotonic()
+    latest: list[ChainTask] = []
+
+    def look(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+        latest[:] = tasks
+        progress.show(chain, tasks)
+
+    chain = await carry.follow(connection, await carry.chain_of(connection, dataset.uid), on_look=look)
+    truth = read_truth(folder / "truth" / f"run{plan.number}.json")
+    run = CarriedRun(
+        plan=plan,
+        frames=len(frames),
+        raw_bytes=dataset.bytes,
+        events_truth=sum(len(frame["events"]) for frame in truth["frames"]),
+        chain=chain,
+        tasks=latest,
+        failures=await carry.failures(connection, latest),
+        seconds=time.monotonic() - started,
+    )
+    if chain.state is ChainState.FINISHED:
+        run.outputs = await carry.bring_out(connection, chain, template, folder / "out" / f"run{plan.number}")
+        carry.write_manifest(folder / "out" / f"run{plan.number}", run.outputs, chain=chain)
+    return run
+
+
+async def _register_frames(connection: Connection, run: int, dataset: UUID) -> None:
+    files = await connection.dms.all_files(dataset)
+    frames = [NewFrame(number=file.seq + 1, file_id=file.id, meta={"name": file.name}) for file in files]
+    await connection.dms.add_frames(run, NewFrames(frames=frames))
+
+
+async def _demo(url: str, folder: Path) -> list[CarriedRun]:
+    async with connected(url) as connection:
+        text = (PACK / "workflow.cwl").read_text()
+        template = await connection.operator.store_template(NewTemplate(name="spd-online-filter", cwl=text))
+        await connection.dms.create_period(NewPeriod(name=PERIOD, goal="Demonstration: two simulated runs"))
+        with new_progress() as bars:
+            runs = [
+                _carry_run(connection, plan, template=template, folder=folder, progress=StepProgress(bars, label=f"run {plan.number} ")) for plan in RUNS
+            ]
+            return list(await asyncio.gather(*runs))
+
+
+def _generate(folder: Path, frames: int) -> None:
+    for plan in RUNS:
+        arguments = ["--run", str(plan.number), "--frames", str(frames), "--seed", str(plan.seed), "--period", PERIOD]
+        arguments += ["--damage", str(plan.damaged)] if plan.damaged else []
+        place = ["--out", str(folder / "daq" / f"run{plan.number}"), "--truth", str(folder / "truth" / f"run{plan.number}.json")]
+        if daq([*place, *arguments]) != 0:
+            raise OSError("the generator failed; see above")
+
+
+def _write_summary(folder: Path, runs: Sequence[CarriedRun], seconds: float) -> bool:
+    finished = all(run.chain.state is ChainState.FINISHED for run in runs)
+    summary = {
+        "status": "finished" if finished else "failed",
+        "runs": [run.as_dict() for run in runs],
+        "jobs": sum(task.jobs.total for run in runs for task in run.tasks if task.jobs is not None),
+        "seconds": round(seconds, 2),
+    }
+    (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
+    return finished
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
+    parser.add_argument("--frames", type=int, default=60, help="frames of each run")
+    parser.add_argument("--port", type=int, default=0, help="port of the web page; 0: any free one")
+    parser.add_argument("--keep", action="store_true", help="leave the system up at the end")
+    arguments = parser.parse_args(argv)
+    folder = arguments.home.resolve()
+    system = Home(folder / "system")
+    earlier = system.running()
+    if earlier is not None:
+        stop(earlier)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        return _main(folder, system, arguments)
+    except ServiceError as error:
+        print_problem(error)
+    except OSError as error:
+        err.print(f"error: {error}", markup=False)
+    return 1
+
+
+def _main(folder: Path, system: Home, arguments: argparse.Namespace) -> int:
+    started = time.monotonic()
+    _generate(folder, arguments.frames)
+    running = start_detached(system, ["--port", str(arguments.port)])
+    out.print(f"Sluice is up at {running.url}")
+    try:
+        runs = asyncio.run(_demo(running.url, folder))
+    finally:
+        if not arguments.keep:
+            stop(running)
+    finished = _write_summary(folder, runs, time.monotonic() - started)
+    print_report(runs)
+    out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}", markup=False)
+    if arguments.keep:
+        out.print(f"Sluice is still up: look at {running.url}, stop it with `sluice down --home {system.root}`", markup=False)
+    return 0 if finished else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""What the demonstration says at its end: per step, then per run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sluice.cli.output import human_bytes, out, print_table
+from sluice.contracts.chains import ChainTask
+from sluice.contracts.states import ChainState
+from spd.report import summarise
+
+if TYPE_CHECKING:
+    from spd.demo import CarriedRun
+
+
+def print_report(runs: Sequence[CarriedRun]) -> None:
+    """A table of steps, what failed and why, a table of runs."""
+    out.print()
+    print_table(
+        ["run", "step", "state", "jobs", "failed", "seconds"],
+        [(run.plan.number, *_step_row(task)) for run in runs for task in run.tasks],
+        empty="no step was started",
+    )
+    for run in runs:
+        for step, job in run.failures:
+            out.print(f"\nrun {run.plan.number}, {step}, {', '.join(job.inputs)}: {job.message}", markup=False)
+        if run.chain.state is not ChainState.FINISHED:
+            out.print(f"\nrun {run.plan.number} {run.chain.state.value}: {run.chain.reason}", markup=False)
+    out.print()
+    print_table(
+        ["run", "frames", "events in", "events kept", "raw data", "output", "removed", "seconds"],
+        [_run_row(run) for run in runs if run.outputs],
+        empty="no run has an output",
+    )
+
+
+def _step_row(task: ChainTask) -> tuple[object, ...]:
+    jobs = task.jobs
+    if jobs is None:
+        return (task.step, task.status.value, 0, 0, 0.0)
+    seconds = (jobs.ended_at - jobs.started_at).total_seconds() if jobs.ended_at and jobs.started_at else 0.0
+    return (task.step, task.status.value, jobs.total, jobs.failed, round(seconds, 1))
+
+
+def _run_row(run: CarriedRun) -> tuple[object, ...]:
+    figures = summarise(run.merged())
+    kept = sum(output.file.size for output in run.outputs)
+    return (
+        run.plan.number,
+        figures.frames,
+        figures.events_built,
+        figures.events_kept,
+        human_bytes(run.raw_bytes),
+        human_bytes(kept),
+        f"{1 - kept / run.raw_bytes:.1%}",
+        round(run.seconds, 1),
+    )

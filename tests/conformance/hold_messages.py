@@ -1,0 +1,25 @@
+"""Run as a program: takes messages from a queue, says which, and then does nothing until it is killed.
+
+Arguments: URL, queue, how many to take.
+"""
+
+import asyncio
+import sys
+
+from sluice.servicekit.transport.base import Queue, Topology
+from sluice.servicekit.transport.open import open_transport
+
+
+async def main(url: str, queue: str, count: int) -> None:
+    transport = open_transport(url, Topology.of(Queue(queue)))
+    await transport.start()
+    held = []
+    async for batch in transport.consume(queue, prefetch=count):
+        held.extend(batch)
+        if len(held) == count:
+            print("held", *(delivery.message_id for delivery in held), flush=True)
+            await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

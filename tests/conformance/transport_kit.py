@@ -1,0 +1,135 @@
+"""What the transport's conformance suite works with: a broker that can be disturbed, and a consumer in the background."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol, cast
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from sluice.servicekit.transport.base import Delivery, Message, Topology, Transport, TransportUnavailable
+from sluice.servicekit.transport.open import open_transport
+from tests.servers.postgres import PostgresServer
+from tests.servers.rabbitmq import RabbitServer
+
+# Generous, because it only ends a test that has failed.
+DEADLINE = 40.0
+
+
+class Broker(Protocol):
+    """A broker of its own for one test."""
+
+    url: str
+    dead_url: str
+
+    async def cut(self) -> None:
+        """Cuts every connection to it."""
+        ...
+
+    async def restart(self) -> None: ...
+
+
+@dataclass
+class PostgresBroker:
+    url: str
+    server: PostgresServer
+    dead_url: str = "postgresql://postgres:@/postgres?host=/nonexistent"
+
+    async def cut(self) -> None:
+        admin = await asyncpg.connect(self.server.url())
+        name = urlsplit(self.url).path.lstrip("/")
+        await admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
+        await admin.close()
+
+    async def restart(self) -> None:
+        await asyncio.to_thread(self.server.restart)
+
+
+@dataclass
+class RabbitBroker:
+    url: str
+    server: RabbitServer
+    dead_url: str = "amqp://guest:guest@127.0.0.1:1/"
+
+    async def cut(self) -> None:
+        await asyncio.to_thread(self.server.close_connections, urlsplit(self.url).path.lstrip("/"))
+
+    async def restart(self) -> None:
+        await asyncio.to_thread(self.server.restart)
+
+
+@asynccontextmanager
+async def started(url: str, topology: Topology) -> AsyncGenerator[Transport, None]:
+    transport = open_transport(url, topology)
+    await transport.start()
+    try:
+        yield transport
+    finally:
+        await transport.stop()
+
+
+class Receiver:
+    """Consumes in the background; the test takes deliveries one by one."""
+
+    def __init__(self, transport: Transport, queue: str, prefetch: int) -> None:
+        self._batches = cast(AsyncGenerator[Sequence[Delivery], None], transport.consume(queue, prefetch=prefetch))
+        self._arrived: asyncio.Queue[Delivery] = asyncio.Queue()
+        self.task = asyncio.create_task(self._run())
+
+    async def _run(self) -> None:
+        try:
+            async for batch in self._batches:
+                for delivery in batch:
+                    self._arrived.put_nowait(delivery)
+        finally:
+            await self._batches.aclose()
+
+    async def next(self) -> Delivery:
+        async with asyncio.timeout(DEADLINE):
+            return await self._arrived.get()
+
+    async def take(self, count: int) -> list[Delivery]:
+        return [await self.next() for _ in range(count)]
+
+    def nothing_waits(self) -> bool:
+        return self._arrived.empty()
+
+    async def close(self) -> None:
+        """Ends the consumption, which hands back what is unanswered."""
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+
+
+@asynccontextmanager
+async def receiving(transport: Transport, queue: str = "work", prefetch: int = 10) -> AsyncGenerator[Receiver, None]:
+    receiver = Receiver(transport, queue, prefetch)
+    try:
+        yield receiver
+    finally:
+        await receiver.close()
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Waits for a condition; fails the test when it does not come true before the deadline."""
+    async with asyncio.timeout(DEADLINE):
+        while not await holds():
+            await asyncio.sleep(0.02)
+
+
+async def send_stubbornly(transport: Transport, messages: Sequence[Message]) -> int:
+    """Sends as the outbox does: again until it worked. Gives the number of failures."""
+    failures = 0
+    async with asyncio.timeout(DEADLINE):
+        while True:
+            try:
+                await transport.send(messages)
+                return failures
+            except TransportUnavailable:
+                failures += 1
+                await asyncio.sleep(0.05)
+
+
+def messages(*ids: str, to: str = "work") -> list[Message]:
+    return [Message(id=one, destination=to, body=f'{{"id": "{one}"}}'.encode()) for one in ids]

@@ -1,0 +1,184 @@
+"""A RabbitMQ broker of its own for a test run, on free ports and in a temporary folder."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+import httpx
+
+# Not the wrappers in /usr/sbin: those change user and folder.
+BINARIES = Path("/usr/lib/rabbitmq/bin")
+START_SECONDS = 90.0
+MISSING = (
+    "RabbitMQ is not installed, and no container engine works: run scripts/install-rabbitmq.sh "
+    "(it installs the package rabbitmq-server, without starting a service)"
+)
+
+CONFIGURATION = """
+listeners.tcp.1 = 127.0.0.1:{amqp}
+management.tcp.ip = 127.0.0.1
+management.tcp.port = {management}
+management_agent.disable_metrics_collector = true
+disk_free_limit.absolute = 50MB
+vm_memory_high_watermark.absolute = 1GB
+log.console = false
+log.file.level = warning
+"""
+
+
+class Machinery(Protocol):
+    """What runs the broker: processes of this machine, or a container."""
+
+    def control(self, *arguments: str) -> None:
+        """Runs ``rabbitmqctl``; raises ``CalledProcessError`` with its output."""
+        ...
+
+    def stop(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RabbitServer:
+    """A running broker; each test takes a virtual host of its own."""
+
+    amqp_port: int
+    management_port: int
+    machinery: Machinery
+
+    def add_vhost(self, name: str) -> str:
+        """Creates a virtual host and gives its ``amqp://…`` URL."""
+        self._manage("PUT", f"vhosts/{name}")
+        self._manage("PUT", f"permissions/{name}/guest", {"configure": ".*", "write": ".*", "read": ".*"})
+        return f"amqp://guest:guest@127.0.0.1:{self.amqp_port}/{name}"
+
+    def delete_vhost(self, name: str) -> None:
+        self._manage("DELETE", f"vhosts/{name}")
+
+    def close_connections(self, vhost: str) -> None:
+        """Cuts every connection to one virtual host."""
+        self.machinery.control("close_all_connections", "--vhost", vhost, "cut by a test")
+
+    def restart(self) -> None:
+        """Stops the broker's application and starts it again; what is durable stays."""
+        self.machinery.control("stop_app")
+        self.machinery.control("start_app")
+
+    def stop(self) -> None:
+        self.machinery.stop()
+
+    def wait_until_ready(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                self._manage("GET", f"health/checks/port-listener/{self.amqp_port}")
+                return
+            except httpx.HTTPError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    def _manage(self, method: str, path: str, body: dict[str, str] | None = None) -> None:
+        url = f"http://127.0.0.1:{self.management_port}/api/{path}"
+        httpx.request(method, url, json=body, auth=("guest", "guest"), timeout=30).raise_for_status()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalMachinery:
+    """The distribution's RabbitMQ with a port mapper (epmd) of its own, both children of this process."""
+
+    folder: Path
+    environment: dict[str, str]
+    epmd: "subprocess.Popen[bytes]"
+    broker: "subprocess.Popen[bytes]" = field(repr=False)
+
+    def control(self, *arguments: str) -> None:
+        command = [str(BINARIES / "rabbitmqctl"), *arguments]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            raise RuntimeError(f"rabbitmqctl {' '.join(arguments)} failed: {done.stdout}{done.stderr}")
+
+    def stop(self) -> None:
+        """Ends the broker's process group and epmd by their ids, and removes the folder."""
+        for process in (self.broker, self.epmd):
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            finally:
+                process.wait(30)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def start_rabbitmq() -> RabbitServer:
+    """Starts a broker (about 5 s), in a container where the package is missing; raises ``RuntimeError`` when neither goes."""
+    if (BINARIES / "rabbitmq-server").exists():
+        server = _start_local()
+    else:
+        from tests.servers.rabbitmq_container import start_container  # noqa: PLC0415
+
+        server = start_container(MISSING)
+    try:
+        server.wait_until_ready()
+    except httpx.HTTPError as error:
+        server.stop()
+        raise RuntimeError(f"RabbitMQ did not answer within {START_SECONDS:.0f} s: {error}") from error
+    return server
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of 127.0.0.1 that are free now, all different."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def _start_local() -> RabbitServer:
+    folder = Path(tempfile.mkdtemp(prefix="sluice-rabbit-"))
+    amqp, distribution, mapper, management = free_ports(4)
+    (folder / "rabbitmq.conf").write_text(CONFIGURATION.format(amqp=amqp, management=management))
+    (folder / "enabled_plugins").write_text("[rabbitmq_management].\n")
+    environment = os.environ | {
+        "PATH": f"{BINARIES}:{os.environ['PATH']}",
+        "HOME": str(folder),
+        "ERL_EPMD_PORT": str(mapper),
+        "ERL_EPMD_ADDRESS": "127.0.0.1",
+        "RABBITMQ_NODENAME": f"sluice-{amqp}@localhost",
+        "RABBITMQ_NODE_PORT": str(amqp),
+        "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+        "RABBITMQ_DIST_PORT": str(distribution),
+        "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
+        "RABBITMQ_LOG_BASE": str(folder / "log"),
+        "RABBITMQ_CONFIG_FILE": str(folder / "rabbitmq"),
+        "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "enabled_plugins"),
+        "RABBITMQ_PID_FILE": str(folder / "pid"),
+        "RABBITMQ_CONF_ENV_FILE": str(folder / "none"),
+        # Idle schedulers spin by default, which costs the tests a good part of two cores.
+        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none +sbwtdcpu none +sbwtdio none",
+    }
+    with (folder / "output").open("wb") as output:
+
+        def child(*command: str) -> "subprocess.Popen[bytes]":
+            return subprocess.Popen(
+                command,
+                env=environment,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+        epmd = child("epmd", "-port", str(mapper), "-address", "127.0.0.1")
+        broker = child(str(BINARIES / "rabbitmq-server"))
+    return RabbitServer(amqp, management, LocalMachinery(folder, environment, epmd, broker))

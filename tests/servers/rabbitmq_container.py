@@ -1,0 +1,48 @@
+"""RabbitMQ in a container, for machines that have an engine but not the package."""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from tests.servers.rabbitmq import RabbitServer, free_ports
+
+IMAGE = os.environ.get("SLUICE_RABBITMQ_IMAGE", "docker.io/library/rabbitmq:3.13-management")
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerMachinery:
+    engine: str
+    container: str
+
+    def control(self, *arguments: str) -> None:
+        _run(self.engine, "exec", self.container, "rabbitmqctl", *arguments)
+
+    def stop(self) -> None:
+        _run(self.engine, "rm", "--force", "--volumes", self.container)
+
+
+def start_container(missing: str) -> RabbitServer:
+    """Starts the broker with the first engine that works; raises ``RuntimeError(missing)`` when there is none."""
+    engine = next((name for name in ("docker", "podman") if _works(name)), None)
+    if engine is None:
+        raise RuntimeError(missing)
+    amqp, management = free_ports(2)
+    ports = ["--publish", f"127.0.0.1:{amqp}:{amqp}", "--publish", f"127.0.0.1:{management}:15672"]
+    # Inside, the broker listens on the port of the outside, so that both are asked for by one number.
+    container = _run(engine, "run", "--detach", "--rm", *ports, "--env", f"RABBITMQ_NODE_PORT={amqp}", IMAGE)
+    return RabbitServer(amqp, management, ContainerMachinery(engine, container))
+
+
+def _works(engine: str) -> bool:
+    return (
+        shutil.which(engine) is not None
+        and subprocess.run([engine, "info"], capture_output=True, timeout=30, check=False).returncode == 0
+    )
+
+
+def _run(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed: {done.stdout}{done.stderr}")
+    return done.stdout.strip()

@@ -1,0 +1,53 @@
+"""Routes about chains."""
+
+from collections.abc import Callable
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response, status
+
+from sluice.contracts.chains import Chain, ChainPage, NewChain
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import ChainState
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import errors
+from wfms.chains.usecases.cancel_chain import cancel_chain
+from wfms.chains.usecases.create_chain import create_chain
+from wfms.chains.usecases.read_chains import read_chain, read_chains
+
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def chain_routes(database: Database, *, wake: Callable[[], None]) -> APIRouter:
+    """``wake``: called after a change that leaves work to the loops."""
+    router = APIRouter(prefix="/api/v1", tags=["chains"])
+
+    @router.post(
+        "/datasets", status_code=status.HTTP_201_CREATED, responses={200: {"model": Chain}, **errors(Conflict, Unprocessable)}
+    )
+    async def new_dataset(new: NewChain, response: Response) -> Chain:
+        """Carries a data set through a template: 201 for a new chain, 200 with the first for a repetition."""
+        uid, created = await create_chain(database, new)
+        if created:
+            wake()
+        else:
+            response.status_code = status.HTTP_200_OK
+        return await read_chain(database, uid)
+
+    @router.get("/chains", responses=errors(Unprocessable))
+    async def list_chains(state: ChainState | None = None, after: str | None = None, limit: Limit = 50) -> ChainPage:
+        """Newest first."""
+        return await read_chains(database, state=state, after=after, limit=limit)
+
+    @router.get("/chains/{uid}", responses=errors(NotFound))
+    async def one_chain(uid: UUID) -> Chain:
+        return await read_chain(database, uid)
+
+    @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
+    async def cancel(uid: UUID) -> Chain:
+        """The chain is canceled once its running tasks have stopped; repeating it is fine."""
+        await cancel_chain(database, uid)
+        wake()
+        return await read_chain(database, uid)
+
+    return router

@@ -1,0 +1,53 @@
+"""Routes about tasks: the watcher's reports, and what operators see and ask for."""
+
+from collections.abc import Callable
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.chains import ChainTask, ChainTaskList, Release, TaskEnded
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.states import StepState
+from sluice.contracts.tasks import Prioritise, TaskStatus
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import errors
+from wfms.chains.usecases.end_task import end_task
+from wfms.chains.usecases.pass_on_task import cancel_task, rank_task
+from wfms.chains.usecases.read_tasks import read_task, read_tasks
+
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def task_routes(database: Database, wms: WmsClient, *, wake: Callable[[], None]) -> APIRouter:
+    """``wake``: called after a change that leaves work to the loops."""
+    router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
+
+    @router.get("")
+    async def list_tasks(chain: UUID | None = None, state: StepState | None = None, limit: Limit = 200) -> ChainTaskList:
+        """Tasks of the newest chains first; counts are left out where the WMS does not answer."""
+        return await read_tasks(database, wms, chain=chain, state=state, limit=limit)
+
+    @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
+    async def finished(ended: TaskEnded) -> Release:
+        """From the watcher: a task or an upload has ended. The answer names the data sets to delete; repeating it is fine."""
+        release = await end_task(database, ended)
+        wake()
+        return release
+
+    @router.get("/{uid}", responses=errors(NotFound))
+    async def one_task(uid: UUID) -> ChainTask:
+        return await read_task(database, wms, uid)
+
+    @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
+    async def cancel(uid: UUID) -> TaskStatus:
+        """Passed on to the WMS."""
+        return await cancel_task(database, wms, uid)
+
+    @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
+    async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
+        """Passed on to the WMS."""
+        return await rank_task(database, wms, uid, new.rank)
+
+    return router

@@ -1,0 +1,122 @@
+"""Statements on chains as a whole: making, locking, and what changes with every step of theirs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.plan import Plan
+from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
+from sluice.servicekit.database import Connection
+from wfms.chains.domain.tasks import Origin
+from wfms.chains.domain.transitions import CHAIN_MOVES, sources
+from wfms.chains.domain.view import ChainView, DatasetView, StepView
+
+LOCK_CHAIN = """
+-- Everything that changes a chain takes this lock first, so that changes of one chain come one after the other.
+SELECT uid, state, ending, reason, template_name, plan, params, dataset_uid, dataset FROM chains WHERE uid = $1 FOR UPDATE
+"""
+
+STEPS_OF = "SELECT name, state, attempts, failed_jobs, started_at FROM steps WHERE chain_uid = $1 ORDER BY ordinal"
+
+DATASETS_OF = "SELECT uid, step, port, status, uploaded_at FROM datasets WHERE chain_uid = $1"
+
+LOCK_INPUT = """
+-- The first input, under lock until the transaction ends.
+INSERT INTO inputs (dataset_uid) VALUES ($1) ON CONFLICT (dataset_uid) DO UPDATE SET dataset_uid = EXCLUDED.dataset_uid
+RETURNING released_at
+"""
+
+INPUT_KEPT = f"""
+-- Is there another chain that still runs over this input, or wants it kept?
+SELECT EXISTS (
+    SELECT 1 FROM chains WHERE dataset_uid = $1 AND uid <> $2
+    AND (state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}') OR plan->'retention'->>'input' = 'keep')
+)
+"""  # noqa: S608 - state names only
+
+FIND_CHAIN = "SELECT uid FROM chains WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3"
+
+INSERT_CHAIN = """
+INSERT INTO chains (
+    uid, state, template_id, template_name, template_version, plan, params, dataset_uid, dataset_name, dataset, created_at
+)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+"""
+
+INSERT_STEPS = """
+INSERT INTO steps (chain_uid, ordinal, name, task_uid, state)
+SELECT $1, ordinal, name, task_uid, $2 FROM unnest($3::int[], $4::text[], $5::uuid[]) AS new (ordinal, name, task_uid)
+"""
+
+MOVE_CHAIN = """
+-- Guarded by the states it may come from; the end of a chain has its time.
+UPDATE chains SET state = $2, ended_at = CASE WHEN $4 THEN $5::timestamptz END WHERE uid = $1 AND state = ANY($3::text[])
+RETURNING uid
+"""
+
+END_CHAIN = """
+-- The first reason to end stays.
+UPDATE chains SET ending = $2, reason = $3 WHERE uid = $1 AND ending IS NULL AND ended_at IS NULL RETURNING uid
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChain:
+    """A chain under lock."""
+
+    uid: UUID
+    reason: str
+    params: dict[str, Any]
+    origin: Origin
+    input_uid: UUID
+    view: ChainView
+
+
+def origin_of(uid: UUID, template: str, dataset: Dataset) -> Origin:
+    return Origin(uid, template, dataset.name, dataset.meta, dataset.period, dataset.run)
+
+
+async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
+    """None where there is no such chain. Locks its first input as well, always after the chain."""
+    row = await connection.fetchrow(LOCK_CHAIN, uid)
+    if row is None:
+        return None
+    await connection.fetchval(LOCK_INPUT, row["dataset_uid"])
+    kept = await connection.fetchval(INPUT_KEPT, row["dataset_uid"], uid)
+    steps = await connection.fetch(STEPS_OF, uid)
+    datasets = await connection.fetch(DATASETS_OF, uid)
+    dataset = Dataset.model_validate(row["dataset"])
+    view = ChainView(
+        plan=Plan.model_validate(row["plan"]),
+        state=ChainState(row["state"]),
+        ending=None if row["ending"] is None else ChainState(row["ending"]),
+        input_type=dataset.type,
+        input_kept=kept,
+        steps={
+            one["name"]: StepView(StepState(one["state"]), one["attempts"] > 0, one["started_at"] is not None, one["failed_jobs"])
+            for one in steps
+        },
+        datasets=[
+            DatasetView(one["uid"], one["step"], one["port"], ChainDatasetStatus(one["status"]), one["uploaded_at"] is not None)
+            for one in datasets
+        ],
+    )
+    origin = origin_of(uid, row["template_name"], dataset)
+    return StoredChain(uid, row["reason"], row["params"], origin, row["dataset_uid"], view)
+
+
+async def move_chain(connection: Connection, uid: UUID, state: ChainState, *, now: datetime) -> bool:
+    moved = await connection.fetchval(MOVE_CHAIN, uid, state, sources(CHAIN_MOVES, state), state.final, now)
+    return moved is not None
+
+
+async def end_chain(connection: Connection, uid: UUID, ending: ChainState, *, reason: str) -> bool:
+    """Marks how the chain is going to end; False when that is settled already."""
+    return await connection.fetchval(END_CHAIN, uid, ending, reason) is not None
+
+
+async def insert_steps(connection: Connection, chain: UUID, names: Sequence[str], tasks: Sequence[UUID]) -> None:
+    await connection.execute(INSERT_STEPS, chain, StepState.PENDING, list(range(len(names))), list(names), list(tasks))

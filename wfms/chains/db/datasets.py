@@ -1,0 +1,92 @@
+"""Statements on the data sets of chains."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import asyncpg
+
+from sluice.contracts.states import ChainDatasetStatus, ChainState
+from sluice.servicekit.database import Connection
+from wfms.chains.domain.transitions import DATASET_MOVES, sources
+
+INSERT_DATASET = """
+INSERT INTO datasets (uid, chain_uid, name, step, port, status, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT DO NOTHING
+"""
+
+MOVE_DATASETS = """
+UPDATE datasets SET status = $3, released_at = CASE WHEN $5 THEN $6::timestamptz END
+WHERE chain_uid = $1 AND uid = ANY($2::uuid[]) AND status = ANY($4::text[])
+"""
+
+RELEASE_INPUT = "UPDATE inputs SET released_at = $2 WHERE dataset_uid = ANY($1::uuid[]) AND released_at IS NULL"
+
+UNDELIVERED = """
+-- Released data sets of a chain that the watcher is not known to have taken over.
+SELECT uid FROM datasets WHERE chain_uid = $1 AND released_at IS NOT NULL AND handed_over_at IS NULL ORDER BY released_at, name
+"""
+
+ALL_UNDELIVERED = """
+SELECT uid FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NULL ORDER BY released_at, name LIMIT $1
+"""
+
+HANDED_OVER = (
+    "UPDATE datasets SET handed_over_at = $2 WHERE uid = ANY($1::uuid[]) AND released_at IS NOT NULL AND handed_over_at IS NULL"
+)
+
+UPLOADS_TO_WATCH = f"""
+-- Workflow outputs under way to the output storage that the watcher was not told of.
+SELECT datasets.uid, datasets.chain_uid, datasets.step, chains.dataset_uid
+FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
+JOIN LATERAL jsonb_to_recordset(chains.plan->'outputs') AS output (step text, port text)
+    ON output.step = datasets.step AND output.port = datasets.port
+WHERE chains.state = '{ChainState.UPLOADING}' AND datasets.watched_at IS NULL AND datasets.uploaded_at IS NULL
+LIMIT $1
+"""  # noqa: S608 - state names only
+
+WATCHED = "UPDATE datasets SET watched_at = $3 WHERE chain_uid = $1 AND uid = $2 AND watched_at IS NULL"
+
+UPLOADED = "UPDATE datasets SET uploaded_at = $3 WHERE chain_uid = $1 AND uid = $2 AND uploaded_at IS NULL"
+
+CHAIN_OF_DATASET = """
+-- The chain that made the data set (not those that read it).
+SELECT chain_uid FROM datasets WHERE uid = $1 AND step IS NOT NULL
+"""
+
+
+async def insert_dataset(
+    connection: Connection, chain: UUID, uid: UUID, *, name: str, place: tuple[str | None, str | None], now: datetime
+) -> None:
+    """``place``: step and port; both None for the chain's input, which is complete from the start. Repetitions change nothing."""
+    step, port = place
+    status = ChainDatasetStatus.READY if step is None else ChainDatasetStatus.IN_PROGRESS
+    await connection.execute(INSERT_DATASET, uid, chain, name, step, port, status, now)
+
+
+async def move_datasets(
+    connection: Connection, chain: UUID, uids: Sequence[UUID], *, to: ChainDatasetStatus, now: datetime
+) -> None:
+    release = to is ChainDatasetStatus.FINISHED
+    await connection.execute(MOVE_DATASETS, chain, list(uids), to, sources(DATASET_MOVES, to), release, now)
+
+
+async def release_input(connection: Connection, uids: Sequence[UUID], *, now: datetime) -> None:
+    """Marks those that are first inputs as gone: no further chain may start on them."""
+    await connection.execute(RELEASE_INPUT, list(uids), now)
+
+
+async def undelivered(connection: Connection, chain: UUID) -> list[UUID]:
+    return [row["uid"] for row in await connection.fetch(UNDELIVERED, chain)]
+
+
+async def all_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
+    return [row["uid"] for row in await connection.fetch(ALL_UNDELIVERED, limit)]
+
+
+async def mark_handed_over(connection: Connection, uids: Sequence[UUID], *, now: datetime) -> None:
+    await connection.execute(HANDED_OVER, list(uids), now)
+
+
+async def uploads_to_watch(connection: Connection, *, limit: int) -> "list[asyncpg.Record]":
+    return await connection.fetch(UPLOADS_TO_WATCH, limit)

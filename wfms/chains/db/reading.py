@@ -1,0 +1,102 @@
+"""Statements that only read: chains and tasks as they are shown."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import asyncpg
+
+from sluice.contracts.chains import Chain, ChainDataset, ChainStep, ChainTask
+from sluice.contracts.states import ChainState, StepState
+from sluice.servicekit.database import Connection
+
+CHAINS = """
+-- A page, newest first; $3 is the position of the last one seen.
+SELECT uid, position, state, template_id, template_name, template_version, dataset_uid, dataset_name, params, created_at, ended_at, reason
+FROM chains
+WHERE ($1::uuid IS NULL OR uid = $1) AND ($2::text IS NULL OR state = $2) AND ($3::bigint IS NULL OR position < $3)
+ORDER BY position DESC LIMIT $4
+"""
+
+STEPS = f"""
+SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, state <> '{StepState.PENDING}' AS begun
+FROM steps WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, ordinal
+"""  # noqa: S608 - state names only
+
+DATASETS = """
+SELECT datasets.chain_uid, datasets.uid, datasets.name, datasets.step, datasets.port, datasets.status
+FROM datasets LEFT JOIN steps ON steps.chain_uid = datasets.chain_uid AND steps.name = datasets.step
+WHERE datasets.chain_uid = ANY($1::uuid[]) ORDER BY datasets.chain_uid, steps.ordinal NULLS FIRST, datasets.port NULLS LAST
+"""
+
+TASKS = f"""
+-- Steps that have been begun, of the newest chains first.
+SELECT steps.task_uid, steps.chain_uid, steps.name, steps.state, chains.template_name, chains.dataset_name
+FROM steps JOIN chains ON chains.uid = steps.chain_uid
+WHERE ($1::uuid IS NULL OR steps.task_uid = $1) AND ($2::uuid IS NULL OR steps.chain_uid = $2)
+AND ($3::text IS NULL OR steps.state = $3) AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{StepState.PENDING}')
+ORDER BY chains.position DESC, steps.ordinal LIMIT $4
+"""  # noqa: S608 - state names only
+
+
+async def chains_page(
+    connection: Connection,
+    *,
+    uid: UUID | None = None,
+    state: ChainState | None = None,
+    before: int | None = None,
+    limit: int = 1,
+) -> tuple[list[Chain], int | None]:
+    """Chains and the position of the last, None when the page is not full."""
+    rows = await connection.fetch(CHAINS, uid, state, before, limit)
+    uids = [row["uid"] for row in rows]
+    steps = await connection.fetch(STEPS, uids)
+    datasets = await connection.fetch(DATASETS, uids)
+    last = int(rows[-1]["position"]) if len(rows) == limit else None
+    return [_chain(row, steps, datasets) for row in rows], last
+
+
+def _chain(row: asyncpg.Record, steps: Sequence[asyncpg.Record], datasets: Sequence[asyncpg.Record]) -> Chain:
+    fields = {key: value for key, value in row.items() if key != "position"}
+    return Chain(
+        **fields,
+        steps=[_step(step) for step in steps if step["chain_uid"] == row["uid"]],
+        datasets=[_dataset(one) for one in datasets if one["chain_uid"] == row["uid"]],
+    )
+
+
+def _step(row: asyncpg.Record) -> ChainStep:
+    return ChainStep(
+        name=row["name"],
+        state=row["state"],
+        task_uid=row["task_uid"] if row["begun"] else None,
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        reason=row["reason"],
+    )
+
+
+def _dataset(row: asyncpg.Record) -> ChainDataset:
+    return ChainDataset(uid=row["uid"], name=row["name"], step=row["step"], port=row["port"], status=row["status"])
+
+
+async def tasks_page(
+    connection: Connection,
+    *,
+    task: UUID | None = None,
+    chain: UUID | None = None,
+    state: StepState | None = None,
+    limit: int = 1,
+) -> list[ChainTask]:
+    """Without the WMS's counts."""
+    rows = await connection.fetch(TASKS, task, chain, state, limit)
+    return [
+        ChainTask(
+            task_id=row["task_uid"],
+            chain_uid=row["chain_uid"],
+            step=row["name"],
+            template_name=row["template_name"],
+            dataset_name=row["dataset_name"],
+            status=row["state"],
+        )
+        for row in rows
+    ]

@@ -1,0 +1,97 @@
+"""Statements on steps: claims of the start loop, and moves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from sluice.contracts.states import ChainState, StepState
+from sluice.servicekit.database import Connection
+from wfms.chains.domain.transitions import STEP_MOVES, sources
+
+CLAIM_STEPS = f"""
+-- Steps due to be started that nobody is at; several instances share them.
+UPDATE steps SET claim_token = $1, claimed_until = now() + $2, attempts = attempts + 1
+WHERE (chain_uid, name) IN (
+    SELECT chain_uid, name FROM steps
+    WHERE state = '{StepState.STARTING}' AND next_try_at <= now() AND (claimed_until IS NULL OR claimed_until <= now())
+    ORDER BY next_try_at LIMIT $3 FOR UPDATE SKIP LOCKED
+)
+RETURNING chain_uid, name, task_uid, attempts
+"""  # noqa: S608 - state names only
+
+POSTPONE_STEP = f"""
+-- Gives up the claim until a later time, with the reason for people to see.
+UPDATE steps SET claim_token = NULL, claimed_until = NULL, next_try_at = now() + $4, reason = $5
+WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
+"""  # noqa: S608 - state names only
+
+CLAIMED_BY = f"""
+SELECT 1 FROM steps WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
+"""  # noqa: S608 - state names only
+
+MOVE_STEP = """
+-- Guarded by the states it may come from; a move ends any claim.
+UPDATE steps SET state = $3, reason = $5, claim_token = NULL, claimed_until = NULL, next_try_at = now(),
+    started_at = CASE WHEN $6 THEN $8::timestamptz ELSE started_at END,
+    ended_at = CASE WHEN $7 THEN $8::timestamptz END
+WHERE chain_uid = $1 AND name = ANY($2::text[]) AND state = ANY($4::text[])
+RETURNING name
+"""
+
+SET_FAILED_JOBS = "UPDATE steps SET failed_jobs = $3 WHERE chain_uid = $1 AND name = $2"
+
+CLAIM_CANCELS = f"""
+-- Running tasks of chains that are going to end: asked to stop, again after a while until they have.
+UPDATE steps SET next_try_at = now() + $1
+WHERE (chain_uid, name) IN (
+    SELECT steps.chain_uid, steps.name FROM steps JOIN chains ON chains.uid = steps.chain_uid
+    WHERE steps.state = '{StepState.IN_PROGRESS}' AND steps.next_try_at <= now()
+    AND chains.ending IS NOT NULL AND chains.state = '{ChainState.IN_PROGRESS}'
+    ORDER BY steps.next_try_at LIMIT $2 FOR UPDATE OF steps SKIP LOCKED
+)
+RETURNING chain_uid, task_uid
+"""  # noqa: S608 - state names only
+
+CHAIN_OF_TASK = "SELECT chain_uid, name FROM steps WHERE task_uid = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    chain: UUID
+    step: str
+    task: UUID
+    token: UUID
+    attempts: int
+
+
+async def claim_steps(connection: Connection, token: UUID, *, hold: timedelta, limit: int) -> list[Claim]:
+    rows = await connection.fetch(CLAIM_STEPS, token, hold, limit)
+    return [Claim(row["chain_uid"], row["name"], row["task_uid"], token, row["attempts"]) for row in rows]
+
+
+async def claims_still(connection: Connection, claim: Claim) -> bool:
+    """Is the claim still ours? Asked under the chain's lock."""
+    return await connection.fetchval(CLAIMED_BY, claim.chain, claim.step, claim.token) is not None
+
+
+async def postpone_step(connection: Connection, claim: Claim, *, pause: timedelta, reason: str) -> None:
+    await connection.execute(POSTPONE_STEP, claim.chain, claim.step, claim.token, pause, reason)
+
+
+async def move_steps(
+    connection: Connection, chain: UUID, names: Sequence[str], *, to: StepState, now: datetime, reason: str = ""
+) -> bool:
+    """True when at least one was moved."""
+    starts = to is StepState.IN_PROGRESS
+    rows: Sequence[Any] = await connection.fetch(
+        MOVE_STEP, chain, list(names), to, sources(STEP_MOVES, to), reason, starts, to.final, now
+    )
+    return len(rows) > 0
+
+
+async def claim_cancels(connection: Connection, *, again: timedelta, limit: int) -> "list[asyncpg.Record]":
+    return await connection.fetch(CLAIM_CANCELS, again, limit)

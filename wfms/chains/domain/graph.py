@@ -1,0 +1,32 @@
+"""The graph of a plan's steps: who reads whose output, and which steps may start."""
+
+from sluice.contracts.plan import Plan, PlanStep
+from sluice.contracts.states import StepState
+from wfms.chains.domain.view import ChainView
+
+
+def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
+    """Steps that read what ``step`` (None: the workflow's data input) gives at ``port``."""
+    return [one for one in plan.steps if one.source.step == step and (step is None or one.source.port == port)]
+
+
+def output_ports(plan: Plan) -> dict[tuple[str, str], str]:
+    """(step, port) → name of the workflow output it is; the first name where it is several."""
+    names: dict[tuple[str, str], str] = {}
+    for output in plan.outputs:
+        names.setdefault((output.step, output.port), output.name)
+    return names
+
+
+def writes_output(plan: Plan, step: str) -> bool:
+    return any(output.step == step for output in plan.outputs)
+
+
+def startable(chain: ChainView) -> list[str]:
+    """Pending steps whose input is complete, in the plan's order."""
+    return [
+        step.name
+        for step in chain.plan.steps
+        if chain.steps[step.name].state is StepState.PENDING
+        and (step.source.step is None or chain.steps[step.source.step].state is StepState.FINISHED)
+    ]

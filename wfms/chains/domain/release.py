@@ -1,0 +1,70 @@
+"""The release rule (invariant 4): which data sets of a chain nothing needs any more.
+
+* An intermediate data set: when the step that writes it and every step that reads it have ended, unless it is a workflow output.
+* The logs of a step: with its output data sets, when the plan says so, no job of it failed and it writes no workflow output.
+* The first input: when the whole chain has finished (its output is uploaded) and the plan says so, nobody else needs it, and it
+  came from outside.
+* A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps its first input and all logs.
+  Once the upload has begun, workflow outputs stay in any case.
+* The data sets of a step whose task was never sent are empty and go, logs too.
+"""
+
+from uuid import UUID
+
+from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from wfms.chains.domain.graph import output_ports, readers, writes_output
+from wfms.chains.domain.view import ChainView, DatasetView
+
+
+def releasable(chain: ChainView) -> list[UUID]:
+    """Data sets to release now and not released before, in the order of the steps, the first input last."""
+    order = {step.name: place for place, step in enumerate(chain.plan.steps)}
+    released = {one.uid for one in chain.datasets if one.status is ChainDatasetStatus.FINISHED}
+    new: list[UUID] = []
+    written = sorted((one for one in chain.datasets if one.step is not None), key=lambda one: order[str(one.step)])
+    for dataset in written:
+        if dataset.port is not None and dataset.uid not in released and _data_done(chain, dataset):
+            new.append(dataset.uid)
+            released.add(dataset.uid)
+    for dataset in written:
+        if dataset.port is None and dataset.uid not in released and _logs_done(chain, dataset, released):
+            new.append(dataset.uid)
+    first = chain.dataset(None, None)
+    if first is not None and first.uid not in released and _input_done(chain):
+        new.append(first.uid)
+    return new
+
+
+def _data_done(chain: ChainView, dataset: DatasetView) -> bool:
+    step, port = str(dataset.step), str(dataset.port)
+    if not chain.steps[step].state.final:
+        return False
+    if not all(chain.steps[reader.name].state.final for reader in readers(chain.plan, step, port)):
+        return False
+    return (step, port) not in output_ports(chain.plan) or _never_uploads(chain)
+
+
+def _never_uploads(chain: ChainView) -> bool:
+    return chain.ending is not None and any(step.state is not StepState.FINISHED for step in chain.steps.values())
+
+
+def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> bool:
+    name = str(dataset.step)
+    step = chain.steps[name]
+    if not step.state.final:
+        return False
+    if not step.sent:
+        return True
+    if chain.ending is not None or chain.plan.retention.logs == "keep" or step.failed_jobs or writes_output(chain.plan, name):
+        return False
+    outputs = [one for one in chain.datasets if one.step == name and one.port is not None]
+    return all(one.uid in released for one in outputs)
+
+
+def _input_done(chain: ChainView) -> bool:
+    return (
+        chain.state is ChainState.FINISHED
+        and chain.plan.retention.input == "delete"
+        and chain.input_type is DatasetType.INPUT
+        and not chain.input_kept
+    )

@@ -1,0 +1,75 @@
+"""What follows from the state of a chain: worked out after every change, in the change's own transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
+from wfms.chains.domain.graph import output_ports, startable
+from wfms.chains.domain.release import releasable
+from wfms.chains.domain.view import ChainView, DatasetView
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """``state``: the chain's state after all that. ``start``: pending steps that become starting; ``cancel``: steps that end
+    unsent; ``ready``: data sets whose writer has ended; ``upload``: workflow outputs that the DMS is asked to upload;
+    ``release``: data sets nobody needs."""
+
+    state: ChainState
+    start: Sequence[str] = ()
+    cancel: Sequence[str] = ()
+    ready: Sequence[UUID] = ()
+    upload: Sequence[UUID] = ()
+    release: Sequence[UUID] = ()
+
+
+def settle(chain: ChainView) -> Settlement:
+    """Applied to its own result it gives nothing more to do."""
+    cancel = _to_cancel(chain)
+    steps = {name: replace(step, state=StepState.CANCELED) if name in cancel else step for name, step in chain.steps.items()}
+    ready = [
+        one.uid
+        for one in chain.datasets
+        if one.step is not None and one.status is ChainDatasetStatus.IN_PROGRESS and steps[one.step].state.final
+    ]
+    datasets = [replace(one, status=ChainDatasetStatus.READY) if one.uid in ready else one for one in chain.datasets]
+    after = replace(chain, steps=steps, datasets=datasets)
+    state = _next_state(after)
+    after = replace(after, state=state)
+    uploads = state is ChainState.UPLOADING and chain.state is ChainState.IN_PROGRESS
+    return Settlement(
+        state=state,
+        start=startable(after) if chain.ending is None and state is ChainState.IN_PROGRESS else (),
+        cancel=cancel,
+        ready=ready,
+        upload=[one.uid for one in outputs(after)] if uploads else (),
+        release=releasable(after),
+    )
+
+
+def outputs(chain: ChainView) -> list[DatasetView]:
+    """The data sets that are workflow outputs."""
+    ports = output_ports(chain.plan)
+    return [one for one in chain.datasets if one.step is not None and one.port is not None and (one.step, one.port) in ports]
+
+
+def _to_cancel(chain: ChainView) -> list[str]:
+    """A step whose start has been tried ends in the start loop, which knows what it has left in the DMS."""
+    if chain.ending is None:
+        return []
+    untouched = {StepState.PENDING, StepState.STARTING}
+    return [name for name, step in chain.steps.items() if step.state in untouched and not step.tried]
+
+
+def _next_state(chain: ChainView) -> ChainState:
+    states = [step.state for step in chain.steps.values()]
+    if chain.state.final or not all(state.final for state in states):
+        return chain.state
+    if chain.ending is not None:
+        return chain.ending
+    if not all(state is StepState.FINISHED for state in states):
+        return chain.state
+    if chain.state is ChainState.UPLOADING and all(one.uploaded for one in outputs(chain)):
+        return ChainState.FINISHED
+    return ChainState.UPLOADING

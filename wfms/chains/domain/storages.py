@@ -1,0 +1,33 @@
+"""Which storage a step's data goes to."""
+
+from collections.abc import Sequence
+
+from sluice.contracts.datasets import Storage
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import StorageType
+
+
+class NoStorage(NotAvailable):
+    """No storage of this type can take data now."""
+
+    def __init__(self, kind: StorageType, storages: Sequence[Storage]) -> None:
+        why = "; ".join(f"{one.name} {_objection(one)}" for one in storages) or "none is registered"
+        super().__init__(f"waits for a storage of type {kind}: {why}", type=kind)
+
+
+def choose_storage(kind: StorageType, storages: Sequence[Storage]) -> Storage:
+    """The one with the most room (no stated capacity: the most of all), then by name. Raises ``NoStorage``."""
+    usable = [one for one in storages if _objection(one) is None]
+    if not usable:
+        raise NoStorage(kind, storages)
+    return min(usable, key=lambda one: (one.capacity is not None, one.used - (one.capacity or 0), one.name))
+
+
+def _objection(storage: Storage) -> str | None:
+    if not storage.enabled:
+        return "is disabled"
+    if storage.read_only:
+        return "is read-only"
+    if storage.capacity is not None and storage.used >= storage.capacity:
+        return f"is full ({storage.used} of {storage.capacity} bytes)"
+    return None

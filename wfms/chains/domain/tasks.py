@@ -1,0 +1,138 @@
+"""From a step of the plan to the task for the WMS and the data sets it writes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from pydantic import TypeAdapter, ValidationError
+
+from sluice.contracts.base import Name
+from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.plan import Plan
+from sluice.contracts.problems import Finding
+from sluice.contracts.states import DatasetType
+from sluice.contracts.tasks import Task, TaskOutput
+from wfms.chains.domain.graph import output_ports
+from wfms.chains.domain.identity import dataset_name, task_uid
+from wfms.chains.domain.parameters import arguments
+
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a chain's data sets carry along: the chain, its template, and the input data set's description."""
+
+    chain: UUID
+    template: str
+    name: str
+    meta: Mapping[str, Any]
+    period: str | None
+    run: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A data set and its folder on a storage."""
+
+    dataset: UUID
+    url: str
+
+    @property
+    def storage(self) -> str:
+        """A data set's folder lies directly in its storage."""
+        return self.url.rsplit("/", 1)[0]
+
+
+def ports(plan: Plan, step: str) -> list[str | None]:
+    """Ports of ``step`` that need a data set; None stands for its logs."""
+    return [*(output.port for output in plan.step(step).outputs), None]
+
+
+def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str | None) -> NewDataset:
+    """The registration of what ``step`` writes at ``port``; without ``storage_url`` it has no folder."""
+    name = dataset_name(origin.chain, step, port)
+    meta = {**origin.meta, "chain": str(origin.chain), "template": origin.template, "step": step}
+    if port is not None:
+        meta["port"] = port
+        output = output_ports(plan).get((step, port))
+        if output is not None:
+            meta |= {"output": output, "output_name": f"{origin.name}.{output}"}
+    return NewDataset(
+        name=name,
+        type=DatasetType.LOGS if port is None else DatasetType.INTERMEDIATE,
+        meta=meta,
+        period=origin.period,
+        run=origin.run,
+        url=None if storage_url is None else f"{storage_url}/{name}",
+    )
+
+
+def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
+    """Names of steps and ports that make no data set name."""
+    wrong = []
+    for step in plan.steps:
+        for port in ports(plan, step.name):
+            try:
+                _NAME.validate_python(dataset_name(chain, step.name, port))
+            except ValidationError:
+                what = f"step {step.name!r}" + ("" if port is None else f" with its port {port!r}")
+                wrong.append(Finding(message=f"{what} cannot name a data set: letters, digits and _.+@=,~- only, 160 at most"))
+    return wrong
+
+
+def place_of(dataset: Dataset, storage_url: str) -> Place:
+    """Where the data set really lies: a repeated registration answers with the first, maybe on another storage."""
+    return Place(dataset.uid, dataset.url or f"{storage_url}/{dataset.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class StepPlaces:
+    """Data sets of a step: what it reads, what it writes by port, its logs."""
+
+    source: UUID
+    outputs: Mapping[str, Place]
+    logs: Place
+
+
+def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any], places: StepPlaces) -> Task:
+    planned = plan.step(step)
+    written = [
+        TaskOutput(
+            port=output.port,
+            dat_out_uid=places.outputs[output.port].dataset,
+            dat_stor_url=places.outputs[output.port].storage,
+            dat_out_url=places.outputs[output.port].url,
+            optional=output.optional,
+        )
+        for output in planned.outputs
+    ]
+    first = written[0]
+    return Task(
+        uid=task_uid(origin.chain, step),
+        chain_uid=origin.chain,
+        step=step,
+        template=origin.template,
+        executable=planned.tool,
+        args=arguments(plan, planned, params),
+        rank=planned.rank,
+        device_type=planned.device_type,
+        mode=planned.mode,
+        dat_in_uid=places.source,
+        dat_in_port=planned.data_port,
+        retry=planned.retry.attempts,
+        backoff=planned.retry.backoff,
+        dat_out_uid=first.dat_out_uid,
+        dat_out_port=first.port,
+        dat_out_optional=first.optional,
+        dat_stor_url=first.dat_stor_url,
+        dat_out_url=first.dat_out_url,
+        side_outputs=written[1:],
+        log_out_uid=places.logs.dataset,
+        log_stor_url=places.logs.storage,
+        log_out_url=places.logs.url,
+        boundary=planned.boundary,
+        groups=planned.groups,
+        resources=planned.resources,
+    )

@@ -1,0 +1,50 @@
+"""A chain as the rules see it: what is stored of it, without times and texts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sluice.contracts.plan import Plan
+from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """``tried``: its start was begun at least once, so the DMS may know its data sets. ``sent``: the WMS has (had) its task."""
+
+    state: StepState
+    tried: bool = False
+    sent: bool = False
+    failed_jobs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetView:
+    """``step`` None: the chain's input; ``port`` None: the step's logs. ``uploaded``: safe on the output storage."""
+
+    uid: UUID
+    step: str | None
+    port: str | None
+    status: ChainDatasetStatus
+    uploaded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChainView:
+    """``ending``: how it will end once its running tasks have stopped (failed or canceled), None while it goes well.
+
+    ``input_kept``: somebody else still needs the first input (another chain runs over it, or wants it kept)."""
+
+    plan: Plan
+    state: ChainState
+    ending: ChainState | None
+    input_type: DatasetType
+    input_kept: bool
+    steps: Mapping[str, StepView]
+    datasets: Sequence[DatasetView]
+
+    def dataset(self, step: str | None, port: str | None) -> DatasetView | None:
+        for dataset in self.datasets:
+            if dataset.step == step and (step is None or dataset.port == port):
+                return dataset
+        return None

@@ -1,0 +1,36 @@
+"""Settings of the chain service."""
+
+from datetime import timedelta
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from sluice.servicekit.settings import ServiceSettings
+from wfms.chains.usecases.start_steps import StartRules
+
+
+class ChainsSettings(ServiceSettings):
+    """``SLUICE_CHAINS_…``; times in seconds."""
+
+    model_config = SettingsConfigDict(env_prefix="SLUICE_CHAINS_", env_nested_delimiter="__", extra="ignore", frozen=True)
+
+    #: How often each loop looks for work by itself.
+    period: float = Field(default=1.0, gt=0)
+    #: Steps that one instance starts at the same time.
+    start_batch: int = Field(default=16, ge=1)
+    #: How long one instance may be at the start of a step before another takes over.
+    start_hold: float = Field(default=60.0, ge=0)
+    #: Pause after a start that could not be completed, doubled up to the longest.
+    first_pause: float = Field(default=0.5, ge=0)
+    longest_pause: float = Field(default=30.0, ge=0)
+    #: A task that has not stopped is asked again after so long.
+    cancel_again: float = Field(default=5.0, ge=0)
+
+    @property
+    def start_rules(self) -> StartRules:
+        return StartRules(
+            hold=timedelta(seconds=self.start_hold),
+            batch=self.start_batch,
+            first_pause=timedelta(seconds=self.first_pause),
+            longest_pause=timedelta(seconds=self.longest_pause),
+        )

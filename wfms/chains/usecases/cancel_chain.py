@@ -1,0 +1,43 @@
+"""An operator cancels a chain."""
+
+from uuid import UUID
+
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import ChainState
+from sluice.servicekit.database import Database
+from wfms.chains.db import chains
+from wfms.chains.usecases.settle_chain import settle_chain
+
+REASON = "canceled by request"
+
+
+class UnknownChain(NotFound):
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(f"there is no chain {uid}", uid=uid)
+
+
+class TooLate(Conflict):
+    """All steps of the chain are done: nothing is left to cancel."""
+
+    def __init__(self, uid: UUID, state: ChainState) -> None:
+        why = "its output is on the way to the output storage" if state is ChainState.UPLOADING else f"it is {state}"
+        super().__init__(f"chain {uid} cannot be canceled any more: {why}", uid=uid, state=state)
+
+
+async def cancel_chain(database: Database, uid: UUID) -> None:
+    """Effect: the chain is going to end as canceled; steps that were not sent end at once, running tasks are stopped by the loop
+    ``stop_tasks``; the chain is canceled when the last of them has ended. Repeating it is fine, also while a failed chain waits for
+    its running tasks. Messages: none. Errors: ``UnknownChain``, ``TooLate``."""
+    now = database.clock.now()
+    async with database.transaction() as transaction:
+        stored = await chains.lock_chain(transaction.connection, uid)
+        if stored is None:
+            raise UnknownChain(uid)
+        match stored.view.state:
+            case ChainState.CANCELED:
+                return
+            case ChainState.UPLOADING | ChainState.FINISHED | ChainState.FAILED as state:
+                raise TooLate(uid, state)
+            case ChainState.IN_PROGRESS:
+                await chains.end_chain(transaction.connection, uid, ChainState.CANCELED, reason=REASON)
+                await settle_chain(transaction, uid, now=now)

@@ -1,0 +1,101 @@
+"""The watcher says that a task or an upload has ended."""
+
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from sluice.contracts.chains import Release, TaskEnded
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import ChainState, StepState, TaskState, WatchKind
+from sluice.servicekit.database import Database, Transaction
+from sluice.servicekit.logging import log_ids
+from wfms.chains.db import chains, datasets, steps
+from wfms.chains.usecases.settle_chain import settle_chain
+
+log = structlog.get_logger(__name__)
+
+
+class UnknownTask(NotFound):
+    """No step has this task, or no step wrote this data set."""
+
+    def __init__(self, ended: TaskEnded) -> None:
+        what = "task" if ended.kind is WatchKind.TASK else "uploaded data set"
+        super().__init__(f"no chain has the {what} {ended.uid}", uid=ended.uid)
+
+
+class NotEnded(Unprocessable):
+    """A report of an end with a state that is none."""
+
+    def __init__(self, ended: TaskEnded) -> None:
+        super().__init__(f"task {ended.uid} is reported as ended, yet its state is {ended.state}", state=ended.state)
+
+
+class NotSent(Conflict):
+    """The step's task was not handed to the WMS, so it cannot have ended."""
+
+    def __init__(self, ended: TaskEnded, state: StepState) -> None:
+        super().__init__(f"task {ended.uid} was never sent: its step is {state}", state=state)
+
+
+async def end_task(database: Database, ended: TaskEnded) -> Release:
+    """Effect: the step (or upload) ends, and what follows from it happens (see ``settle_chain``). Messages: those of ``settle_chain``.
+
+    Gives all data sets of the chain that are released and not known to be in the watcher's hands; a repetition gives them again.
+    Errors: ``UnknownTask``, ``NotEnded``, ``NotSent``.
+    """
+    if not ended.state.final:
+        raise NotEnded(ended)
+    now = database.clock.now()
+    async with database.transaction() as transaction:
+        match ended.kind:
+            case WatchKind.TASK:
+                chain = await _end_step(transaction, ended, now=now)
+            case WatchKind.UPLOAD:
+                chain = await _end_upload(transaction, ended, now=now)
+        with log_ids(chain=chain, task=ended.uid):
+            state = await settle_chain(transaction, chain, now=now)
+            log.info("chain.task_ended", kind=ended.kind, state=ended.state, chain_state=state, reason=ended.reason)
+        return Release(datasets=await datasets.undelivered(transaction.connection, chain))
+
+
+async def _end_step(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
+    connection = transaction.connection
+    row = await connection.fetchrow(steps.CHAIN_OF_TASK, ended.uid)
+    stored = None if row is None else await chains.lock_chain(connection, row["chain_uid"])
+    if row is None or stored is None:
+        raise UnknownTask(ended)
+    name = str(row["name"])
+    state = stored.view.steps[name].state
+    if state.final:
+        return stored.uid
+    if state is not StepState.IN_PROGRESS:
+        raise NotSent(ended, state)
+    await connection.execute(steps.SET_FAILED_JOBS, stored.uid, name, ended.failed_jobs)
+    match ended.state:
+        case TaskState.FINISHED:
+            await steps.move_steps(connection, stored.uid, [name], to=StepState.FINISHED, now=now, reason=ended.reason)
+        case TaskState.CANCELED:
+            await steps.move_steps(connection, stored.uid, [name], to=StepState.CANCELED, now=now, reason=ended.reason)
+            await chains.end_chain(connection, stored.uid, ChainState.CANCELED, reason=_sentence(name, ended))
+        case _:
+            await steps.move_steps(connection, stored.uid, [name], to=StepState.FAILED, now=now, reason=ended.reason)
+            await chains.end_chain(connection, stored.uid, ChainState.FAILED, reason=_sentence(name, ended))
+    return stored.uid
+
+
+def _sentence(step: str, ended: TaskEnded) -> str:
+    return f"step {step} {ended.state}" + (f": {ended.reason}" if ended.reason else "")
+
+
+async def _end_upload(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
+    connection = transaction.connection
+    uid: UUID | None = await connection.fetchval(datasets.CHAIN_OF_DATASET, ended.uid)
+    if uid is None or await chains.lock_chain(connection, uid) is None:
+        raise UnknownTask(ended)
+    if ended.state is TaskState.FINISHED:
+        await connection.execute(datasets.UPLOADED, uid, ended.uid, now)
+    else:
+        reason = f"the upload of output data set {ended.uid} {ended.state}" + (f": {ended.reason}" if ended.reason else "")
+        await chains.end_chain(connection, uid, ChainState.FAILED, reason=reason)
+    return uid

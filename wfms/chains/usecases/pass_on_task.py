@@ -1,0 +1,27 @@
+"""What an operator asks of a single task is passed on to the WMS, which owns it."""
+
+from uuid import UUID
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.tasks import TaskStatus
+from sluice.servicekit.database import Database
+from wfms.chains.db.reading import tasks_page
+from wfms.chains.usecases.read_tasks import NoSuchTask
+
+
+async def cancel_task(database: Database, wms: WmsClient, uid: UUID) -> TaskStatus:
+    """Effect: none here; the chain ends when the watcher reports the task's end. Messages: none. Errors: ``NoSuchTask``, the WMS's."""
+    await _known(database, uid)
+    return await wms.cancel_task(uid)
+
+
+async def rank_task(database: Database, wms: WmsClient, uid: UUID, rank: float) -> TaskStatus:
+    """Effect: none here. Messages: none. Errors: ``NoSuchTask``, the WMS's."""
+    await _known(database, uid)
+    return await wms.prioritise(uid, rank)
+
+
+async def _known(database: Database, uid: UUID) -> None:
+    async with database.connection() as connection:
+        if not await tasks_page(connection, task=uid):
+            raise NoSuchTask(uid)

@@ -1,0 +1,37 @@
+"""Chains as they are shown."""
+
+from uuid import UUID
+
+from sluice.contracts.chains import Chain, ChainPage
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import ChainState
+from sluice.servicekit.database import Database
+from wfms.chains.db.reading import chains_page
+from wfms.chains.usecases.cancel_chain import UnknownChain
+
+
+class BadCursor(Unprocessable):
+    """``after`` is not the ``next`` of a page."""
+
+    def __init__(self, after: str) -> None:
+        super().__init__(
+            f"after={after!r} is not the 'next' of an earlier page; leave it out to begin with the newest", after=after
+        )
+
+
+async def read_chain(database: Database, uid: UUID) -> Chain:
+    """Errors: ``UnknownChain``."""
+    async with database.connection() as connection:
+        chains, _ = await chains_page(connection, uid=uid)
+    if not chains:
+        raise UnknownChain(uid)
+    return chains[0]
+
+
+async def read_chains(database: Database, *, state: ChainState | None, after: str | None, limit: int) -> ChainPage:
+    """Newest first. Errors: ``BadCursor``."""
+    if after is not None and not (after.isascii() and after.isdigit() and len(after) < 19):
+        raise BadCursor(after)
+    async with database.connection() as connection:
+        chains, last = await chains_page(connection, state=state, before=None if after is None else int(after), limit=limit)
+    return ChainPage(chains=chains, next=None if last is None else str(last))

@@ -1,0 +1,35 @@
+"""Writes down what follows from a chain's new state, in the transaction of the change itself."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sluice.contracts.messages import DMS_UPLOADS, UploadDataset
+from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
+from sluice.servicekit.database import Transaction
+from wfms.chains.db import chains, datasets, steps
+from wfms.chains.domain.settle import settle
+
+
+async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) -> ChainState | None:
+    """Precondition: the chain's lock is held by this transaction, or free. Effect: next steps become starting, unsent ones of an
+    ending chain canceled, data sets ready or released, the chain moves on. Messages: ``dms.uploads`` for each workflow output when
+    all steps have finished. None where there is no such chain."""
+    connection = transaction.connection
+    stored = await chains.lock_chain(connection, uid)
+    if stored is None:
+        return None
+    todo = settle(stored.view)
+    if todo.start:
+        await steps.move_steps(connection, uid, todo.start, to=StepState.STARTING, now=now)
+    if todo.cancel:
+        await steps.move_steps(connection, uid, todo.cancel, to=StepState.CANCELED, now=now, reason=stored.reason)
+    if todo.ready:
+        await datasets.move_datasets(connection, uid, todo.ready, to=ChainDatasetStatus.READY, now=now)
+    if todo.release:
+        await datasets.move_datasets(connection, uid, todo.release, to=ChainDatasetStatus.FINISHED, now=now)
+        await datasets.release_input(connection, todo.release, now=now)
+    for output in todo.upload:
+        transaction.send(DMS_UPLOADS, UploadDataset(uid=output), subject=output, chain=uid, dataset=output)
+    if todo.state is not stored.view.state:
+        await chains.move_chain(connection, uid, todo.state, now=now)
+    return todo.state

@@ -1,0 +1,192 @@
+"""Starts steps: load (claim), process (storages, data sets, watch), apply (mark the step, send its task).
+
+Several instances share the work by claims with a token; a claim that ran out is taken by another one. Everything in between may be
+done twice: data sets have names of their own, the task an id of its own, the watcher takes a repetition for done. The task leaves
+with the transaction that marks the step in progress, so it is sent exactly by the one that wins.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import structlog
+from sluice.clients.dms import DmsClient
+
+from sluice.clients.watcher import WatcherClient
+from sluice.contracts.chains import Watch
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.messages import WMS_TASKS
+from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
+from sluice.contracts.states import ChainState, StepState, StorageType, WatchKind
+from sluice.contracts.tasks import Task
+from sluice.servicekit.database import Database, Transaction
+from sluice.servicekit.logging import log_ids
+from wfms.chains.db import chains, datasets, steps
+from wfms.chains.db.chains import StoredChain
+from wfms.chains.db.steps import Claim
+from wfms.chains.domain.storages import choose_storage
+from wfms.chains.domain.tasks import StepPlaces, make_task, new_dataset, place_of, ports
+from wfms.chains.usecases.settle_chain import settle_chain
+
+log = structlog.get_logger(__name__)
+
+#: By port, None for the logs: the data sets registered so far, and the storages to put them on (None: no folder).
+Made = dict[str | None, Dataset]
+Folders = Mapping[str | None, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class StartRules:
+    """``hold``: how long a claim lasts; ``batch``: steps started at the same time; pauses after a start that did not work double
+    from ``first_pause`` to ``longest_pause``."""
+
+    hold: timedelta = timedelta(seconds=60)
+    batch: int = 16
+    first_pause: timedelta = timedelta(seconds=0.5)
+    longest_pause: timedelta = timedelta(seconds=30)
+
+    def pause(self, attempts: int) -> timedelta:
+        return min(self.first_pause * 2 ** min(attempts - 1, 16), self.longest_pause)
+
+
+class StartSteps:
+    """Precondition: steps that are starting. Effect: each becomes in progress; failed, with its chain, when another service refuses
+    what it is asked for; canceled when its chain is ending; or waits with the reason to be seen. Messages: ``wms.tasks``.
+    Errors: none."""
+
+    def __init__(self, database: Database, *, dms: DmsClient, watcher: WatcherClient, rules: StartRules) -> None:
+        self._database = database
+        self._dms = dms
+        self._watcher = watcher
+        self._rules = rules
+
+    async def __call__(self) -> bool:
+        """True when there may be more."""
+        async with self._database.connection() as connection:
+            claims = await steps.claim_steps(connection, uuid4(), hold=self._rules.hold, limit=self._rules.batch)
+        await asyncio.gather(*(self._start(claim) for claim in claims))
+        return len(claims) == self._rules.batch
+
+    async def _start(self, claim: Claim) -> None:
+        with log_ids(chain=claim.chain, task=claim.task):
+            made: Made = {}
+            try:
+                chain = await self._load(claim)
+                task = None if chain.view.ending else await self._process(claim, chain, made)
+                if task is None:
+                    await self._find_leftovers(claim, chain, made)
+                await self._apply(claim, made, task)
+            except (Unprocessable, Conflict) as refusal:
+                await self._refuse(claim, made, refusal)
+            except ServiceError as error:
+                await self._postpone(claim, error.detail)
+            except Exception as error:  # process boundary: one step must not keep the others from starting
+                log.exception("step.start_failed", step=claim.step)
+                await self._postpone(claim, f"unexpected: {type(error).__name__}: {error}")
+
+    async def _load(self, claim: Claim) -> StoredChain:
+        async with self._database.transaction() as transaction:
+            chain = await chains.lock_chain(transaction.connection, claim.chain)
+        assert chain is not None  # noqa: S101 - steps refer to their chain in the schema
+        return chain
+
+    async def _process(self, claim: Claim, chain: StoredChain, made: Made) -> Task:
+        """Asks for storages, registers the data sets (noted in ``made`` as they come) and tells the watcher."""
+        plan = chain.view.plan
+        data, logs = await asyncio.gather(self._storage(StorageType.INTERMEDIATE), self._storage(StorageType.LOGS))
+        urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
+        await self._register(claim, chain, urls, made)
+        source = plan.step(claim.step).source
+        read = chain.input_uid if source.step is None else _dataset_of(chain, source.step, source.port)
+        places = StepPlaces(
+            source=read,
+            outputs={port: place_of(made[port], data) for port in urls if port is not None},
+            logs=place_of(made[None], logs),
+        )
+        task = make_task(chain.origin, plan, step=claim.step, params=chain.params, places=places)
+        await self._watcher.watch(
+            Watch(
+                kind=WatchKind.TASK,
+                uid=task.uid,
+                chain_uid=claim.chain,
+                step=claim.step,
+                dat_in_uid=task.dat_in_uid,
+                dat_out_uid=task.dat_out_uid,
+                log_out_uid=task.log_out_uid,
+            )
+        )
+        return task
+
+    async def _storage(self, kind: StorageType) -> str:
+        return choose_storage(kind, await self._dms.storages(kind)).url
+
+    async def _register(self, claim: Claim, chain: StoredChain, urls: Folders, made: Made) -> None:
+        async def one(port: str | None, url: str | None) -> None:
+            new = new_dataset(chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url)
+            made[port] = await self._dms.register_dataset(new)
+
+        answers = await asyncio.gather(*(one(port, url) for port, url in urls.items()), return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+
+    async def _find_leftovers(self, claim: Claim, chain: StoredChain, made: Made) -> None:
+        """A start that was broken off may have left data sets in the DMS: registering them (again) tells their uids, so that they
+        are released with the rest. They are empty."""
+        await self._register(claim, chain, dict.fromkeys(ports(chain.view.plan, claim.step)), made)
+
+    async def _apply(self, claim: Claim, made: Made, task: Task | None) -> None:
+        now = self._database.clock.now()
+        async with self._database.transaction() as transaction:
+            current = await self._ours(transaction, claim)
+            if current is None:
+                return
+            await self._note(transaction, claim, made)
+            if task is None or current.view.ending is not None:
+                to, reason = StepState.CANCELED, current.reason
+            else:
+                to, reason = StepState.IN_PROGRESS, ""
+                transaction.send(WMS_TASKS, task, subject=task.uid, chain=claim.chain, task=task.uid)
+            await steps.move_steps(transaction.connection, claim.chain, [claim.step], to=to, now=now, reason=reason)
+            await settle_chain(transaction, claim.chain, now=now)
+        log.info("step.started" if to is StepState.IN_PROGRESS else "step.discarded", step=claim.step)
+
+    async def _refuse(self, claim: Claim, made: Made, refusal: ServiceError) -> None:
+        now = self._database.clock.now()
+        async with self._database.transaction() as transaction:
+            if await self._ours(transaction, claim) is None:
+                return
+            await self._note(transaction, claim, made)
+            await steps.move_steps(
+                transaction.connection, claim.chain, [claim.step], to=StepState.FAILED, now=now, reason=refusal.detail
+            )
+            sentence = f"step {claim.step} could not be started: {refusal.detail}"
+            await chains.end_chain(transaction.connection, claim.chain, ChainState.FAILED, reason=sentence)
+            await settle_chain(transaction, claim.chain, now=now)
+        log.error("step.refused", step=claim.step, reason=refusal.detail)
+
+    async def _postpone(self, claim: Claim, reason: str) -> None:
+        async with self._database.connection() as connection:
+            await steps.postpone_step(connection, claim, pause=self._rules.pause(claim.attempts), reason=reason)
+        log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
+
+    async def _ours(self, transaction: Transaction, claim: Claim) -> StoredChain | None:
+        """The chain under lock, None when the claim ran out and somebody else has the step."""
+        chain = await chains.lock_chain(transaction.connection, claim.chain)
+        return chain if chain is not None and await steps.claims_still(transaction.connection, claim) else None
+
+    async def _note(self, transaction: Transaction, claim: Claim, made: Made) -> None:
+        now = self._database.clock.now()
+        for port, dataset in made.items():
+            place = (claim.step, port)
+            await datasets.insert_dataset(
+                transaction.connection, claim.chain, dataset.uid, name=dataset.name, place=place, now=now
+            )
+
+
+def _dataset_of(chain: StoredChain, step: str, port: str) -> UUID:
+    dataset = chain.view.dataset(step, port)
+    assert dataset is not None  # noqa: S101 - a step starts only after the one it reads has finished, data sets noted
+    return dataset.uid

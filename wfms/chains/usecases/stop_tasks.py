@@ -1,0 +1,36 @@
+"""Has the running tasks of ending chains canceled."""
+
+import asyncio
+from datetime import timedelta
+from uuid import UUID
+
+import structlog
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.problems import Conflict, NotFound, ServiceError
+from sluice.servicekit.database import Database
+from sluice.servicekit.logging import log_ids
+from wfms.chains.db import steps
+
+log = structlog.get_logger(__name__)
+
+BATCH = 50
+
+
+async def stop_tasks(database: Database, wms: WmsClient, *, again: timedelta) -> bool:
+    """Effect: asks the WMS to cancel each of them, every ``again`` until the watcher says that it has ended. One that the WMS does
+    not know has not come through its queue yet. Messages: none. Errors: none. True when there may be more."""
+    async with database.connection() as connection:
+        rows = await steps.claim_cancels(connection, again=again, limit=BATCH)
+    await asyncio.gather(*(_cancel(wms, row["chain_uid"], row["task_uid"]) for row in rows))
+    return len(rows) == BATCH
+
+
+async def _cancel(wms: WmsClient, chain: UUID, task: UUID) -> None:
+    with log_ids(chain=chain, task=task):
+        try:
+            await wms.cancel_task(task)
+        except (NotFound, Conflict) as error:
+            log.info("task.cancel_waits", reason=error.detail)
+        except ServiceError as error:
+            log.warning("task.cancel_failed", reason=error.detail)

@@ -1,0 +1,32 @@
+"""Has the uploads of workflow outputs followed by the watcher."""
+
+from sluice.clients.watcher import WatcherClient
+from sluice.contracts.chains import Watch
+from sluice.contracts.states import WatchKind
+from sluice.servicekit.database import Database
+from wfms.chains.db import datasets
+
+BATCH = 100
+
+
+async def watch_uploads(database: Database, watcher: WatcherClient) -> bool:
+    """Effect: tells the watcher of each upload that it has not been told of. A crash before the note of it repeats the telling,
+    which is harmless. Messages: none. Errors: ``ServiceError`` where the watcher does not answer (tried again by the loop).
+    True when there may be more."""
+    async with database.connection() as connection:
+        rows = await datasets.uploads_to_watch(connection, limit=BATCH)
+    for row in rows:
+        uid, chain = row["uid"], row["chain_uid"]
+        await watcher.watch(
+            Watch(
+                kind=WatchKind.UPLOAD,
+                uid=uid,
+                chain_uid=chain,
+                step=row["step"],
+                dat_in_uid=row["dataset_uid"],
+                dat_out_uid=uid,
+            )
+        )
+        async with database.connection() as connection:
+            await connection.execute(datasets.WATCHED, chain, uid, database.clock.now())
+    return len(rows) == BATCH

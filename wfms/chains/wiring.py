@@ -1,0 +1,55 @@
+"""The chain service, put together."""
+
+from datetime import timedelta
+
+from sluice.clients.dms import DmsClient
+
+from sluice.clients.watcher import WatcherClient
+from sluice.clients.wms import WmsClient
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.links import Links
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.service import Service
+from sluice.servicekit.transport.base import Transport
+from wfms.chains.api.chains import chain_routes
+from wfms.chains.api.tasks import task_routes
+from wfms.chains.loops.work import Work
+from wfms.chains.settings import ChainsSettings
+from wfms.chains.usecases.hand_over_releases import hand_over_releases
+from wfms.chains.usecases.start_steps import StartSteps
+from wfms.chains.usecases.stop_tasks import stop_tasks
+from wfms.chains.usecases.watch_uploads import watch_uploads
+
+NAME = "wfms.chains"
+
+
+def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Service:
+    metrics = ServiceMetrics(NAME)
+    database = Database(settings.database_url, source=NAME)
+    dms, wms, watcher = DmsClient(links.http("dms")), WmsClient(links.http("wms")), WatcherClient(links.http("wfms.watcher"))
+    work = Work(
+        {
+            "chains.start_steps": StartSteps(database, dms=dms, watcher=watcher, rules=settings.start_rules),
+            "chains.stop_tasks": lambda: stop_tasks(database, wms, again=timedelta(seconds=settings.cancel_again)),
+            "chains.watch_uploads": lambda: watch_uploads(database, watcher),
+            "chains.hand_over_releases": lambda: hand_over_releases(database, watcher),
+        },
+        period=settings.period,
+        metrics=metrics,
+    )
+    app = create_app(
+        NAME,
+        [chain_routes(database, wake=work.wake), task_routes(database, wms, wake=work.wake)],
+        health=Health({"database": database.ping, "transport": transport.ping}),
+        metrics=metrics,
+    )
+    components = [
+        Migrator(settings.database_url, "wfms.chains.db.migrations"),
+        database,
+        OutboxRelay(database, transport, metrics),
+        work,
+    ]
+    return Service(NAME, app, components)

@@ -1,0 +1,89 @@
+"""The application: health routes as in every service, everything else Flask behind a2wsgi."""
+
+import secrets
+from collections.abc import Callable, Iterable
+from types import SimpleNamespace
+from typing import Any
+
+from a2wsgi import WSGIMiddleware
+from flask import Flask, Response, request
+from starlette.types import ASGIApp
+
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.metrics import ServiceMetrics
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.errors import answer_errors
+from wfms.operator.api.origin import refuse_foreign_requests
+from wfms.operator.api.pages.blueprint import pages_blueprint
+from wfms.operator.api.pages.rendering import error_page, prepare_rendering
+from wfms.operator.api.rest.openapi import document
+from wfms.operator.api.rest.route import blueprint
+from wfms.operator.api.rest.routes import all_routes
+
+#: Bytes of a request, unless a route allows more.
+LARGEST_REQUEST = 2 * 1024 * 1024
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; img-src 'self' data:"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+def create_application(dependencies: Dependencies, *, bridge: Bridge, health: Health, metrics: ServiceMetrics) -> ASGIApp:
+    """``bridge`` has to be started before the first request."""
+    routes = all_routes(dependencies)
+    flask = create_flask(dependencies, bridge)
+    flask.register_blueprint(blueprint(routes, bridge))
+    flask.register_blueprint(pages_blueprint(dependencies, bridge))
+    app = create_app("wfms.operator", [], health=health, metrics=metrics)
+    app.openapi = lambda: document(routes)  # type: ignore[method-assign] # FastAPI's own way to another document
+    app.mount("/", WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=dependencies.settings.threads))
+    return app
+
+
+def create_flask(dependencies: Dependencies, bridge: Bridge) -> Flask:
+    """Flask with sessions, limits, errors and headers; no route yet."""
+    settings = dependencies.settings
+    flask = Flask("wfms.operator", static_folder=None, template_folder="api/pages/templates")
+    flask.config.update(
+        SECRET_KEY=secrets.token_bytes(32) if settings.secret_key is None else settings.secret_key.get_secret_value(),
+        MAX_CONTENT_LENGTH=LARGEST_REQUEST,
+        MAX_FORM_MEMORY_SIZE=LARGEST_REQUEST,
+        SESSION_COOKIE_NAME="sluice_session",
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=settings.secure_cookies,
+    )
+    prepare_rendering(flask)
+    answer_errors(flask, error_page)
+    flask.before_request(refuse_foreign_requests)
+    flask.after_request(_finish)
+    return flask
+
+
+def _finish(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    if request.endpoint != "pages.static":
+        response.headers.setdefault("Cache-Control", "no-store")
+    scope = request.environ.get("asgi.scope")
+    if scope is not None and request.url_rule is not None:
+        scope["route"] = SimpleNamespace(path=request.url_rule.rule)  # what servicekit's timing goes by
+    return response
+
+
+def _whole_bodies(wsgi: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+    """a2wsgi's input ends where the body ends, so that bodies sent in chunks, without a length, may be read too."""
+
+    def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ["wsgi.input_terminated"] = True
+        return wsgi(environ, start_response)
+
+    return serve

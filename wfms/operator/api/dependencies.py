@@ -1,0 +1,26 @@
+"""What the views work with; made in ``wiring``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import httpx
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
+from sluice.servicekit.database import Database
+from wfms.operator.settings import OperatorSettings
+from wfms.operator.usecases.compile_text import Compiler
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """``others``: service → client for requests that are passed on as they are."""
+
+    settings: OperatorSettings
+    database: Database
+    compiler: Compiler
+    chains: ChainsClient
+    dms: DmsClient
+    wms: WmsClient
+    others: Mapping[str, httpx.AsyncClient]

@@ -1,0 +1,57 @@
+"""Errors of the Flask side: problems (RFC 9457) under ``/api``, pages for people everywhere else."""
+
+from collections.abc import Callable
+
+import structlog
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from sluice.contracts.problems import PROBLEM_TYPE, NotAvailable, Problem, ServiceError
+from sluice.servicekit.database import LOST_CONNECTION
+from wfms.operator.domain.errors import TooLarge
+
+log = structlog.get_logger(__name__)
+
+PROBLEM_JSON = "application/problem+json"
+
+#: Makes the page that shows a problem to a person.
+ErrorPage = Callable[[Problem], str]
+
+
+def answer_errors(app: Flask, error_page: ErrorPage) -> None:
+    """Registers the handlers for everything that a view can raise."""
+
+    def answer(problem: Problem) -> Response:
+        if request.path.startswith("/api/"):
+            return problem_response(problem)
+        return Response(error_page(problem), status=problem.status, mimetype="text/html")
+
+    def service_error(error: ServiceError) -> Response:
+        return answer(error.problem())
+
+    def http_error(error: HTTPException) -> Response:
+        if isinstance(error, RequestEntityTooLarge):
+            return answer(TooLarge(app.config["MAX_CONTENT_LENGTH"]).problem())
+        if error.code is not None and error.code < 400:
+            return Response(error.get_body(), status=error.code, headers=error.get_headers())
+        title = error.name or "Error"
+        return answer(Problem(title=title, status=error.code or 500, detail=error.description or ""))
+
+    def lost_connection(error: Exception) -> Response:
+        log.warning("http.database_lost", path=request.path, reason=str(error))
+        return answer(NotAvailable("the database does not answer now; try again").problem())
+
+    def unexpected(error: Exception) -> Response:
+        log.error("http.unexpected", path=request.path, exc_info=error)
+        detail = "unexpected; see the service's log"
+        return answer(Problem(type=PROBLEM_TYPE + "internal", title="Internal error", status=500, detail=detail))
+
+    app.register_error_handler(ServiceError, service_error)
+    app.register_error_handler(HTTPException, http_error)
+    for lost in LOST_CONNECTION:
+        app.register_error_handler(lost, lost_connection)
+    app.register_error_handler(Exception, unexpected)
+
+
+def problem_response(problem: Problem) -> Response:
+    return Response(problem.model_dump_json(exclude_none=True), status=problem.status, content_type=PROBLEM_JSON)

@@ -1,0 +1,54 @@
+"""``/api/v1/chains``."""
+
+from uuid import UUID
+
+from sluice.contracts.base import Page
+from sluice.contracts.chains import Chain, ChainPage, RequestChain
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.states import ChainState
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.rest.route import Route
+from wfms.operator.usecases.request_chain import request_chain
+
+
+class ChainQuery(Page):
+    """``template``: name. ``dataset``: uid of the first input."""
+
+    state: ChainState | None = None
+    template: str | None = None
+    dataset: UUID | None = None
+    limit: int = 100
+
+
+class ChainRoutes:
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._database = dependencies.database
+        self._chains = dependencies.chains
+        self._dms = dependencies.dms
+
+    def routes(self) -> list[Route]:
+        uid = "/chains/<uuid:uid>"
+        return [
+            Route("GET", "/chains", self.list, "Chains, newest first.",
+                  answer=ChainPage, query=ChainQuery, errors=(NotAvailable,)),
+            Route("POST", "/chains", self.request, "Carries a data set through a template; a repetition gives the first chain.",
+                  answer=Chain, status=201, body=RequestChain, errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
+            Route("GET", uid, self.read, "One chain with its steps and data sets.", answer=Chain, errors=(NotFound, NotAvailable)),
+            Route("POST", uid + "/cancel", self.cancel, "Cancels a chain and its running tasks.",
+                  answer=Chain, errors=(NotFound, Conflict, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self, query: ChainQuery) -> ChainPage:
+        states = None if query.state is None else [query.state]
+        return await self._chains.chains(
+            state=states, template=query.template, dataset=query.dataset, after=query.after, limit=query.limit
+        )
+
+    async def request(self, body: RequestChain) -> Chain:
+        return await request_chain(self._database, self._chains, self._dms, body)
+
+    async def read(self, uid: UUID) -> Chain:
+        return await self._chains.chain(uid)
+
+    async def cancel(self, uid: UUID) -> Chain:
+        return await self._chains.cancel(uid)

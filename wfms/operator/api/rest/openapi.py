@@ -1,0 +1,65 @@
+"""The OpenAPI document of the REST interface, made from the declarations of its routes."""
+
+import re
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from sluice.contracts.problems import Problem
+from wfms.operator.api.rest.route import Route
+
+_REF = "#/components/schemas/{model}"
+_TYPES = {"uuid": {"type": "string", "format": "uuid"}, "int": {"type": "integer"}}
+_PART = re.compile(r"<(?:(\w+):)?(\w+)>")
+
+
+def document(routes: list[Route]) -> dict[str, Any]:
+    """OpenAPI 3.1."""
+    models: set[type[BaseModel]] = {Problem}
+    for route in routes:
+        models |= {model for model in (route.answer, route.body) if model is not None}
+    ordered = sorted(models, key=lambda model: model.__name__)
+    _, schemas = models_json_schema([(model, "validation") for model in ordered], ref_template=_REF)
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        path = "/api/v1" + _PART.sub(r"{\2}", route.rule)
+        paths.setdefault(path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Sluice wfms.operator", "version": "1"},
+        "paths": paths,
+        "components": {"schemas": schemas["$defs"]},
+    }
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    answers: dict[str, Any] = {str(route.status): {"description": "Done"} | _content(route.answer)}
+    for error in route.errors:
+        answers[str(error.status)] = {"description": error.title} | _content(Problem, "application/problem+json")
+    operation: dict[str, Any] = {"summary": route.summary, "parameters": _parameters(route), "responses": answers}
+    if route.body is not None:
+        body = _content(route.body)
+        if route.uploads:
+            body["content"]["text/plain"] = {"schema": {"type": "string"}}
+            body["content"]["multipart/form-data"] = {
+                "schema": {"type": "object", "properties": {"name": {"type": "string"}, "cwl": {"type": "string"}}}
+            }
+        operation["requestBody"] = body
+    return operation
+
+
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    found = [
+        {"name": name, "in": "path", "required": True, "schema": _TYPES.get(kind, {"type": "string"})}
+        for kind, name in _PART.findall(route.rule)
+    ]
+    if route.query is not None:
+        schema = route.query.model_json_schema()
+        for name, value in schema.get("properties", {}).items():
+            found.append({"name": name, "in": "query", "required": name in schema.get("required", []), "schema": value})
+    return found
+
+
+def _content(model: type[BaseModel] | None, media: str = "application/json") -> dict[str, Any]:
+    return {} if model is None else {"content": {media: {"schema": {"$ref": _REF.format(model=model.__name__)}}}}

@@ -1,0 +1,69 @@
+"""Routes of the DMS and the WMS that people use, passed on as they are: same path, same query, same answer."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from flask import request
+from pydantic import BaseModel
+
+from sluice.contracts.base import Contract
+from sluice.contracts.datasets import (
+    CloseDataset, Dataset, DatasetPage, FilePage, NewDataset, NewFiles, NewPeriod, NewRun, NewStorage, Period, Registered, Run,
+    Storage,
+)  # fmt: skip
+from sluice.contracts.pilots import PilotList
+from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.contracts.tasks import Explanation, Job, JobPage, TaskStatus
+from wfms.operator.api.rest.route import Answered, Route, View
+from wfms.operator.usecases.pass_on import PassedOn, pass_on
+
+#: Bytes; ten thousand files are registered with one request.
+LARGEST_BODY = 16 * 1024 * 1024
+
+_Row = tuple[str, str, str, str, type[BaseModel] | None, type[Contract] | None]
+
+#: Service, method, path, what it is for, answer, body.
+PASSED_ON: tuple[_Row, ...] = (
+    ("dms", "GET", "/datasets", "Data sets, by the order in which they closed.", DatasetPage, None),
+    ("dms", "POST", "/datasets", "Registers a data set.", Dataset, NewDataset),
+    ("dms", "GET", "/datasets/<uuid:uid>", "One data set.", Dataset, None),
+    ("dms", "GET", "/datasets/<uuid:uid>/files", "Its files, in order.", FilePage, None),
+    ("dms", "POST", "/datasets/<uuid:uid>/files", "Registers files.", Registered, NewFiles),
+    ("dms", "POST", "/datasets/<uuid:uid>/close", "Closes a data set: it is complete.", Dataset, CloseDataset),
+    ("dms", "GET", "/storages", "Storages.", None, None),
+    ("dms", "POST", "/storages", "Registers a storage.", Storage, NewStorage),
+    ("dms", "GET", "/periods", "Periods of data taking.", None, None),
+    ("dms", "POST", "/periods", "Registers a period.", Period, NewPeriod),
+    ("dms", "GET", "/runs", "Runs.", None, None),
+    ("dms", "POST", "/runs", "Registers a run.", Run, NewRun),
+    ("wms", "POST", "/tasks/<uuid:uid>/retry", "Gives failed and held jobs another round.", TaskStatus, None),
+    ("wms", "GET", "/tasks/<uuid:uid>/jobs", "Jobs of a task.", JobPage, None),
+    ("wms", "GET", "/tasks/<uuid:uid>/explain", "Why a task does not run, or why it failed.", Explanation, None),
+    ("wms", "GET", "/jobs/<int:job>", "A job with its attempts.", Job, None),
+    ("wms", "POST", "/jobs/<int:job>/retry", "Gives a failed or held job another round.", Job, None),
+    ("wms", "GET", "/jobs/<int:job>/explain", "Why a job does not run, or why it failed.", Explanation, None),
+    ("wms", "GET", "/pilots", "Pilots and what they do.", PilotList, None),
+    ("wms", "POST", "/pilots/<uuid:uid>/drain", "Asks a pilot to finish what it has, and end.", None, None),
+)
+
+
+def passed_on_routes(others: Mapping[str, httpx.AsyncClient]) -> list[Route]:
+    return [
+        Route(method, rule, _view(others, service), summary, answer=answer, body=body, read=_read, errors=(NotFound, NotAvailable))
+        for service, method, rule, summary, answer, body in PASSED_ON
+    ]
+
+
+def _read() -> PassedOn:
+    request.max_content_length = LARGEST_BODY
+    content = request.get_data(cache=False)
+    return PassedOn(request.method, request.path, request.query_string.decode("latin-1"), content, request.content_type or "")
+
+
+def _view(others: Mapping[str, httpx.AsyncClient], service: str) -> View:
+    async def view(body: PassedOn, **_path: Any) -> Answered:
+        back = await pass_on(others[service], service, body)
+        return Answered(back.content, back.status, back.content_type)
+
+    return view

@@ -1,0 +1,102 @@
+"""How a route of the REST interface is declared: Flask serves it, and the OpenAPI document is made from the same declaration."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from flask import Blueprint, Response, request
+from pydantic import BaseModel, ValidationError
+
+from sluice.contracts.base import Contract
+from sluice.contracts.problems import Finding, ServiceError
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.domain.errors import RequestRefused
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer with a status of its own, or one that is passed on as it came."""
+
+    body: Contract | bytes | None
+    status: int = 200
+    content_type: str = "application/json"
+
+
+#: Called on the event loop with the parts of the path by name, ``query`` and ``body`` where the route declares them.
+View = Callable[..., Awaitable[Contract | Answered | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """``rule``: path below ``/api/v1`` with Flask's converters. ``read``: makes the body from something else than plain JSON."""
+
+    method: str
+    rule: str
+    view: View
+    summary: str
+    answer: type[BaseModel] | None = None
+    status: int = 200
+    body: type[Contract] | None = None
+    query: type[Contract] | None = None
+    errors: tuple[type[ServiceError], ...] = ()
+    read: Callable[[], Any] | None = None
+    #: Takes a form with a file, or bare text, beside JSON.
+    uploads: bool = False
+
+
+def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
+    rest = Blueprint("rest", __name__, url_prefix="/api/v1")
+    for number, route in enumerate(routes):
+        rest.add_url_rule(route.rule, f"route{number}", _serve(route, bridge), methods=[route.method])
+    return rest
+
+
+def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
+    def serve(**path: Any) -> Response:
+        arguments: dict[str, Any] = dict(path)
+        if route.query is not None:
+            arguments["query"] = parse_query(route.query)
+        if route.read is not None:
+            arguments["body"] = route.read()
+        elif route.body is not None:
+            arguments["body"] = parse_json(route.body)
+        return _response(bridge.run(_call(route.view, arguments)), route.status)
+
+    return serve
+
+
+async def _call(view: View, arguments: dict[str, Any]) -> Contract | Answered | None:
+    return await view(**arguments)
+
+
+def _response(answer: Contract | Answered | None, status: int) -> Response:
+    content_type = "application/json"
+    if isinstance(answer, Answered):
+        status, content_type, answer = answer.status, answer.content_type, answer.body  # type: ignore[assignment]
+    if answer is None:
+        return Response(status=204 if status == 200 else status)
+    data = answer if isinstance(answer, bytes) else answer.model_dump_json()  # type: ignore[redundant-expr,unreachable]
+    return Response(data, status=status, content_type=content_type)
+
+
+def parse_json(model: type[ModelT]) -> ModelT:
+    """The request's JSON body. Raises ``RequestRefused`` with every field that is wrong."""
+    try:
+        return model.model_validate_json(request.get_data(cache=False) or b"{}")
+    except ValidationError as error:
+        raise refused("body", error) from error
+
+
+def parse_query(model: type[ModelT]) -> ModelT:
+    """The request's query string; a parameter that is not known is refused. Raises ``RequestRefused``."""
+    try:
+        return model.model_validate(request.args.to_dict())
+    except ValidationError as error:
+        raise refused("query", error) from error
+
+
+def refused(part: str, error: ValidationError) -> RequestRefused:
+    findings = [Finding(message=f"{'.'.join([part, *map(str, e['loc'])])}: {e['msg']}") for e in error.errors()]
+    return RequestRefused(findings)

@@ -1,0 +1,17 @@
+"""Every route of the REST interface."""
+
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.rest.chains import ChainRoutes
+from wfms.operator.api.rest.passed_on import passed_on_routes
+from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.tasks import TaskRoutes
+from wfms.operator.api.rest.templates import TemplateRoutes
+
+
+def all_routes(dependencies: Dependencies) -> list[Route]:
+    return [
+        *TemplateRoutes(dependencies).routes(),
+        *ChainRoutes(dependencies).routes(),
+        *TaskRoutes(dependencies).routes(),
+        *passed_on_routes(dependencies.others),
+    ]

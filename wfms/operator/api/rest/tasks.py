@@ -1,0 +1,64 @@
+"""``/api/v1/tasks``, and the text of jobs' logs."""
+
+from uuid import UUID
+
+from sluice.contracts.base import Contract
+from sluice.contracts.chains import ChainTask, ChainTaskList
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.states import StepState
+from sluice.contracts.tasks import Prioritise, TaskStatus
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.usecases.read_log import read_log
+from wfms.operator.usecases.read_tasks import read_task, read_tasks
+
+
+class TaskQuery(Contract):
+    """``status``: of the step."""
+
+    status: StepState | None = None
+
+
+class LogQuery(Contract):
+    """``attempt``: by default the last one that has left a log."""
+
+    attempt: int | None = None
+
+
+class TaskRoutes:
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._chains = dependencies.chains
+        self._dms = dependencies.dms
+        self._wms = dependencies.wms
+        self._log_preview = dependencies.settings.log_preview
+
+    def routes(self) -> list[Route]:
+        uid = "/tasks/<uuid:uid>"
+        return [
+            Route("GET", "/tasks", self.list, "Tasks with their counts of jobs, newest first.",
+                  answer=ChainTaskList, query=TaskQuery, errors=(NotAvailable,)),
+            Route("GET", uid, self.read, "One task.", answer=ChainTask, errors=(NotFound, NotAvailable)),
+            Route("POST", uid + "/cancel", self.cancel, "Cancels a task.",
+                  answer=TaskStatus, errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/rank", self.prioritise, "Changes a task's rank; higher runs earlier.",
+                  answer=TaskStatus, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
+            Route("GET", "/jobs/<int:job>/log", self.log, "The beginning of a job's log, as text.",
+                  query=LogQuery, errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self, query: TaskQuery) -> ChainTaskList:
+        rows = await read_tasks(self._chains, self._wms)
+        return ChainTaskList(tasks=[row for row in rows if query.status in {None, row.status}])
+
+    async def read(self, uid: UUID) -> ChainTask:
+        return await read_task(self._chains, self._wms, uid)
+
+    async def cancel(self, uid: UUID) -> TaskStatus:
+        return await self._wms.cancel_task(uid)
+
+    async def prioritise(self, uid: UUID, body: Prioritise) -> TaskStatus:
+        return await self._wms.prioritise(uid, body.rank)
+
+    async def log(self, job: int, query: LogQuery) -> Answered:
+        text = await read_log(self._dms, self._wms, job, most=self._log_preview, attempt=query.attempt)
+        return Answered(text.text.encode(), content_type="text/plain; charset=utf-8")

@@ -1,0 +1,108 @@
+"""What stands on the first page: numbers, and what needs a person, each in one sentence."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sluice.contracts.pilots import Pilot
+from sluice.contracts.states import ChainState, PilotState
+from wfms.operator.domain.progress import ChainProgress
+from wfms.operator.domain.wording import count_text
+
+
+class Weight(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """``chain`` or ``task``: uid of what it is about, as text."""
+
+    weight: Weight
+    text: str
+    chain: str = ""
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pilots:
+    pilots: list[Pilot]
+
+    @property
+    def active(self) -> list[Pilot]:
+        return [pilot for pilot in self.pilots if pilot.state in {PilotState.ACTIVE, PilotState.DRAINING}]
+
+    @property
+    def slots(self) -> int:
+        return sum(pilot.slots for pilot in self.active)
+
+    @property
+    def busy(self) -> int:
+        return sum(pilot.running for pilot in self.active)
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """``pilots`` None: the WMS does not answer."""
+
+    running: list[ChainProgress]
+    ended: list[ChainProgress]
+    more_running: bool
+    pilots: Pilots | None
+    notices: list[Notice]
+    templates: int
+    waiting_jobs: int
+    running_jobs: int
+
+
+def overview_of(
+    *,
+    running: list[ChainProgress],
+    ended: list[ChainProgress],
+    more_running: bool,
+    pilots: list[Pilot] | None,
+    troubles: list[str],
+    templates: int,
+) -> Overview:
+    tasks = [progress.task for chain in running for progress in chain.steps if progress.task is not None]
+    waiting = sum(task.ready for task in tasks)
+    known = None if pilots is None else Pilots(pilots)
+    notices = [Notice(Weight.ERROR, trouble) for trouble in troubles]
+    if known is not None and not known.active and waiting:
+        notices.append(Notice(Weight.ERROR, f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs: start one"))
+    for chain in running:
+        notices += _of_running(chain)
+    notices += [_of_failed(chain) for chain in ended if chain.chain.state is ChainState.FAILED]
+    if known is not None:
+        notices += [
+            Notice(Weight.WARNING, f"Pilot {pilot.name} on {pilot.host} stopped answering; its jobs were given to others")
+            for pilot in known.pilots
+            if pilot.state is PilotState.LOST
+        ][:3]
+    return Overview(
+        running, ended, more_running, known, notices, templates, waiting, sum(task.running + task.leased for task in tasks)
+    )
+
+
+def _of_running(progress: ChainProgress) -> list[Notice]:
+    found: list[Notice] = []
+    for step in progress.steps:
+        task = step.task
+        name = f"{progress.chain.template_name} over {progress.chain.dataset_name}, step {step.step.name}"
+        if task is not None and task.held:
+            text = f"{name}: {count_text(task.held, 'job')} took several pilots down and {'waits' if task.held == 1 else 'wait'} for a decision"
+            found.append(Notice(Weight.ERROR, text, task=str(task.uid)))
+        elif task is not None and task.failed:
+            why = ", ".join(f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items())
+            text = f"{name}: {count_text(task.failed, 'job')} failed for good" + (f" ({why})" if why else "")
+            found.append(Notice(Weight.WARNING, text, task=str(task.uid)))
+        elif step.step.reason and not step.step.state.final:
+            found.append(Notice(Weight.WARNING, f"{name}: {step.step.reason}", chain=str(progress.chain.uid)))
+    return found
+
+
+def _of_failed(progress: ChainProgress) -> Notice:
+    chain = progress.chain
+    reason = progress.reason or "no reason was given"
+    return Notice(Weight.ERROR, f"{chain.template_name} over {chain.dataset_name} failed: {reason}", chain=str(chain.uid))

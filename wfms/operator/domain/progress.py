@@ -1,0 +1,128 @@
+"""How far a step, a task, a chain is: counts of jobs, and the parts of a bar that show them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sluice.contracts.chains import Chain, ChainStep
+from sluice.contracts.states import StepState, TaskState
+from sluice.contracts.tasks import TaskStatus
+
+
+class Part(StrEnum):
+    """Parts of a bar, in the order in which they stand."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    HELD = "held"
+    RUNNING = "running"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """``start`` and ``share`` in per cent of the bar."""
+
+    part: Part
+    jobs: int
+    start: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    total: int
+    by_part: dict[Part, int]
+
+    @property
+    def done(self) -> int:
+        """Jobs that have ended, in whatever way."""
+        return sum(self.by_part[part] for part in (Part.FINISHED, Part.FAILED, Part.CANCELED))
+
+    @property
+    def sentence(self) -> str:
+        """``48 of 60 jobs finished, 1 failed, 4 running, 7 waiting``."""
+        first = f"{self.by_part[Part.FINISHED]} of {self.total} {'job' if self.total == 1 else 'jobs'} finished"
+        rest = [f"{jobs} {part}" for part, jobs in self.by_part.items() if jobs and part is not Part.FINISHED]
+        return ", ".join([first, *rest])
+
+    def segments(self) -> list[Segment]:
+        """Those that are not empty; their shares add up to 100."""
+        found: list[Segment] = []
+        start = 0.0
+        for part, jobs in self.by_part.items():
+            if jobs:
+                share = 100.0 * jobs / self.total
+                found.append(Segment(part, jobs, round(start, 3), round(share, 3)))
+                start += share
+        return found
+
+
+def counts_of(status: TaskStatus) -> Counts:
+    return Counts(
+        status.total,
+        {
+            Part.FINISHED: status.finished,
+            Part.FAILED: status.failed,
+            Part.CANCELED: status.canceled,
+            Part.HELD: status.held,
+            Part.RUNNING: status.running + status.leased,
+            Part.WAITING: status.ready,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StepProgress:
+    """``task`` None: the WMS does not have it (yet), or does not answer."""
+
+    step: ChainStep
+    task: TaskStatus | None
+
+    @property
+    def counts(self) -> Counts | None:
+        return None if self.task is None or self.task.total == 0 else counts_of(self.task)
+
+    @property
+    def note(self) -> str:
+        """Why it is where it is, in a few words; empty where the counts say all."""
+        if self.step.reason or (self.task is not None and self.task.reason):
+            return self.step.reason or (self.task.reason if self.task else "")
+        match self.step.state:
+            case StepState.PENDING:
+                return "waits for the step before it"
+            case StepState.STARTING:
+                return "its storages and data sets are being made"
+            case StepState.IN_PROGRESS if self.task is None:
+                return "on its way to the WMS"
+            case StepState.IN_PROGRESS if self.task.state is TaskState.WAITING:
+                return "waits until its input is complete"
+            case _:
+                return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChainProgress:
+    chain: Chain
+    steps: list[StepProgress]
+
+    @property
+    def steps_done(self) -> int:
+        return sum(progress.step.state is StepState.FINISHED for progress in self.steps)
+
+    @property
+    def failed_jobs(self) -> int:
+        return sum(progress.task.failed for progress in self.steps if progress.task is not None)
+
+    @property
+    def reason(self) -> str:
+        """Why it failed or was canceled: the chain's own reason, or that of the first step that has one."""
+        if self.chain.reason or not self.chain.state.final:
+            return self.chain.reason
+        ended = (step for step in self.chain.steps if step.state in {StepState.FAILED, StepState.CANCELED} and step.reason)
+        return next((f"step {step.name}: {step.reason}" for step in ended), "")
+
+
+def chain_progress(chain: Chain, tasks: dict[str, TaskStatus]) -> ChainProgress:
+    """``tasks``: by uid as text."""
+    return ChainProgress(chain, [StepProgress(step, tasks.get(str(step.task_uid))) for step in chain.steps])

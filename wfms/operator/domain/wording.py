@@ -1,0 +1,74 @@
+"""Words and numbers for people."""
+
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
+
+_SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86_400
+
+
+def condition_text(condition: Condition) -> str:
+    """``is raw``, ``one of 1, 2``, ``from 3 to 9``, ``like run-*``."""
+    match condition:
+        case Equals(value=value):
+            return "is absent" if value is None else f"is {_value(value)}"
+        case OneOf(values=values):
+            return "is one of " + ", ".join(_value(value) for value in values)
+        case Between(minimum=low, maximum=high):
+            return _range(low, high)
+        case Glob(pattern=pattern):
+            return f"is like {pattern}"
+        case _:
+            assert_never(condition)
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return "is any number"
+    if low is None:
+        return f"is at most {high:g}"
+    return f"is at least {low:g}" if high is None else f"is from {low:g} to {high:g}"
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def size_text(size: float) -> str:
+    """Bytes in decimal units: ``950 B``, ``1.2 MB``."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if abs(size) < 999.5:
+            return f"{size:.0f} {unit}" if unit == "B" or size >= 99.5 else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} PB"
+
+
+def duration_text(duration: timedelta) -> str:
+    """``4.2 s``, ``3 min 5 s``, ``2 h 10 min``, ``3 d 4 h``."""
+    seconds = max(duration.total_seconds(), 0.0)
+    if seconds < _MINUTE:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    for big, small, names in ((_MINUTE, _SECOND, ("min", "s")), (_HOUR, _MINUTE, ("h", "min")), (_DAY, _HOUR, ("d", "h"))):
+        if seconds < big * 60 or big == _DAY:
+            whole, rest = divmod(int(seconds), big)
+            return f"{whole} {names[0]}" + (f" {rest // small} {names[1]}" if rest // small else "")
+    return ""
+
+
+def ago_text(moment: datetime, now: datetime) -> str:
+    """``just now``, ``5 min ago``, ``2 h ago``, ``3 d ago``."""
+    seconds = int((now - moment).total_seconds())
+    for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit} {name} ago"
+    return "just now" if seconds < 10 else f"{seconds} s ago"
+
+
+def count_text(number: int, one: str, many: str | None = None) -> str:
+    """``1 job``, ``1 204 jobs`` (narrow spaces between thousands)."""
+    return f"{number_text(number)} {one if number == 1 else many or one + 's'}"
+
+
+def number_text(number: int) -> str:
+    return f"{number:,}".replace(",", "\u202f")

@@ -1,0 +1,44 @@
+"""Deletes a template: from now on it matches nothing."""
+
+import structlog
+
+from sluice.clients.chains import ChainsClient
+from sluice.contracts.states import ChainState
+from sluice.servicekit.database import Database
+from wfms.operator.db import templates
+from wfms.operator.domain.errors import TemplateInUse, TemplateUnknown
+
+log = structlog.get_logger(__name__)
+
+#: Chains looked at when asking whether a template is in use.
+_LOOK = 1000
+
+
+async def delete_template(database: Database, chains: ChainsClient, name: str, *, force: bool = False) -> list[int]:
+    """Precondition: no chain of it runs, or ``force``. Effect: all its versions are deleted; chains that run go on, on their own
+    copy of the plan. Gives the versions. Messages: none. Raises ``TemplateUnknown``, ``TemplateInUse``, and ``NotAvailable`` where
+    the chain service cannot be asked (``force`` does not ask)."""
+    async with database.connection() as connection:
+        if await templates.latest(connection, name) is None:
+            raise TemplateUnknown(name)
+    if not force:
+        running = await count_running(chains, name)
+        if running:
+            raise TemplateInUse(name, running)
+    async with database.transaction() as transaction:
+        await templates.lock_name(transaction.connection, name)
+        versions = await templates.delete(transaction.connection, name)
+    log.info("template.deleted", template=name, versions=versions, force=force)
+    return versions
+
+
+async def count_running(chains: ChainsClient, name: str) -> int:
+    """Chains of any version of the template that have not ended."""
+    states = [state for state in ChainState if not state.final]
+    count, after = 0, None
+    while True:
+        page = await chains.chains(state=states, template=name, after=after, limit=_LOOK)
+        count += len(page.chains)
+        if page.next is None:
+            return count
+        after = page.next

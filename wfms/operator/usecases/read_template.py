@@ -1,0 +1,40 @@
+"""Reads stored templates."""
+
+from uuid import UUID
+
+from sluice.servicekit.database import Database
+from wfms.operator.db import templates
+from wfms.operator.domain.errors import TemplateUnknown
+from wfms.operator.domain.template import StoredTemplate
+
+
+async def list_templates(database: Database, *, every_version: bool = False) -> list[StoredTemplate]:
+    """By name, newest version first. Deleted ones are left out: they match nothing."""
+    async with database.connection() as connection:
+        return await (templates.all_versions(connection) if every_version else templates.all_latest(connection))
+
+
+async def read_template(
+    database: Database, name: str, *, version: int | None = None, deleted: bool = False
+) -> StoredTemplate:
+    """The latest version that is not deleted, or exactly ``version`` (with ``deleted`` also if it is). Raises ``TemplateUnknown``."""
+    async with database.connection() as connection:
+        if version is None:
+            found = await templates.latest(connection, name)
+        else:
+            found = await templates.version_of(connection, name, version)
+    if found is None or (found.deleted_at is not None and not deleted):
+        raise TemplateUnknown(name, version)
+    return found
+
+
+async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
+    """All versions that are not deleted, newest first; empty when there is none."""
+    async with database.connection() as connection:
+        return await templates.all_versions(connection, name)
+
+
+async def read_template_by_id(database: Database, template_id: UUID) -> StoredTemplate | None:
+    """Also a deleted one: chains that run still show it."""
+    async with database.connection() as connection:
+        return await templates.by_id(connection, template_id)

@@ -1,0 +1,38 @@
+"""The operator service, wired: the only file that names what it is made of."""
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import Health
+from sluice.servicekit.links import Links
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.service import Service
+from sluice.servicekit.transport.base import Transport
+from wfms.operator.api.app import create_application
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.settings import OperatorSettings
+from wfms.operator.usecases.compile_text import Compiler
+
+NAME = "wfms.operator"
+
+
+def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> Service:
+    """``transport`` is not used: this service neither sends nor receives messages."""
+    metrics = ServiceMetrics(NAME)
+    database = Database(settings.database_url, source=NAME)
+    others = {service: links.http(service) for service in ("dms", "wms", "wfms.chains")}
+    dependencies = Dependencies(
+        settings=settings,
+        database=database,
+        compiler=Compiler(),
+        chains=ChainsClient(others["wfms.chains"]),
+        dms=DmsClient(others["dms"]),
+        wms=WmsClient(others["wms"]),
+        others=others,
+    )
+    bridge = Bridge(settings.patience)
+    app = create_application(dependencies, bridge=bridge, health=Health({"database": database.ping}), metrics=metrics)
+    return Service(NAME, app, [Migrator(settings.database_url, "wfms.operator.db.migrations"), database, bridge])

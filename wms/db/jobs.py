@@ -1,0 +1,167 @@
+"""Statements on jobs: claiming, renewing, ending attempts. All under the lock rule of ``wms/db/tasks.py``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.states import JobState
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+
+CLAIM_JOBS = statement("""
+-- Due retries first, then jobs never leased, in order of seq and behind those taken already ($3). Both walk the index jobs_ready
+-- from its first usable entry, however many jobs wait. MiB of the node: $5; seconds of the lease: $6.
+WITH due AS (
+    SELECT id FROM jobs
+    WHERE task_uid = $1 AND state = '{job.READY}' AND not_before > '-infinity' AND not_before <= now()
+        AND (ram IS NULL OR ram <= $5)
+    ORDER BY not_before, seq LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
+), fresh AS (
+    SELECT id FROM jobs
+    WHERE task_uid = $1 AND state = '{job.READY}' AND not_before = '-infinity' AND seq > $3
+    ORDER BY seq LIMIT $2 - (SELECT count(*) FROM due) FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE jobs SET
+    state = '{job.LEASED}', attempt = attempt + 1, pilot = $4, leased_at = now(), lease_until = now() + $6, started_at = NULL,
+    not_before = now()
+WHERE id = ANY(ARRAY(SELECT id FROM due UNION ALL SELECT id FROM fresh))
+RETURNING id, attempt, seq, inputs::text AS inputs, ram
+""")
+
+SELECT_IN_FLIGHT = statement("""
+-- The named jobs that a pilot has at this moment.
+SELECT id, task_uid, seq, state, attempt, pilot, failures, losses, ram, leased_at, started_at, inputs
+FROM jobs WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}')
+""")
+
+RENEW_LEASES = statement("""
+-- Exactly the named attempts that are still this pilot's ($4); those that have started become running, and count so.
+WITH named AS (
+    SELECT * FROM unnest($1::bigint[], $2::int[], $3::boolean[]) AS n(id, attempt, started)
+), held AS (
+    SELECT j.id, j.task_uid, n.started, n.started AND j.state = '{job.LEASED}' AS starts
+    FROM named AS n JOIN jobs AS j ON j.id = n.id AND j.attempt = n.attempt
+    WHERE j.pilot = $4 AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
+), renewed AS (
+    UPDATE jobs AS j SET
+        lease_until = now() + $5,
+        state = CASE WHEN h.starts THEN '{job.RUNNING}' ELSE j.state END,
+        started_at = CASE WHEN h.starts THEN now() ELSE j.started_at END
+    FROM held AS h WHERE j.id = h.id
+), counted AS (
+    UPDATE tasks AS t SET leased = t.leased - c.jobs, running = t.running + c.jobs
+    FROM (SELECT task_uid, count(*) AS jobs FROM held WHERE starts GROUP BY task_uid) AS c WHERE t.uid = c.task_uid
+)
+SELECT id FROM held
+""")
+
+SELECT_EXPIRED = statement("""
+-- The longest overdue leases; $1: grace.
+SELECT id FROM jobs
+WHERE state IN ('{job.LEASED}', '{job.RUNNING}') AND lease_until < now() - $1::interval
+ORDER BY lease_until LIMIT $2
+""")
+
+STILL_EXPIRED = statement("""
+-- Asked again under the lock: a heartbeat may have come meanwhile.
+SELECT id FROM jobs
+WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}') AND lease_until < now() - $2::interval
+""")
+
+END_ATTEMPTS = statement("""
+-- Moves the jobs and writes down the attempts. Guarded by attempt and state: the number of rows is what the caller expects, or it
+-- rolls back. Times are the database's; duration is the only thing taken from a pilot's clock.
+WITH ended AS (
+    SELECT * FROM jsonb_to_recordset($1) AS e(
+        id bigint, attempt int, state text, failures int, losses int, ram bigint, delay double precision,
+        outcome text, reported text, exit_code int, error_class text, message text, peak_memory double precision,
+        cpu_seconds double precision, log_url text, duration double precision, leased_at timestamptz, started_at timestamptz,
+        pilot uuid)
+), written AS (
+    INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, reported, exit_code, error_class, message,
+        peak_memory, cpu_seconds, log_url)
+    SELECT id, attempt, pilot, leased_at,
+        CASE WHEN duration IS NULL THEN started_at ELSE greatest(leased_at, now() - make_interval(secs => duration)) END,
+        outcome, reported, exit_code, error_class, message, peak_memory, cpu_seconds, log_url
+    FROM ended
+)
+UPDATE jobs AS j SET
+    state = e.state, failures = e.failures, losses = e.losses, ram = coalesce(e.ram, j.ram),
+    not_before = now() + make_interval(secs => e.delay), lease_until = NULL,
+    pilot = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE j.pilot END,
+    ended_at = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE now() END,
+    error_class = e.error_class, message = e.message
+FROM ended AS e
+WHERE j.id = e.id AND j.attempt = e.attempt AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
+""")
+
+CANCEL_IN_FLIGHT = statement("""
+-- The task has ended: what pilots have of it is no longer wanted, and their reports will be stale.
+WITH stopped AS (
+    UPDATE jobs SET state = '{job.CANCELED}', ended_at = now(), lease_until = NULL, message = $2
+    WHERE task_uid = $1 AND state IN ('{job.LEASED}', '{job.RUNNING}')
+    RETURNING id, attempt, pilot, leased_at, started_at
+)
+INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, message)
+SELECT id, attempt, pilot, leased_at, started_at, '{outcome.CANCELED}', $2 FROM stopped
+""")
+
+CANCEL_WAITING = statement("""
+UPDATE jobs SET state = '{job.CANCELED}', ended_at = now(), message = $2
+WHERE task_uid = $1 AND state IN ('{job.READY}', '{job.HELD}')
+""")
+
+SELECT_ENDED = """
+-- What became of attempts that are no longer in flight.
+SELECT a.job_id, a.attempt, a.pilot, a.reported
+FROM attempts AS a JOIN unnest($1::bigint[], $2::int[]) AS n(id, attempt) ON a.job_id = n.id AND a.attempt = n.attempt
+"""
+
+SELECT_OWNERS = "SELECT id, state, attempt, pilot FROM jobs WHERE id = ANY($1::bigint[])"
+
+NOTIFY_READY = "SELECT pg_notify('wms_ready', '')"
+
+#: A million rows are canceled in one transaction.
+CANCEL_TIMEOUT = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedJob:
+    """``inputs`` is JSON text as stored: it goes to the pilot as it is."""
+
+    id: int
+    attempt: int
+    task_uid: UUID
+    seq: int
+    inputs: str
+    ram: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobInFlight:
+    id: int
+    task_uid: UUID
+    seq: int
+    state: JobState
+    attempt: int
+    pilot: UUID
+    failures: int
+    losses: int
+    ram: int | None
+    leased_at: datetime
+    started_at: datetime | None
+    inputs: list[dict[str, Any]]
+
+
+async def claim_jobs(
+    connection: Connection, task_uid: UUID, *, jobs: int, after_seq: int, pilot: UUID, ram: int, lease: float
+) -> list[ClaimedJob]:
+    rows = await connection.fetch(CLAIM_JOBS, task_uid, jobs, after_seq, pilot, ram, timedelta(seconds=lease))
+    return [ClaimedJob(task_uid=task_uid, **row) for row in rows]
+
+
+async def jobs_in_flight(connection: Connection, ids: Sequence[int]) -> dict[int, JobInFlight]:
+    rows = await connection.fetch(SELECT_IN_FLIGHT, ids)
+    return {row["id"]: JobInFlight(**{**row, "state": JobState(row["state"])}) for row in rows}

@@ -1,0 +1,65 @@
+"""Descriptions of tasks, kept in memory: they never change once stored, so there is nothing to invalidate."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from uuid import UUID
+
+from sluice.contracts.pilots import PilotTask
+from sluice.contracts.tasks import Task, TaskOutput
+from sluice.servicekit.database import Connection
+from wms.db.tasks import SELECT_SPECS
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTask:
+    """``outputs``: by port. ``for_pilots``: what a pilot is told (a ``PilotTask`` as JSON)."""
+
+    task: Task
+    outputs: dict[str, TaskOutput]
+    for_pilots: bytes
+
+    @property
+    def datasets(self) -> list[UUID]:
+        """All data sets that the task writes: outputs, then logs."""
+        return [*(output.dat_out_uid for output in self.outputs.values()), self.task.log_out_uid]
+
+
+class KnownTasks:
+    """The ``limit`` descriptions used last."""
+
+    def __init__(self, limit: int = 512) -> None:
+        self._limit = limit
+        self._known: OrderedDict[UUID, KnownTask] = OrderedDict()
+
+    async def get(self, connection: Connection, uids: Iterable[UUID]) -> dict[UUID, KnownTask]:
+        """Those of ``uids`` that are stored."""
+        wanted = set(uids)
+        found = {uid: self._known[uid] for uid in wanted if uid in self._known}
+        missing = list(wanted - found.keys())
+        if missing:
+            for row in await connection.fetch(SELECT_SPECS, missing):
+                found[row["uid"]] = known(Task.model_validate(row["spec"]))
+        for uid, task in found.items():
+            self._known[uid] = task
+            self._known.move_to_end(uid)
+        while len(self._known) > self._limit:
+            self._known.popitem(last=False)
+        return found
+
+
+def known(task: Task) -> KnownTask:
+    pilot_task = PilotTask(
+        uid=task.uid,
+        chain_uid=task.chain_uid,
+        step=task.step,
+        executable=task.executable,
+        args=task.args,
+        mode=task.mode,
+        dat_in_port=task.dat_in_port,
+        outputs=task.outputs,
+        log_out_uid=task.log_out_uid,
+        log_out_url=task.log_out_url,
+        resources=task.resources,
+    )
+    return KnownTask(task, {output.port: output for output in task.outputs}, pilot_task.model_dump_json().encode())

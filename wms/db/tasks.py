@@ -1,0 +1,138 @@
+"""Statements on tasks.
+
+The lock rule: **every move of a job is made under the lock of its task's row; several tasks are locked in order of uid; job rows
+are never waited for by anyone who does not hold that lock; pilots' rows come last.** So there are no deadlocks, and the counters
+always equal the jobs' states. Locks are NO KEY UPDATE, with which the foreign key of new jobs gets along.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.states import DeviceType, TaskState
+from sluice.contracts.tasks import Task
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+from wms.domain.boundary import Counts
+from wms.domain.matching import Demand
+
+INSERT_TASK = """
+-- A task that is known already stays as it is.
+INSERT INTO tasks (uid, chain_uid, step, template, spec, mode, device_type, cores, ram, disk, base_rank, rank)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT (uid) DO NOTHING RETURNING uid
+"""
+
+SELECT_SPECS = "SELECT uid, spec FROM tasks WHERE uid = ANY($1::uuid[])"
+
+SELECT_DEMANDS = statement("""
+-- What pilots could be given; only live tasks are looked at, and no job.
+SELECT uid, rank, created_at, ready, cores, ram, disk, device_type FROM tasks
+WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
+""")
+
+_LOCKED = """
+uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, claimed_seq, errors, registered
+"""
+
+LOCK_TASKS = f"""
+-- In order of uid: see the lock rule.
+SELECT {_LOCKED} FROM tasks WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR NO KEY UPDATE
+"""  # noqa: S608 - column names only
+
+LOCK_TASKS_OF_JOBS = f"""
+SELECT {_LOCKED} FROM tasks
+WHERE uid = ANY(ARRAY(SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[])))
+ORDER BY uid FOR NO KEY UPDATE
+"""  # noqa: S608 - column names only
+
+ADD_TO_COUNTS = """
+-- Differences, so that the CHECKs catch whatever would not add up.
+UPDATE tasks AS t SET
+    ready = t.ready + d.ready, leased = t.leased + d.leased, running = t.running + d.running,
+    finished = t.finished + d.finished, failed = t.failed + d.failed, canceled = t.canceled + d.canceled,
+    held = t.held + d.held, failed_attempts = t.failed_attempts + d.failed_attempts,
+    errors = d.errors, registered = d.registered
+FROM jsonb_to_recordset($1) AS d(
+    uid uuid, ready int, leased int, running int, finished int, failed int, canceled int, held int,
+    failed_attempts int, errors jsonb, registered jsonb)
+WHERE t.uid = d.uid
+"""
+
+COUNT_LEASED = """
+UPDATE tasks AS t SET
+    ready = t.ready - d.jobs, leased = t.leased + d.jobs, claimed_seq = d.claimed_seq,
+    served_at = now(), started_at = coalesce(t.started_at, now())
+FROM jsonb_to_recordset($1) AS d(uid uuid, jobs int, claimed_seq bigint)
+WHERE t.uid = d.uid
+"""
+
+END_TASK = statement("""
+-- Everything that is open becomes canceled, in the same row as the final state.
+UPDATE tasks SET
+    state = $2, reason = $3, ended_at = now(), canceled = canceled + ready + leased + running + held,
+    ready = 0, leased = 0, running = 0, held = 0, split_token = NULL, split_until = NULL
+WHERE uid = $1 AND state = ANY($4)
+RETURNING chain_uid, registered
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class LockedTask:
+    """A task whose row this transaction has locked."""
+
+    uid: UUID
+    chain_uid: UUID
+    state: TaskState
+    counts: Counts
+    claimed_seq: int
+    errors: dict[str, int]
+    registered: dict[str, int]
+
+
+def _locked(row: Any) -> LockedTask:
+    counts = Counts(**{key: row[key] for key in ("ready", "leased", "running", "finished", "failed", "canceled", "held")})
+    return LockedTask(
+        uid=row["uid"],
+        chain_uid=row["chain_uid"],
+        state=TaskState(row["state"]),
+        counts=counts,
+        claimed_seq=row["claimed_seq"],
+        errors=row["errors"],
+        registered=row["registered"],
+    )
+
+
+async def insert_task(connection: Connection, task: Task) -> bool:
+    """False when it was there before."""
+    needs = task.resources
+    inserted = await connection.fetchval(
+        INSERT_TASK,
+        task.uid,
+        task.chain_uid,
+        task.step,
+        task.template,
+        task.model_dump(mode="json"),
+        task.mode,
+        task.device_type,
+        needs.cores,
+        needs.ram,
+        needs.disk,
+        task.rank,
+    )
+    return inserted is not None
+
+
+async def demands(connection: Connection) -> list[Demand]:
+    """Tasks that have ready jobs."""
+    rows = await connection.fetch(SELECT_DEMANDS)
+    return [Demand(**{**row, "device_type": DeviceType(row["device_type"])}) for row in rows]
+
+
+async def lock_tasks(connection: Connection, uids: Iterable[UUID]) -> dict[UUID, LockedTask]:
+    return {row["uid"]: _locked(row) for row in await connection.fetch(LOCK_TASKS, list(uids))}
+
+
+async def lock_tasks_of_jobs(connection: Connection, ids: Sequence[int]) -> dict[UUID, LockedTask]:
+    return {row["uid"]: _locked(row) for row in await connection.fetch(LOCK_TASKS_OF_JOBS, ids)}
+

@@ -1,0 +1,84 @@
+"""When a task ends, and how: the boundary conditions on the share of its jobs that have to succeed."""
+
+import math
+from dataclasses import dataclass
+
+from sluice.contracts.plan import Boundary
+from sluice.contracts.states import TaskState
+
+#: Jobs that must have ended before errors are weighed against successes.
+FIRST_FEW = 20
+#: Below this minimum more errors than successes may still be a success, so they are not weighed.
+WEIGHED_MINIMUM = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A task's jobs by state."""
+
+    ready: int = 0
+    leased: int = 0
+    running: int = 0
+    finished: int = 0
+    failed: int = 0
+    canceled: int = 0
+    held: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.ready + self.leased + self.running + self.finished + self.failed + self.canceled + self.held
+
+    @property
+    def open(self) -> int:
+        """Jobs that can still succeed without a person."""
+        return self.ready + self.leased + self.running
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    state: TaskState
+    reason: str
+
+
+def needed(share: float, total: int) -> int:
+    """Jobs that make up ``share`` of ``total``, rounded up; shares such as 0.1 of 10 give 1, whatever their binary rounding."""
+    return min(total, math.ceil(share * total - 1e-9))
+
+
+def ending(boundary: Boundary, counts: Counts) -> Ending | None:
+    """How a task all of whose jobs exist ends now, or None while it goes on.
+
+    * no jobs at all: failed;
+    * the sufficient share has finished: finished (the rest is canceled);
+    * the minimum is out of reach: failed at once;
+    * only held jobs are left, and the minimum is reached: finished (nobody has to look at them for this);
+    * errors outnumber successes after a first few, where the minimum asks for at least half: canceled.
+    """
+    total, finished, failed = counts.total, counts.finished, counts.failed
+    if total == 0:
+        return Ending(TaskState.FAILED, "its input data set has no files")
+    minimum = needed(boundary.minimum, total)
+    sufficient = max(minimum, needed(boundary.sufficient, total))
+    if finished >= sufficient and (finished > 0 or not counts.open):
+        rest = total - finished - failed
+        return Ending(TaskState.FINISHED, f"{finished} of {total} jobs finished" + _rest(failed, rest, sufficient))
+    if finished + counts.open + counts.held < minimum:
+        return Ending(
+            TaskState.FAILED,
+            f"{failed} of {total} jobs failed, so that the {minimum} that must succeed (minimum {boundary.minimum:g}) "
+            "cannot be reached",
+        )
+    if not counts.open and finished >= minimum:
+        return Ending(TaskState.FINISHED, f"{finished} of {total} jobs finished" + _rest(failed, counts.held, sufficient))
+    if failed > finished and finished + failed >= FIRST_FEW and boundary.minimum >= WEIGHED_MINIMUM:
+        return Ending(
+            TaskState.CANCELED, f"errors outnumber successes: of the first {finished + failed} jobs {failed} failed (of {total})"
+        )
+    return None
+
+
+def _rest(failed: int, left: int, sufficient: int) -> str:
+    parts = [f"{failed} failed"] if failed else []
+    if left:
+        parts.append(f"{left} canceled, for {sufficient} are sufficient")
+    return "".join(f", {part}" for part in parts)

@@ -1,0 +1,54 @@
+"""Which tasks' jobs a pilot gets: those that fit its resources, by rank, then by age."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sluice.contracts.pilots import NodeResources
+from sluice.contracts.states import DeviceType
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A task that has ready jobs, and what one job needs (``ram``, ``disk`` in MiB)."""
+
+    uid: UUID
+    rank: float
+    created_at: datetime
+    ready: int
+    cores: float
+    ram: int
+    disk: int
+    device_type: DeviceType
+
+
+def misfit(demand: Demand, node: NodeResources) -> str | None:
+    """Why a job of the task cannot run on the node ("needs 4 cores, the node has 2"); None when it can."""
+    for need, has, unit in (
+        (demand.cores, node.cores, "cores"),
+        (demand.ram, node.ram, "MiB of memory"),
+        (demand.disk, node.disk, "MiB of disk"),
+    ):
+        if need > has:
+            return f"needs {need:g} {unit}, the node has {has:g}"
+    if demand.device_type is DeviceType.GPU and not node.gpus:
+        return "needs a GPU, the node has none"
+    return None
+
+
+def order(demands: Iterable[Demand]) -> list[Demand]:
+    """Highest rank first; of equal rank the oldest; the uid settles ties, so that every instance orders alike."""
+    return sorted(demands, key=lambda demand: (-demand.rank, demand.created_at, demand.uid))
+
+
+def choose(demands: Iterable[Demand], node: NodeResources, *, jobs: int) -> list[Demand]:
+    """The first tasks, in order, that together have ``jobs`` ready jobs for the node (fewer if there are no more)."""
+    chosen: list[Demand] = []
+    for demand in order(demands):
+        if jobs <= 0:
+            break
+        if misfit(demand, node) is None:
+            chosen.append(demand)
+            jobs -= demand.ready
+    return chosen

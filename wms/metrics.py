@@ -1,0 +1,21 @@
+"""What the WMS counts beside what every service counts."""
+
+from prometheus_client import Counter, Histogram
+
+from sluice.servicekit.metrics import ServiceMetrics
+
+
+class WmsMetrics(ServiceMetrics):
+    def __init__(self) -> None:
+        super().__init__("wms")
+        self.leased = Counter("sluice_jobs_leased_total", "Jobs given to pilots.", registry=self.registry)
+        self.attempts = Counter("sluice_attempts_total", "Attempts ended.", ["outcome", "error"], registry=self.registry)
+        self.stale = Counter("sluice_reports_stale_total", "Reports of attempts no longer the job's.", registry=self.registry)
+        self.expired = Counter("sluice_leases_expired_total", "Leases that ran out.", registry=self.registry)
+        self.tasks_ended = Counter("sluice_tasks_ended_total", "Tasks ended.", ["state"], registry=self.registry)
+        self.lease_seconds = Histogram(
+            "sluice_lease_seconds",
+            "Time a pilot waited for its answer when it asked for jobs.",
+            registry=self.registry,
+            buckets=(0.002, 0.005, 0.01, 0.05, 0.25, 1.0, 5.0, 30.0, 60.0),
+        )

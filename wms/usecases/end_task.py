@@ -1,0 +1,45 @@
+"""Ends a task: the one place where a task becomes finished, failed or canceled (invariant 5)."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from sluice.contracts.datasets import NewFile
+from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
+from sluice.servicekit.database import Transaction
+from wms.db.jobs import CANCEL_IN_FLIGHT, CANCEL_TIMEOUT, CANCEL_WAITING
+from wms.db.known_tasks import KnownTask
+from wms.db.tasks import END_TASK
+from wms.domain.boundary import Ending
+from wms.domain.transitions import TASK_MOVES, sources
+
+Files = Mapping[UUID, Sequence[NewFile]]
+
+
+async def end_task(tx: Transaction, known: KnownTask, ending: Ending, *, files: Files | None = None) -> bool:
+    """Precondition: the task's row is locked by ``tx``, and its counters are up to date.
+
+    Effect: the task is final, and every open job of it canceled; attempts in flight are closed, so that their reports come too
+    late. ``files`` (by data set) are registered along. Messages: ``dms.files`` with ``close_at``, the exact number of files, for
+    every output and log data set; the event ``wms.task-ended``. False when the task was final already (then nothing happens).
+    """
+    uid = known.task.uid
+    row = await tx.connection.fetchrow(END_TASK, uid, ending.state, ending.reason, sources(TASK_MOVES, ending.state))
+    if row is None:
+        return False
+    message = f"canceled: its task ended as {ending.state}"
+    await tx.connection.execute(CANCEL_IN_FLIGHT, uid, message)
+    await tx.connection.execute(CANCEL_WAITING, uid, message, timeout=CANCEL_TIMEOUT)
+    for dataset in known.datasets:
+        count = row["registered"].get(str(dataset), 0)
+        register(tx, known, dataset, (files or {}).get(dataset, ()), close_at=count)
+    tx.send(TASK_ENDED, TaskEndedEvent(uid=uid, state=ending.state), subject=uid, task=uid, chain=known.task.chain_uid)
+    return True
+
+
+def register(
+    tx: Transaction, known: KnownTask, dataset: UUID, files: Sequence[NewFile], *, close_at: int | None = None
+) -> None:
+    """Promises ``dms.files`` for one data set of the task."""
+    # The files were checked on their way in.
+    data = RegisterFiles.model_construct(dataset_uid=dataset, files=list(files), close_at=close_at)
+    tx.send(DMS_FILES, data, subject=dataset, task=known.task.uid, chain=known.task.chain_uid, dataset=dataset)

@@ -1,0 +1,189 @@
+"""Applies the ends of attempts, whoever found them (a report, an expired lease, a pilot that signed off): the one place where a
+job leaves a pilot's hands, its task still living."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.datasets import NewFile
+from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, TaskState
+from sluice.servicekit.database import Transaction
+from wms.db.jobs import END_ATTEMPTS, NOTIFY_READY, JobInFlight
+from wms.db.known_tasks import KnownTask
+from wms.db.tasks import ADD_TO_COUNTS, LockedTask
+from wms.domain.boundary import Counts, Ending, ending
+from wms.domain.retry_rules import Verdict
+from wms.domain.transitions import JOB_MOVES, require_move
+from wms.usecases.end_task import end_task, register
+from wms.usecases.workload import Workload
+
+#: Attempts that did not succeed; one canceled or handed back is none of them.
+_UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
+
+
+@dataclass(frozen=True, slots=True)
+class EndedAttempt:
+    """``reported``: what the pilot said, None where it said nothing. ``files``: what is registered with it, by data set.
+    ``duration``: seconds the job ran, by the pilot's clock."""
+
+    job: JobInFlight
+    outcome: AttemptOutcome
+    verdict: Verdict
+    reported: AttemptOutcome | None = None
+    error: ErrorClass | None = None
+    message: str = ""
+    exit_code: int | None = None
+    peak_memory: float | None = None
+    cpu_seconds: float | None = None
+    log_url: str | None = None
+    duration: float | None = None
+    files: Sequence[tuple[UUID, NewFile]] = ()
+
+
+class LostGuard(Exception):
+    """A program error: jobs changed although their tasks' rows were locked. The transaction is rolled back."""
+
+    def __init__(self, expected: int, moved: int) -> None:
+        super().__init__(f"{moved} of {expected} attempts could be ended, all under the lock of their tasks")
+        self.expected = expected
+        self.moved = moved
+
+
+@dataclass(slots=True)
+class Settled:
+    """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks."""
+
+    delays: set[float] = field(default_factory=set)
+    ended: list[Ending] = field(default_factory=list)
+    attempts: Sequence[EndedAttempt] = ()
+
+    def announce(self, workload: Workload) -> None:
+        """Wakes waiting requests and counts; only once the transaction has committed."""
+        for delay in self.delays:
+            workload.signal.ready_in(delay)
+        for end in self.ended:
+            workload.metrics.tasks_ended.labels(end.state).inc()
+        for (outcome, error), number in Counter((a.outcome, a.error or "") for a in self.attempts).items():
+            workload.metrics.attempts.labels(outcome, error).inc(number)
+
+
+async def settle_attempts(
+    tx: Transaction, locked: Mapping[UUID, LockedTask], known: Mapping[UUID, KnownTask], attempts: Sequence[EndedAttempt]
+) -> Settled:
+    """Precondition: the tasks' rows are locked by ``tx`` and the jobs were read under that lock.
+
+    Effect: jobs moved, attempts written, counters changed, files promised to the DMS, and tasks that are decided by it ended.
+    Messages: ``dms.files``, one per data set; those of ``end_task``. Raises ``LostGuard``, ``IllegalMove``.
+    """
+    settled = Settled(attempts=attempts)
+    if not attempts:
+        return settled
+    for attempt in attempts:
+        require_move(JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}")
+    status = await tx.connection.execute(END_ATTEMPTS, [_attempt_row(attempt) for attempt in attempts])
+    if (moved := int(status.split()[-1])) != len(attempts):
+        raise LostGuard(len(attempts), moved)
+    settled.delays = {a.verdict.delay for a in attempts if a.verdict.state is JobState.READY}
+    if 0.0 in settled.delays:
+        await tx.connection.execute(NOTIFY_READY)
+    by_task: dict[UUID, list[EndedAttempt]] = defaultdict(list)
+    for attempt in attempts:
+        by_task[attempt.job.task_uid].append(attempt)
+    changes = {uid: _Change.of(locked[uid], ended) for uid, ended in by_task.items()}
+    await tx.connection.execute(ADD_TO_COUNTS, [change.row() for change in changes.values()])
+    for uid, change in changes.items():
+        await _conclude(tx, change, known[uid], settled)
+    return settled
+
+
+async def _conclude(tx: Transaction, change: "_Change", known: KnownTask, settled: Settled) -> None:
+    decided = change.ending(known)
+    if decided is not None and await end_task(tx, known, decided, files=change.files):
+        settled.ended.append(decided)
+        return
+    for dataset, files in change.files.items():
+        register(tx, known, dataset, files)
+
+
+@dataclass(slots=True)
+class _Change:
+    """What the ends of attempts change in one task's row."""
+
+    task: LockedTask
+    deltas: Counter[JobState]
+    failed_attempts: int
+    errors: Counter[str]
+    registered: Counter[str]
+    files: dict[UUID, list[NewFile]]
+    last_error: str
+
+    @classmethod
+    def of(cls, task: LockedTask, attempts: Sequence[EndedAttempt]) -> "_Change":
+        change = cls(task, Counter(), 0, Counter(task.errors), Counter(task.registered), defaultdict(list), "")
+        for attempt in attempts:
+            change.deltas[attempt.job.state] -= 1
+            change.deltas[attempt.verdict.state] += 1
+            change.failed_attempts += attempt.outcome in _UNSUCCESSFUL
+            if attempt.verdict.state is JobState.FAILED:
+                change.errors[attempt.error or ErrorClass.INTERNAL] += 1
+                change.last_error = _sentence(attempt)
+            for dataset, file in attempt.files:
+                change.files[dataset].append(file)
+                change.registered[str(dataset)] += 1
+        return change
+
+    def row(self) -> dict[str, Any]:
+        deltas = {state.value: self.deltas[state] for state in JobState}
+        return {
+            "uid": self.task.uid,
+            **deltas,
+            "failed_attempts": self.failed_attempts,
+            "errors": dict(self.errors),
+            "registered": dict(self.registered),
+        }
+
+    def ending(self, known: KnownTask) -> Ending | None:
+        """Decided only while the task is active: before, not all of its jobs exist."""
+        if self.task.state is not TaskState.ACTIVE:
+            return None
+        before = self.task.counts
+        counts = Counts(**{state.value: getattr(before, state.value) + self.deltas[state] for state in JobState})
+        decided = ending(known.task.boundary, counts)
+        if decided is None or not self.last_error or decided.state is TaskState.FINISHED:
+            return decided
+        return Ending(decided.state, f"{decided.reason}; last: {self.last_error}")
+
+
+def _sentence(attempt: EndedAttempt) -> str:
+    names = [file["name"] for file in attempt.job.inputs[:2]]
+    more = len(attempt.job.inputs) - len(names)
+    files = ", ".join(names) + (f" and {more} more" if more > 0 else "")
+    text = attempt.message or "no message"
+    return f"job {attempt.job.seq} ({files}): {attempt.error}: {text}"
+
+
+def _attempt_row(attempt: EndedAttempt) -> dict[str, Any]:
+    job, verdict = attempt.job, attempt.verdict
+    return {
+        "id": job.id,
+        "attempt": job.attempt,
+        "pilot": job.pilot,
+        "leased_at": job.leased_at,
+        "started_at": job.started_at,
+        "state": verdict.state,
+        "failures": verdict.failures,
+        "losses": verdict.losses,
+        "ram": verdict.ram,
+        "delay": verdict.delay,
+        "outcome": attempt.outcome,
+        "reported": attempt.reported,
+        "exit_code": attempt.exit_code,
+        "error_class": attempt.error,
+        "message": attempt.message,
+        "peak_memory": attempt.peak_memory,
+        "cpu_seconds": attempt.cpu_seconds,
+        "log_url": attempt.log_url,
+        "duration": attempt.duration,
+    }

@@ -1,0 +1,37 @@
+"""Tells waiting pilots' requests, within this process, that there may be work. The database is the truth; this saves waiting."""
+
+import asyncio
+
+
+class WorkSignal:
+    """``ready`` wakes all who wait; ``ready_in`` does so later (for jobs that pause before their next attempt)."""
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+        self._version = 0
+
+    @property
+    def version(self) -> int:
+        """Grows with every signal: what is read before looking for work is handed to ``wait`` afterwards."""
+        return self._version
+
+    def ready(self) -> None:
+        self._version += 1
+        event, self._event = self._event, asyncio.Event()
+        event.set()
+
+    def ready_in(self, seconds: float) -> None:
+        if seconds <= 0:
+            self.ready()
+        else:
+            asyncio.get_running_loop().call_later(seconds, self.ready)
+
+    async def wait(self, version: int, *, timeout: float) -> None:
+        """Returns at a signal given since ``version`` was read, or after ``timeout`` seconds."""
+        if self._version != version:
+            return
+        try:
+            async with asyncio.timeout(timeout):
+                await self._event.wait()
+        except TimeoutError:
+            return

@@ -1,0 +1,31 @@
+"""What the use cases of the WMS work with."""
+
+from dataclasses import dataclass, field
+
+from sluice.servicekit.database import Database
+from wms.db.known_tasks import KnownTasks
+from wms.metrics import WmsMetrics
+from wms.usecases.work_signal import WorkSignal
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Seconds: ``heartbeat`` asked of pilots; ``lease`` after which a silent pilot's jobs are given away, ``grace`` later at the
+    soonest (invariant 6); ``unseen`` after which a pilot counts as lost; ``poll`` between two looks for work of a waiting request.
+    ``losses``: nodes lost in a row that make a job wait for a person."""
+
+    heartbeat: float = 10.0
+    lease: float = 60.0
+    grace: float = 1.0
+    unseen: float = 120.0
+    poll: float = 1.0
+    losses: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    database: Database
+    terms: Terms = field(default_factory=Terms)
+    tasks: KnownTasks = field(default_factory=KnownTasks)
+    signal: WorkSignal = field(default_factory=WorkSignal)
+    metrics: WmsMetrics = field(default_factory=WmsMetrics)
