@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-import asyncpg
-
 from dms.domain.places import Root
 from sluice.contracts.datasets import NewStorage, Storage
 from sluice.contracts.states import StorageType
@@ -15,15 +13,18 @@ INSERT INTO storages (id, name, type, url, capacity, read_only) VALUES ($1, $2, 
 ON CONFLICT DO NOTHING RETURNING id
 """
 
-SELECT_SAME_STORAGE = """
--- The storage of this name, or else the one at this URL.
-SELECT * FROM storages WHERE name = $1 OR url = $2 ORDER BY name = $1 DESC LIMIT 1
+_WITH_USED = """
+SELECT s.*, coalesce((SELECT sum(u.bytes) FROM storage_usage u WHERE u.storage_id = s.id), 0)::bigint AS used FROM storages s
 """
 
-SELECT_STORAGES = """
+SELECT_SAME_STORAGE = f"""
+-- The storage of this name, or else the one at this URL.
+{_WITH_USED} WHERE name = $1 OR url = $2 ORDER BY name = $1 DESC LIMIT 1
+"""
+
+SELECT_STORAGES = f"""
 -- Enabled storages with the bytes of the files known on them.
-SELECT s.*, coalesce((SELECT sum(u.bytes) FROM storage_usage u WHERE u.storage_id = s.id), 0)::bigint AS used
-FROM storages s WHERE enabled AND ($1::text IS NULL OR type = $1) ORDER BY name
+{_WITH_USED} WHERE enabled AND ($1::text IS NULL OR type = $1) ORDER BY name
 """
 
 SELECT_ROOTS = "SELECT id, name, type, url, read_only, enabled FROM storages"
@@ -51,15 +52,13 @@ async def insert_storage(connection: Connection, uid: UUID, new: NewStorage) -> 
     return inserted is not None
 
 
-async def storage_like(connection: Connection, new: NewStorage) -> tuple[UUID, NewStorage] | None:
+async def storage_like(connection: Connection, new: NewStorage) -> Storage | None:
     row = await connection.fetchrow(SELECT_SAME_STORAGE, new.name, new.url)
-    if row is None:
-        return None
-    return row["id"], NewStorage(**{field: row[field] for field in NewStorage.model_fields})
+    return None if row is None else Storage(**row)
 
 
 async def enabled_storages(connection: Connection, type_: StorageType | None = None) -> list[Storage]:
-    return [to_storage(row) for row in await connection.fetch(SELECT_STORAGES, type_)]
+    return [Storage(**row) for row in await connection.fetch(SELECT_STORAGES, type_)]
 
 
 async def all_roots(connection: Connection) -> dict[UUID, Root]:
@@ -76,7 +75,3 @@ async def fold_usage(connection: Connection, *, more_than: int) -> None:
     """Adds up the changes of usage when there are more rows than this."""
     if await connection.fetchval(COUNT_USAGE) > more_than:
         await connection.execute(FOLD_USAGE)
-
-
-def to_storage(row: asyncpg.Record) -> Storage:
-    return Storage(**row)

@@ -23,7 +23,10 @@ class DatasetNotOpen(Conflict):
 class MoreThanComplete(Conflict):
     def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
         super().__init__(
-            f"data set {name!r} is complete with {complete} files and would have {count}", dataset=uid, count=count, complete=complete
+            f"data set {name!r} is complete with {complete} files and would have {count}",
+            dataset=uid,
+            count=count,
+            complete=complete,
         )
 
 
@@ -42,7 +45,7 @@ class OutputKept(Conflict):
 
     def __init__(self, uid: UUID, name: str, type_: DatasetType) -> None:
         super().__init__(
-            f"data set {name!r} is of type {type_}: what it holds may be the last copy; repeat with force=true to delete it for good",
+            f"data set {name!r} is of type {type_}: it may be the last copy; repeat with force=true to delete it for good",
             dataset=uid,
         )
 

@@ -68,7 +68,7 @@ def place_of(url: str, roots: Sequence[Root], *, what: str) -> Place:
 
 
 def stays_inside(path: str) -> bool:
-    """Is this a plain path, as written and with per-cent escapes undone: no ``.``, no ``..``, nothing empty, no chained protocol?"""
+    """Is it a plain path, as written and with per-cent escapes undone: no ``.`` or ``..``, no empty part, no second protocol?"""
     for _ in range(MOST_UNQUOTED):
         if "\x00" in path or "::" in path or any(part in {"", ".", ".."} for part in path.replace("\\", "/").split("/")):
             return False

@@ -33,12 +33,13 @@ async def register_dataset(database: Database, new: NewDataset) -> tuple[Dataset
             made = await insert_dataset(connection, uuid4(), new, period=period)
         except asyncpg.ForeignKeyViolationError as error:
             raise Unprocessable(f"data set {new.name!r}: period {period!r} is not registered", period=period) from error
-        except asyncpg.UniqueViolationError as error:
-            raise Conflict(f"data set {new.name!r}: the folder {new.url} is another data set's", url=new.url) from error
+        except asyncpg.UniqueViolationError:
+            made = None  # of the folder, or of the name by somebody at the same moment
         if made is not None:
             return made, True
         first = await dataset_by_name(connection, new.name)
-        assert first is not None  # noqa: S101 - the name was taken a moment ago, and data sets are never forgotten
+        if first is None:
+            raise Conflict(f"data set {new.name!r}: the folder {new.url} is another data set's", url=new.url)
         return _same(first, new), False
 
 

@@ -12,7 +12,7 @@ from sluice.servicekit.database import Database
 
 
 async def register_period(database: Database, new: NewPeriod) -> tuple[Period, bool]:
-    """Effect: a period; of a name that is known, the first (then False). Raises ``Conflict`` where it was registered differently."""
+    """Effect: a period; of a name that is known, the first (then False). Raises ``Conflict`` where that differs."""
     async with database.connection() as connection:
         made = await insert_period(connection, new)
         first = made or await period_by_name(connection, new.name)

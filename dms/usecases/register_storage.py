@@ -18,14 +18,16 @@ async def register_storage(database: Database, new: NewStorage) -> tuple[Storage
     """
     _, separator, path = new.url.partition("://")
     if not separator or not stays_inside(path.removeprefix("/")):
-        raise Unprocessable(f"storage {new.name!r}: {new.url} is no plain folder below the root: give one for Sluice", url=new.url)
+        raise Unprocessable(
+            f"storage {new.name!r}: {new.url} is no plain folder below the root: give one for Sluice", url=new.url
+        )
     async with database.connection() as connection:
         uid = uuid4()
         made = await insert_storage(connection, uid, new)
         if made:
             return Storage(id=uid, enabled=True, used=0, **new.model_dump()), True
-        found = await storage_like(connection, new)
-        assert found is not None  # noqa: S101 - name or URL was taken a moment ago, and storages are never forgotten
-        uid, first = found
-        require_same_request(f"storage {first.name!r} at {first.url}", first.model_dump(), new.model_dump(), storage=uid)
-        return await _read(connection, uid), False
+        first = await storage_like(connection, new)
+    assert first is not None  # noqa: S101 - name or URL was taken a moment ago, and storages are never forgotten
+    what = f"storage {first.name!r} at {first.url}"
+    require_same_request(what, first.model_dump(exclude={"id", "enabled", "used"}), new.model_dump(), storage=first.id)
+    return first, False

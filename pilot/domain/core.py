@@ -198,8 +198,11 @@ class PilotCore:
         slot.queue.clear()
         slot.started = None
         for held in reversed(others):
-            held.slot, held.stopping = None, None
-            self._waiting.appendleft(held)
+            held.slot = None
+            if held.stopping is None:
+                self._waiting.appendleft(held)
+            else:
+                yield from self._stopped_unstarted(held, now)
         for first in lost:
             del self._jobs[first.token]
             self._confirm_stopped(first)
@@ -277,6 +280,14 @@ class PilotCore:
     def _confirm_stopped(self, held: HeldJob) -> None:
         if held.stopping in {StopReason.CANCEL, StopReason.ABANDON}:
             self._confirmed.append(held.token)
+
+    def _stopped_unstarted(self, held: HeldJob, now: Now) -> Iterator[Instruction]:
+        del self._jobs[held.token]
+        self._confirm_stopped(held)
+        if held.stopping is StopReason.CANCEL:
+            yield SendReport(canceled_unstarted(held.job, now.wall))
+        elif held.stopping is StopReason.SHUTDOWN:
+            self._returned.append(held.token)
 
     def _forget_tasks(self) -> Iterator[Instruction]:
         """Tools loaded long ago and without jobs are given up, so that a pilot may live for months."""

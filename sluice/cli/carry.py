@@ -13,7 +13,7 @@ from uuid import UUID
 from sluice import storage
 from sluice.cli.connect import Connection
 from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import CloseDataset, Dataset, File, NewDataset, NewFile, NewFiles
+from sluice.contracts.datasets import Dataset, File, NewDataset, NewFile
 from sluice.contracts.problems import NotAvailable, Unprocessable
 from sluice.contracts.states import DatasetType, JobState, StorageType
 from sluice.contracts.tasks import Job
@@ -21,8 +21,6 @@ from sluice.contracts.templates import Template
 
 #: Seconds between two looks at a chain.
 LOOK = 0.2
-#: Files registered in one request.
-BATCH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ async def bring_in(
     if not stores:
         raise NotAvailable("the system has no input storage: register one with `sluice dataset add-storage`")
     folder = f"{stores[0].url}/{dataset.name}"
-    registered = await connection.dms.create_dataset(dataset.model_copy(update={"url": folder}))
+    registered = await connection.dms.register_dataset(dataset.model_copy(update={"url": folder}))
     entries: list[NewFile] = []
     for seq, (path, name) in enumerate(zip(files, _unique_names(files), strict=True)):
         url = f"{folder}/{name}"
@@ -62,12 +60,8 @@ async def bring_in(
             NewFile(seq=seq, name=name, size=stored.size, checksum=stored.checksum, url=url, meta={"source": path.name})
         )
         on_file(stored.size)
-        if len(entries) == BATCH:
-            await connection.dms.add_files(registered.uid, NewFiles(files=entries))
-            entries = []
-    if entries:
-        await connection.dms.add_files(registered.uid, NewFiles(files=entries))
-    return await connection.dms.close_dataset(registered.uid, CloseDataset(files=len(files)))
+    await connection.dms.register_files(registered.uid, entries)
+    return await connection.dms.close_dataset(registered.uid, files=len(files))
 
 
 async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
@@ -102,7 +96,7 @@ async def bring_out(connection: Connection, chain: Chain, template: Template, fo
         for output in template.plan.outputs
         for dataset in chain.datasets
         if (dataset.step, dataset.port) == (output.step, output.port)
-        for file in await connection.dms.all_files(dataset.uid)
+        async for file in connection.dms.all_files(dataset.uid)
     ]
     counts = Counter(_own_name(file.name) for _, file in found)
     written: list[Output] = []

@@ -4,7 +4,7 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -84,7 +84,7 @@ def _system(url: str | None, home: Path) -> Iterator[str]:
 
 
 async def _run(url: str, arguments: _Arguments) -> bool:
-    from sluice.cwl.compiler import pack_template  # noqa: PLC0415 - reading CWL takes long to import
+    from sluice.cwl import pack_template  # noqa: PLC0415 - reading CWL takes long to import
 
     started = time.monotonic()
     files = carry.input_files(arguments.files)
@@ -104,7 +104,7 @@ async def _follow(connection: Connection, chain: Chain, *, quiet: bool) -> tuple
     latest: list[ChainTask] = []
     with StepProgress() as progress:
 
-        def look(now: Chain, tasks: "carry.Sequence[ChainTask]") -> None:
+        def look(now: Chain, tasks: Sequence[ChainTask]) -> None:
             latest[:] = tasks
             if not quiet:
                 progress.show(now, tasks)

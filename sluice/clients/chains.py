@@ -14,8 +14,8 @@ class ChainsClient(ServiceClient):
     service = "wfms.chains"
 
     async def new_dataset(self, new: NewChain) -> Chain:
-        """Makes the chain; a repetition answers with the first. Raises ``Unprocessable`` (parameters that do not fit the plan, with
-        findings), ``Conflict`` (the data set is deleted or about to be)."""
+        """Makes the chain; a repetition answers with the first. Raises ``Unprocessable`` (parameters that do not fit the plan,
+        with findings), ``Conflict`` (the data set is deleted or about to be)."""
         return await self.call("POST", f"{_API}/datasets", body=new, answer=Chain)
 
     async def chains(self, *, state: ChainState | None = None, after: str | None = None, limit: int | None = None) -> ChainPage:

@@ -53,18 +53,9 @@ class OperatorClient(ServiceClient):
         body = RequestChain(dataset_uid=dataset, template=template, params=params or {})
         return await self.call("POST", f"{_API}/chains", body=body, answer=Chain)
 
-    async def chains(
-        self,
-        *,
-        state: ChainState | None = None,
-        template: str | None = None,
-        dataset: UUID | None = None,
-        after: str | None = None,
-        limit: int | None = None,
-    ) -> ChainPage:
+    async def chains(self, *, state: ChainState | None = None, after: str | None = None, limit: int | None = None) -> ChainPage:
         """Newest first."""
-        params = {"state": state, "template": template, "dataset": dataset, "after": after, "limit": limit}
-        return await self.call("GET", f"{_API}/chains", answer=ChainPage, params=params)
+        return await self.call("GET", f"{_API}/chains", answer=ChainPage, params={"state": state, "after": after, "limit": limit})
 
     async def chain(self, uid: UUID) -> Chain:
         return await self.call("GET", f"{_API}/chains/{uid}", answer=Chain)
@@ -73,8 +64,12 @@ class OperatorClient(ServiceClient):
         """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""
         return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
 
-    async def tasks(self, *, status: StepState | None = None) -> ChainTaskList:
-        return await self.call("GET", f"{_API}/tasks", answer=ChainTaskList, params={"status": status})
+    async def tasks(
+        self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None
+    ) -> ChainTaskList:
+        """Those of the newest chains first."""
+        params = {"chain": chain, "state": state, "limit": limit}
+        return await self.call("GET", f"{_API}/tasks", answer=ChainTaskList, params=params)
 
     async def task(self, uid: UUID) -> ChainTask:
         return await self.call("GET", f"{_API}/tasks/{uid}", answer=ChainTask)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
+from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
 from sluice.cwl.tree import Entry, clone, entries, mappings, put, short_name
 
 VERSIONS = ("v1.0", "v1.1", "v1.2")
@@ -33,7 +33,7 @@ class Document:
 def find_workflow(root: Any, findings: Findings) -> Document | None:
     """None with an error when there is no Workflow to be looked at."""
     if not isinstance(root, CommentedMap):
-        findings.error((1, 1), "not CWL: a CWL document is a mapping with 'cwlVersion' and 'class'")
+        findings.error(START, "not CWL: a CWL document is a mapping with 'cwlVersion' and 'class'")
         return None
     graph = _graph(root)
     written = _main(root, graph, findings) if "$graph" in root else root
@@ -58,7 +58,9 @@ def _main(root: CommentedMap, graph: dict[str, CommentedMap], findings: Findings
     workflows = [body for body in graph.values() if body.get("class") == "Workflow"]
     if len(workflows) == 1:
         return workflows[0]
-    findings.error(place_of(root, "$graph"), "a packed document needs one process with the id 'main': the workflow that is to be run")
+    findings.error(
+        place_of(root, "$graph"), "a packed document needs one process with the id 'main': the workflow that is to be run"
+    )
     return None
 
 
@@ -67,9 +69,15 @@ def _is_workflow(written: CommentedMap, findings: Findings) -> bool:
     if kind == "Workflow":
         return True
     if "class" not in written:
-        findings.error(place_of(written), "not CWL: there is no 'class'; a template begins with 'cwlVersion: v1.2' and 'class: Workflow'")
+        findings.error(
+            place_of(written), "not CWL: there is no 'class'; a template begins with 'cwlVersion: v1.2' and 'class: Workflow'"
+        )
     elif kind in _CLASSES:
-        way = "make it the step of a Workflow" if kind == "CommandLineTool" else "write a Workflow with CommandLineTools as its steps"
+        way = (
+            "make it the step of a Workflow"
+            if kind == "CommandLineTool"
+            else "write a Workflow with CommandLineTools as its steps"
+        )
         findings.error(place_of(written, "class"), f"a template is a Workflow, not a {kind}: {way}")
     else:
         hint = did_you_mean(str(kind), _CLASSES)
@@ -101,7 +109,9 @@ def _refuse_other_files(document: Document, findings: Findings) -> None:
         for key in _INCLUSIONS:
             if key in node:
                 document.incomplete = True
-                findings.error(place_of(node, key), f"'{key}' reads another file, and a template must be one text: write its content here")
+                findings.error(
+                    place_of(node, key), f"'{key}' reads another file, and a template must be one text: write its content here"
+                )
         if node.get("class") in ("File", "Directory"):
             for key in ("location", "path"):
                 if isinstance(node.get(key), str) and "$(" not in node[key] and "${" not in node[key]:
@@ -189,12 +199,14 @@ def _packed_tool(step: Entry, run: str, place: Place, document: Document, findin
     if named is not None:
         return clone(named)
     if run.startswith("#"):
-        findings.error(place, f"the tool {run[:120]!r} of step '{step.name}' is not in this document{did_you_mean(run[1:], document.graph)}")
+        findings.error(
+            place, f"the tool {run[:120]!r} of step '{step.name}' is not in this document{did_you_mean(run[1:], document.graph)}"
+        )
     else:
         findings.error(
             place,
             f"the tool {run[:120]!r} of step '{step.name}' is another file, and a template must be one text: "
-            "write the tool here, or pack the document with 'sluice template pack'",
+            "write the tool here, or pack the document ('cwltool --pack')",
         )
     return None
 

@@ -48,7 +48,9 @@ class _Reader:
         self.starts = (NAMESPACE, *self.prefixes, *(() if taken else (f"{PREFIX}:",)))
         self.undeclared = False
         if taken:
-            findings.error(place_of(document.root, "$namespaces"), f"the prefix '{PREFIX}' stands for '{NAMESPACE}' and nothing else")
+            findings.error(
+                place_of(document.root, "$namespaces"), f"the prefix '{PREFIX}' stands for '{NAMESPACE}' and nothing else"
+            )
 
     def read(self) -> Extensions:
         found = Extensions()
@@ -84,11 +86,15 @@ class _Reader:
         place = place_of(node, key)
         if key.startswith(f"{PREFIX}:") and f"{PREFIX}:" not in self.prefixes and not self.undeclared:
             self.undeclared = True
-            self.findings.error(place, f"the prefix '{PREFIX}' is not declared: add '$namespaces: {{{PREFIX}: \"{NAMESPACE}\"}}' to the document")
+            self.findings.error(
+                place, f"the prefix '{PREFIX}' is not declared: add '$namespaces: {{{PREFIX}: \"{NAMESPACE}\"}}' to the document"
+            )
         if name in LATER:
             self.findings.error(place, f"'{key}' is not supported yet: {LATER[name]}")
         elif name not in FIELDS:
-            self.findings.error(place, f"there is no extension field '{key}'{did_you_mean(name, [*FIELDS, *LATER])}")
+            self.findings.error(
+                place, f"there is no extension field '{key}'{did_you_mean(key, [f'{PREFIX}:{known}' for known in FIELDS])}"
+            )
         elif FIELDS[name][0] != kind:
             self.findings.error(place, f"'{key}' belongs to a {FIELDS[name][0]}, not here")
         elif name in fields.values:
@@ -236,7 +242,9 @@ def _condition(wanted: Any) -> Condition | str:
 
 
 def _range(wanted: dict[str, Any]) -> Condition | str:
-    if any(isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound) for bound in wanted.values()):
+    if any(
+        isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound) for bound in wanted.values()
+    ):
         return "minimum and maximum are numbers"
     low, high = wanted.get("minimum"), wanted.get("maximum")
     if low is not None and high is not None and low > high:

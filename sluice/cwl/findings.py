@@ -2,22 +2,30 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 from sluice.contracts.problems import Finding
 
-#: Line and column, both from 1.
-Place = tuple[int, int]
-
 #: Beyond this many a list of findings helps nobody.
 MOST_FINDINGS = 100
+
+
+class Place(NamedTuple):
+    """Line and column, both from 1. ``file``: where it is not the template's own."""
+
+    line: int
+    column: int
+    file: str | None = None
+
+
+START = Place(1, 1)
 
 
 def place_of(node: Any, key: Any = None) -> Place:
     """Place of ``key`` in ``node`` (a mapping's key, a sequence's item), or of the node itself."""
     where = node.lc.data.get(key) if key is not None and node.lc.data else None
     line, column = where[:2] if where else (node.lc.line, node.lc.col)
-    return (line or 0) + 1, (column or 0) + 1
+    return Place((line or 0) + 1, (column or 0) + 1, getattr(node.lc, "filename", None))
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -37,7 +45,7 @@ class Findings:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._found: dict[tuple[int, int, str], Finding] = {}
+        self._found: dict[tuple[str, int, int, str], Finding] = {}
 
     def error(self, place: Place, message: str) -> None:
         self._add(place, message, "error")
@@ -46,19 +54,21 @@ class Findings:
         self._add(place, message, "warning")
 
     def _add(self, place: Place, message: str, severity: str) -> None:
-        key = (*place, message)
+        file = place.file or self.file
+        key = (file, place.line, place.column, message)
         if key not in self._found:
-            self._found[key] = Finding(message=message, severity=severity, file=self.file, line=place[0], column=place[1])
+            self._found[key] = Finding(message=message, severity=severity, file=file, line=place.line, column=place.column)
 
     @property
     def failed(self) -> bool:
         return any(finding.severity == "error" for finding in self._found.values())
 
     def has_error_at(self, place: Place) -> bool:
-        return any(key[:2] == place and finding.severity == "error" for key, finding in self._found.items())
+        where = (place.file or self.file, place.line, place.column)
+        return any(key[:3] == where and finding.severity == "error" for key, finding in self._found.items())
 
     def sorted(self) -> list[Finding]:
-        """Errors first, then warnings, each by place. Cut at `MOST_FINDINGS`, and it says so."""
+        """Errors first, then warnings, each by file and place. Cut at `MOST_FINDINGS`, and it says so."""
         ordered = [self._found[key] for key in sorted(self._found)]
         ordered.sort(key=lambda finding: finding.severity)
         if len(ordered) <= MOST_FINDINGS:

@@ -89,7 +89,9 @@ class _Resolver:
             if source in self.workflow.inputs:
                 return Origin(None, source)
             known = [*self.workflow.inputs, *self._outputs()]
-            self.findings.error(link.source_place, f"{what}: there is no input '{source}' of the workflow{did_you_mean(source, known)}")
+            self.findings.error(
+                link.source_place, f"{what}: there is no input '{source}' of the workflow{did_you_mean(source, known)}"
+            )
         elif step not in self.workflow.steps:
             hint = did_you_mean(step, self.workflow.steps)
             self.findings.error(link.source_place, f"{what}: there is no step '{step}'{hint}")
@@ -141,7 +143,7 @@ def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
                 path = [name]
                 while path[-1] != start:
                     path.append(came[path[-1]])
-                return [start, *path[:-1]] if len(path) > 1 else [start]
+                return [start, *path[:-1]]
             if before not in came:
                 came[before] = name
                 reached.append(before)
@@ -184,15 +186,20 @@ def _is_array(kind: Any) -> bool:
 def _scatter_is_right(step: Step, data: Link, findings: Findings) -> bool:
     place = step.place_of("scatter")
     if len(step.scatter) > 1:
-        findings.error(place, f"step '{step.name}' scatters over several inputs; one is supported: '{data.name}', which takes the data set")
+        findings.error(
+            place, f"step '{step.name}' scatters over several inputs; one is supported: '{data.name}', which takes the data set"
+        )
         return False
     for name in step.scatter:
         if name not in step.links:
-            findings.error(place, f"step '{step.name}' scatters over '{name}', which is not among its inputs{did_you_mean(name, step.links)}")
+            findings.error(
+                place, f"step '{step.name}' scatters over '{name}', which is not among its inputs{did_you_mean(name, step.links)}"
+            )
             return False
         if name != data.name:
             findings.error(
-                place, f"step '{step.name}' scatters over '{name}', which is no data set; scatter over '{data.name}', and hand '{name}' in whole"
+                place,
+                f"step '{step.name}' scatters over '{name}', which is no data set; scatter over '{data.name}', and hand '{name}' in whole",
             )
             return False
     return True

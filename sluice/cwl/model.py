@@ -91,7 +91,9 @@ def _named(node: Any, what: str, findings: Findings) -> list[Entry]:
     refuse_duplicates(found, what, findings)
     for entry in found:
         if not _NAME.match(entry.name):
-            findings.error(entry.place, f"the name {entry.name[:80]!r} cannot be used: letters, digits, '_', '.' and '-', at most 80")
+            findings.error(
+                entry.place, f"the name {entry.name[:80]!r} cannot be used: letters, digits, '_', '.' and '-', at most 80"
+            )
     return list({entry.name: entry for entry in reversed(found)}.values())[::-1]
 
 

@@ -8,7 +8,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import DeviceType
-from sluice.cwl.findings import Findings, Place, place_of
+from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
 from sluice.cwl.model import Step
 from sluice.cwl.tree import Entry, entries, put
 
@@ -19,7 +19,12 @@ _OLD_TIME_LIMIT = CWLTOOL_NAMESPACE + "TimeLimit"
 KNOWN_EXTENSIONS = (_CUDA, _OLD_TIME_LIMIT)
 #: These concern the workflow, not the tool.
 _OF_WORKFLOWS = frozenset(
-    {"ScatterFeatureRequirement", "SubworkflowFeatureRequirement", "MultipleInputFeatureRequirement", "StepInputExpressionRequirement"}
+    {
+        "ScatterFeatureRequirement",
+        "SubworkflowFeatureRequirement",
+        "MultipleInputFeatureRequirement",
+        "StepInputExpressionRequirement",
+    }
 )
 _OF_TOOLS = frozenset(
     {
@@ -40,6 +45,9 @@ _OF_TOOLS = frozenset(
 )
 
 
+_SINCE_V1_1 = frozenset({"InplaceUpdateRequirement", "LoadListingRequirement", "NetworkAccess", "ToolTimeLimit", "WorkReuse"})
+
+
 @dataclass(frozen=True, slots=True)
 class Requirement:
     name: str
@@ -58,6 +66,22 @@ class Needs:
     device_type: DeviceType
 
 
+def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], findings: Findings) -> None:
+    """Every requirement must be known; a hint that is not is left aside, with a warning."""
+    known = _OF_TOOLS | _OF_WORKFLOWS
+    for kind in ("requirements", "hints"):
+        for entry in entries(owner.get(kind), "class"):
+            name = expanded(entry.name, namespaces)
+            if name in KNOWN_EXTENSIONS:
+                continue
+            if kind == "hints" and name not in known:
+                findings.warning(entry.place, f"the hint '{entry.name}' is not known here, and has no effect")
+            elif name not in known:
+                findings.error(entry.place, f"the requirement '{entry.name}' is not supported{did_you_mean(name, known)}")
+            elif kind == "requirements" and name in _SINCE_V1_1 and version == "v1.0":
+                findings.error(entry.place, f"'{name}' is not part of CWL v1.0: write 'cwlVersion: v1.2'")
+
+
 def needs_of(step: Step, workflow: CommentedMap, namespaces: dict[str, str], findings: Findings) -> Needs:
     held = _effective(step, workflow, namespaces)
     docker = held.get("DockerRequirement")
@@ -68,7 +92,10 @@ def needs_of(step: Step, workflow: CommentedMap, namespaces: dict[str, str], fin
             "install the tool on the nodes, and make DockerRequirement a hint",
         )
     elif docker is not None:
-        findings.warning(docker.place, f"the container of step '{step.name}' is a hint and is not used: the tool must be installed on the nodes")
+        findings.warning(
+            docker.place,
+            f"the container of step '{step.name}' is a hint and is not used: the tool must be installed on the nodes",
+        )
     resources = _resources(held.get("ResourceRequirement"), findings) | _time_limit(step, held, findings)
     device = DeviceType.GPU if _CUDA in held else DeviceType.CPU
     return Needs(list(held.values()), Resources(**resources), device)
@@ -150,7 +177,9 @@ class _Amounts:
             if value is None:
                 continue
             if isinstance(value, str):
-                self.findings.warning(place_of(body, key), f"'{key}' is an expression, which only the job can work out: the default is used")
+                self.findings.warning(
+                    place_of(body, key), f"'{key}' is an expression, which only the job can work out: the default is used"
+                )
                 return None
             if isinstance(value, bool) or not isinstance(value, int | float):
                 return None
@@ -170,7 +199,9 @@ def _time_limit(step: Step, held: dict[str, Requirement], findings: Findings) ->
         return {}
     place = place_of(requirement.body, "timelimit")
     if isinstance(limit, str):
-        findings.warning(place, f"the time limit is an expression, which only the job can work out: a job is stopped after {default} s")
+        findings.warning(
+            place, f"the time limit is an expression, which only the job can work out: a job is stopped after {default} s"
+        )
         return {}
     if isinstance(limit, bool) or not isinstance(limit, int | float):
         return {}

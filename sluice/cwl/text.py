@@ -9,10 +9,10 @@ from typing import Any
 
 import yaml
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.resolver import VersionedResolver
 from ruamel.yaml.nodes import ScalarNode
+from ruamel.yaml.resolver import VersionedResolver
 
-from sluice.cwl.findings import Findings, Place
+from sluice.cwl.findings import START, Findings, Place
 
 #: Bytes of UTF-8.
 MOST_BYTES = 2 * 1024 * 1024
@@ -44,7 +44,10 @@ def read_text(text: str, findings: Findings) -> Any:
     except yaml.MarkedYAMLError as error:
         findings.error(_mark(error.problem_mark or error.context_mark), f"not YAML: {_sentence(error)}")
     except yaml.reader.ReaderError as error:
-        findings.error(place_at(text, error.position), f"not text: the character {error.character!r} is not allowed in YAML")
+        findings.error(
+            place_at(text, _characters(text, error.position)),
+            f"not text: the character {error.character!r} is not allowed in YAML",
+        )
     return None
 
 
@@ -54,9 +57,9 @@ def _check_size(text: str) -> None:
     except UnicodeEncodeError as error:
         raise UnreadableError(place_at(text, error.start), "not text: these bytes are no UTF-8") from error
     if size > MOST_BYTES:
-        raise UnreadableError((1, 1), f"{size} bytes are too many for a template: at most {MOST_BYTES} (2 MiB) are read")
+        raise UnreadableError(START, f"{size} bytes are too many for a template: at most {MOST_BYTES} (2 MiB) are read")
     if not text.strip():
-        raise UnreadableError((1, 1), "the text is empty: a CWL Workflow is expected")
+        raise UnreadableError(START, "the text is empty: a CWL Workflow is expected")
     nul = text.find("\0")
     if nul >= 0:
         raise UnreadableError(place_at(text, nul), "not text: there is a NUL character")
@@ -64,11 +67,16 @@ def _check_size(text: str) -> None:
 
 def place_at(text: str, offset: int) -> Place:
     before = text[:offset]
-    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+    return Place(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+
+
+def _characters(text: str, position: int) -> int:
+    """libyaml counts bytes."""
+    return len(text.encode()[:position].decode(errors="ignore"))
 
 
 def _mark(mark: Any) -> Place:
-    return (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+    return Place(mark.line + 1, mark.column + 1) if mark is not None else START
 
 
 def _sentence(error: yaml.MarkedYAMLError) -> str:
@@ -93,7 +101,9 @@ class _Builder:
                 case yaml.DocumentStartEvent():
                     documents += 1
                     if documents > 1:
-                        raise UnreadableError(_mark(event.start_mark), "a second YAML document starts here; a template is one document")
+                        raise UnreadableError(
+                            _mark(event.start_mark), "a second YAML document starts here; a template is one document"
+                        )
                 case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                     self._start(event)
                 case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
@@ -188,7 +198,10 @@ class _Container:
         self.key_place = place
         self.key = key if isinstance(key, str) else None
         if self.key is None:
-            findings.error(place, "a key must be a plain name" + ("" if isinstance(key, list | dict) else f", not {key!r}; quote it if it is one"))
+            findings.error(
+                place,
+                "a key must be a plain name" + ("" if isinstance(key, list | dict) else f", not {key!r}; quote it if it is one"),
+            )
         elif self.key in self.node:
             first = self.node.lc.data[self.key][0] + 1
             findings.error(place, f"the key '{self.key}' stands twice here; the first is in line {first}")

@@ -102,7 +102,7 @@ class EmbeddedSystem:
         for kind in StorageType:
             folder = self.home.storages / kind.value
             folder.mkdir(parents=True, exist_ok=True)
-            await dms.add_storage(NewStorage(name=f"embedded-{kind.value}", type=kind, url=local_url(folder)))
+            await dms.register_storage(NewStorage(name=f"embedded-{kind.value}", type=kind, url=local_url(folder)))
 
 
 class _Together:

@@ -11,7 +11,7 @@ from sluice.servicekit.transport.open import open_transport
 
 
 async def main(url: str, queue: str, count: int) -> None:
-    transport = open_transport(url, Topology.of(Queue(queue)))
+    transport = open_transport(url, Topology.of(Queue(queue, delivery_limit=3)))
     await transport.start()
     held = []
     async for batch in transport.consume(queue, prefetch=count):

@@ -37,8 +37,10 @@ class Machinery(Protocol):
     """What runs the broker: processes of this machine, or a container."""
 
     def control(self, *arguments: str) -> None:
-        """Runs ``rabbitmqctl``; raises ``CalledProcessError`` with its output."""
+        """Runs ``rabbitmqctl``; raises ``RuntimeError`` with its output."""
         ...
+
+    def restart(self) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -65,9 +67,9 @@ class RabbitServer:
         self.machinery.control("close_all_connections", "--vhost", vhost, "cut by a test")
 
     def restart(self) -> None:
-        """Stops the broker's application and starts it again; what is durable stays."""
-        self.machinery.control("stop_app")
-        self.machinery.control("start_app")
+        """Ends the broker and starts it again; what is durable stays."""
+        self.machinery.restart()
+        self.wait_until_ready()
 
     def stop(self) -> None:
         self.machinery.stop()
@@ -88,20 +90,30 @@ class RabbitServer:
         httpx.request(method, url, json=body, auth=("guest", "guest"), timeout=30).raise_for_status()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LocalMachinery:
     """The distribution's RabbitMQ with a port mapper (epmd) of its own, both children of this process."""
 
     folder: Path
     environment: dict[str, str]
-    epmd: "subprocess.Popen[bytes]"
-    broker: "subprocess.Popen[bytes]" = field(repr=False)
+    epmd: "subprocess.Popen[bytes]" = field(init=False)
+    broker: "subprocess.Popen[bytes]" = field(init=False)
+
+    def start(self) -> None:
+        self.epmd = self._child("epmd", "-port", self.environment["ERL_EPMD_PORT"], "-address", "127.0.0.1")
+        self.broker = self._child(str(BINARIES / "rabbitmq-server"))
 
     def control(self, *arguments: str) -> None:
         command = [str(BINARIES / "rabbitmqctl"), *arguments]
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
             raise RuntimeError(f"rabbitmqctl {' '.join(arguments)} failed: {done.stdout}{done.stderr}")
+
+    def restart(self) -> None:
+        """Without a warning, as a crash would: what was confirmed has to survive that."""
+        os.killpg(self.broker.pid, signal.SIGKILL)
+        self.broker.wait(30)
+        self.broker = self._child(str(BINARIES / "rabbitmq-server"))
 
     def stop(self) -> None:
         """Ends the broker's process group and epmd by their ids, and removes the folder."""
@@ -113,6 +125,18 @@ class LocalMachinery:
             finally:
                 process.wait(30)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _child(self, *command: str) -> "subprocess.Popen[bytes]":
+        with (self.folder / "output").open("ab") as output:
+            return subprocess.Popen(
+                command,
+                env=self.environment,
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
 
 
 def start_rabbitmq() -> RabbitServer:
@@ -166,19 +190,6 @@ def _start_local() -> RabbitServer:
         # Idle schedulers spin by default, which costs the tests a good part of two cores.
         "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none +sbwtdcpu none +sbwtdio none",
     }
-    with (folder / "output").open("wb") as output:
-
-        def child(*command: str) -> "subprocess.Popen[bytes]":
-            return subprocess.Popen(
-                command,
-                env=environment,
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
-
-        epmd = child("epmd", "-port", str(mapper), "-address", "127.0.0.1")
-        broker = child(str(BINARIES / "rabbitmq-server"))
-    return RabbitServer(amqp, management, LocalMachinery(folder, environment, epmd, broker))
+    machinery = LocalMachinery(folder, environment)
+    machinery.start()
+    return RabbitServer(amqp, management, machinery)

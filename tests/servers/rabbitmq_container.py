@@ -18,6 +18,9 @@ class ContainerMachinery:
     def control(self, *arguments: str) -> None:
         _run(self.engine, "exec", self.container, "rabbitmqctl", *arguments)
 
+    def restart(self) -> None:
+        _run(self.engine, "restart", self.container)
+
     def stop(self) -> None:
         _run(self.engine, "rm", "--force", "--volumes", self.container)
 

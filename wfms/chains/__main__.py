@@ -20,7 +20,7 @@ async def run(settings: ChainsSettings) -> None:
 
 
 def main() -> None:
-    settings = ChainsSettings()  # type: ignore[call-arg] # values come from the environment
+    settings = ChainsSettings()
     configure_logging(NAME, level=settings.log_level)
     asyncio.run(run(settings))
 

@@ -14,6 +14,7 @@ class ChainsSettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_CHAINS_", env_nested_delimiter="__", extra="ignore", frozen=True)
 
+    port: int = 8083
     #: How often each loop looks for work by itself.
     period: float = Field(default=1.0, gt=0)
     #: Steps that one instance starts at the same time.

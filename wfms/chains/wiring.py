@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 from sluice.clients.dms import DmsClient
-
 from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.links import Links
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
@@ -46,7 +46,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         health=Health({"database": database.ping, "transport": transport.ping}),
         metrics=metrics,
     )
-    components = [
+    components: list[Component] = [
         Migrator(settings.database_url, "wfms.chains.db.migrations"),
         database,
         OutboxRelay(database, transport, metrics),

@@ -41,9 +41,10 @@ RENEW_LEASES = statement("""
 WITH named AS (
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::boolean[]) AS n(id, attempt, started)
 ), held AS (
-    SELECT j.id, j.task_uid, n.started, n.started AND j.state = '{job.LEASED}' AS starts
+    SELECT DISTINCT ON (j.id) j.id, j.attempt, j.task_uid, n.started AND j.state = '{job.LEASED}' AS starts
     FROM named AS n JOIN jobs AS j ON j.id = n.id AND j.attempt = n.attempt
     WHERE j.pilot = $4 AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
+    ORDER BY j.id, n.started DESC
 ), renewed AS (
     UPDATE jobs AS j SET
         lease_until = now() + $5,
@@ -54,7 +55,7 @@ WITH named AS (
     UPDATE tasks AS t SET leased = t.leased - c.jobs, running = t.running + c.jobs
     FROM (SELECT task_uid, count(*) AS jobs FROM held WHERE starts GROUP BY task_uid) AS c WHERE t.uid = c.task_uid
 )
-SELECT id FROM held
+SELECT id, attempt FROM held
 """)
 
 SELECT_EXPIRED = statement("""

@@ -1,6 +1,7 @@
 """What the use cases of the WMS work with."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from sluice.servicekit.database import Database
 from wms.db.known_tasks import KnownTasks
@@ -20,6 +21,11 @@ class Terms:
     unseen: float = 120.0
     poll: float = 1.0
     losses: int = 5
+
+    @property
+    def span(self) -> timedelta:
+        """The lease, for the database."""
+        return timedelta(seconds=self.lease)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ class Result:
         table.add_row("sluice", f"{self.value:,.1f} {self.unit}")
         for peer, value in self.peers.items():
             table.add_row(peer, f"{value:,.1f} {self.unit}")
-        for key, value in self.details.items():
-            table.add_row(key, str(value))
+        for key, detail in self.details.items():
+            table.add_row(key, str(detail))
         if self.ratio is not None:
             table.add_row("ratio", f"{self.ratio:.2f}")
         table.add_row("target", self.target)

@@ -1,7 +1,7 @@
 """`make demo`: two runs of detector frames, through the whole system at the same time, on this machine.
 
-Uses the commands a person has (`spd-daq`, the template, the REST interface); what it prints and writes comes from the system's answers and
-from the merged ROOT files, except the number of true events, which only the generator knows.
+Uses the commands a person has (`spd-daq`, the template, the REST interface); what it prints and writes
+comes from the system's answers and from the merged ROOT files, except the number of true events, which only the generator knows.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from sluice.cli.output import err, out, print_problem
 from sluice.cli.progress import StepProgress, new_progress
 from sluice.cli.up import start_detached, stop
 from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import NewFrame, NewFrames, NewPeriod, NewRun
+from sluice.contracts.datasets import NewFrame, NewPeriod, NewRun
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Job
@@ -88,7 +88,7 @@ async def _carry_run(
 ) -> CarriedRun:
     frames = sorted((folder / "daq" / f"run{plan.number}").glob("*.raw"))
     meta = {"type": "raw", "detector": "spd", "run": plan.number, "period": PERIOD}
-    await connection.dms.create_run(NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed}))
+    await connection.dms.register_run(NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed}))
     new = carry.run_dataset(f"spd-run{plan.number:06d}", meta).model_copy(update={"on_demand": False})
     dataset = await carry.bring_in(connection, frames, dataset=new, on_file=lambda size: None)
     await _register_frames(connection, plan.number, dataset.uid)
@@ -118,20 +118,21 @@ async def _carry_run(
 
 
 async def _register_frames(connection: Connection, run: int, dataset: UUID) -> None:
-    files = await connection.dms.all_files(dataset)
-    frames = [NewFrame(number=file.seq + 1, file_id=file.id, meta={"name": file.name}) for file in files]
-    await connection.dms.add_frames(run, NewFrames(frames=frames))
+    files = connection.dms.all_files(dataset)
+    frames = [NewFrame(number=file.seq + 1, file_id=file.id, meta={"name": file.name}) async for file in files]
+    await connection.dms.register_frames(run, frames)
 
 
 async def _demo(url: str, folder: Path) -> list[CarriedRun]:
     async with connected(url) as connection:
         text = (PACK / "workflow.cwl").read_text()
         template = await connection.operator.store_template(NewTemplate(name="spd-online-filter", cwl=text))
-        await connection.dms.create_period(NewPeriod(name=PERIOD, goal="Demonstration: two simulated runs"))
+        await connection.dms.register_period(NewPeriod(name=PERIOD, goal="Demonstration: two simulated runs"))
         with new_progress() as bars:
-            runs = [
-                _carry_run(connection, plan, template=template, folder=folder, progress=StepProgress(bars, label=f"run {plan.number} ")) for plan in RUNS
-            ]
+            runs = []
+            for plan in RUNS:
+                progress = StepProgress(bars, label=f"run {plan.number} ")
+                runs.append(_carry_run(connection, plan, template=template, folder=folder, progress=progress))
             return list(await asyncio.gather(*runs))
 
 

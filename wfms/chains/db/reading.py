@@ -11,7 +11,8 @@ from sluice.servicekit.database import Connection
 
 CHAINS = """
 -- A page, newest first; $3 is the position of the last one seen.
-SELECT uid, position, state, template_id, template_name, template_version, dataset_uid, dataset_name, params, created_at, ended_at, reason
+SELECT uid, position, state, template_id, template_name, template_version, dataset_uid, dataset_name, params,
+    created_at, ended_at, reason
 FROM chains
 WHERE ($1::uuid IS NULL OR uid = $1) AND ($2::text IS NULL OR state = $2) AND ($3::bigint IS NULL OR position < $3)
 ORDER BY position DESC LIMIT $4

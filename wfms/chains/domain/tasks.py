@@ -50,8 +50,8 @@ def ports(plan: Plan, step: str) -> list[str | None]:
     return [*(output.port for output in plan.step(step).outputs), None]
 
 
-def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str | None) -> NewDataset:
-    """The registration of what ``step`` writes at ``port``; without ``storage_url`` it has no folder."""
+def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str) -> NewDataset:
+    """The registration of what ``step`` writes at ``port``, on the storage at ``storage_url``."""
     name = dataset_name(origin.chain, step, port)
     meta = {**origin.meta, "chain": str(origin.chain), "template": origin.template, "step": step}
     if port is not None:
@@ -65,7 +65,7 @@ def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, stor
         meta=meta,
         period=origin.period,
         run=origin.run,
-        url=None if storage_url is None else f"{storage_url}/{name}",
+        url=f"{storage_url}/{name}",
     )
 
 

@@ -26,8 +26,8 @@ class TooLate(Conflict):
 
 async def cancel_chain(database: Database, uid: UUID) -> None:
     """Effect: the chain is going to end as canceled; steps that were not sent end at once, running tasks are stopped by the loop
-    ``stop_tasks``; the chain is canceled when the last of them has ended. Repeating it is fine, also while a failed chain waits for
-    its running tasks. Messages: none. Errors: ``UnknownChain``, ``TooLate``."""
+    ``stop_tasks``; the chain is canceled when the last of them has ended. Repeating it is fine, also while a failed chain waits
+    for its running tasks. Messages: none. Errors: ``UnknownChain``, ``TooLate``."""
     now = database.clock.now()
     async with database.transaction() as transaction:
         stored = await chains.lock_chain(transaction.connection, uid)

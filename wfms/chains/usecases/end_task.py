@@ -39,7 +39,8 @@ class NotSent(Conflict):
 
 
 async def end_task(database: Database, ended: TaskEnded) -> Release:
-    """Effect: the step (or upload) ends, and what follows from it happens (see ``settle_chain``). Messages: those of ``settle_chain``.
+    """Effect: the step (or upload) ends, and what follows from it happens (see ``settle_chain``). Messages: those of
+    ``settle_chain``.
 
     Gives all data sets of the chain that are released and not known to be in the watcher's hands; a repetition gives them again.
     Errors: ``UnknownTask``, ``NotEnded``, ``NotSent``.

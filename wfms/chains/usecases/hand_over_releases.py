@@ -1,11 +1,11 @@
 """Hands released data sets to the watcher, which has them deleted.
 
-How no deletion gets lost. A release is a row: ``released_at`` is set in the transaction that makes it true, ``handed_over_at`` only
-after the watcher has said that it has taken it over (its own transaction: the data set noted, the deletion in its outbox). Whatever
-lies between may happen twice and never not at all:
+How no deletion gets lost. A release is a row: ``released_at`` is set in the transaction that makes it true, ``handed_over_at``
+only after the watcher has said that it has taken it over (its own transaction: the data set noted, the deletion in its outbox).
+Whatever lies between may happen twice and never not at all:
 
-* The answer to ``POST /tasks/finished`` names everything released and not handed over: the quick way, taken together with the mark
-  that the end was reported. If the answer is lost, the report is repeated and the answer too.
+* The answer to ``POST /tasks/finished`` names everything released and not handed over: the quick way, taken together with the
+  mark that the end was reported. If the answer is lost, the report is repeated and the answer too.
 * This loop posts the same rows until the watcher has confirmed them: the only way for what is released without a report (a chain
   canceled before its first task, a step that could not be started), and the net under the quick way.
 

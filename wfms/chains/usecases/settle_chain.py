@@ -12,8 +12,8 @@ from wfms.chains.domain.settle import settle
 
 async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) -> ChainState | None:
     """Precondition: the chain's lock is held by this transaction, or free. Effect: next steps become starting, unsent ones of an
-    ending chain canceled, data sets ready or released, the chain moves on. Messages: ``dms.uploads`` for each workflow output when
-    all steps have finished. None where there is no such chain."""
+    ending chain canceled, data sets ready or released, the chain moves on. Messages: ``dms.uploads`` for each workflow output
+    when all steps have finished. None where there is no such chain."""
     connection = transaction.connection
     stored = await chains.lock_chain(connection, uid)
     if stored is None:

@@ -1,8 +1,8 @@
 """Starts steps: load (claim), process (storages, data sets, watch), apply (mark the step, send its task).
 
-Several instances share the work by claims with a token; a claim that ran out is taken by another one. Everything in between may be
-done twice: data sets have names of their own, the task an id of its own, the watcher takes a repetition for done. The task leaves
-with the transaction that marks the step in progress, so it is sent exactly by the one that wins.
+Several instances share the work by claims with a token; a claim that ran out is taken by another one. Everything in between may
+be done twice: data sets have names of their own, the task an id of its own, the watcher takes a repetition for done. The task
+leaves with the transaction that marks the step in progress, so it is sent exactly by the one that wins.
 """
 
 import asyncio
@@ -12,29 +12,38 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import structlog
-from sluice.clients.dms import DmsClient
 
+from sluice.clients.dms import DmsClient
 from sluice.clients.watcher import WatcherClient
 from sluice.contracts.chains import Watch
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.messages import WMS_TASKS
 from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
-from sluice.contracts.states import ChainState, StepState, StorageType, WatchKind
+from sluice.contracts.states import ChainState, DatasetState, StepState, StorageType, WatchKind
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.chains import StoredChain
 from wfms.chains.db.steps import Claim
+from wfms.chains.domain.identity import dataset_name
 from wfms.chains.domain.storages import choose_storage
 from wfms.chains.domain.tasks import StepPlaces, make_task, new_dataset, place_of, ports
 from wfms.chains.usecases.settle_chain import settle_chain
 
 log = structlog.get_logger(__name__)
 
-#: By port, None for the logs: the data sets registered so far, and the storages to put them on (None: no folder).
+#: By port, None for the logs: the data sets registered so far, and the storages to put them on.
 Made = dict[str | None, Dataset]
-Folders = Mapping[str | None, str | None]
+Folders = Mapping[str | None, str]
+
+
+class NameTaken(Conflict):
+    """The DMS has a data set of this name that is not the chain's, or not open any more."""
+
+    def __init__(self, name: str, known: Dataset | None) -> None:
+        state = "gone again" if known is None else f"{known.state}, of chain {known.meta.get('chain')}"
+        super().__init__(f"the DMS refuses data set {name}: there is one of that name, {state}", dataset=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +57,13 @@ class StartRules:
     longest_pause: timedelta = timedelta(seconds=30)
 
     def pause(self, attempts: int) -> timedelta:
-        return min(self.first_pause * 2 ** min(attempts - 1, 16), self.longest_pause)
+        doubled: int = 2 ** min(attempts - 1, 16)
+        return min(self.first_pause * doubled, self.longest_pause)
 
 
 class StartSteps:
-    """Precondition: steps that are starting. Effect: each becomes in progress; failed, with its chain, when another service refuses
-    what it is asked for; canceled when its chain is ending; or waits with the reason to be seen. Messages: ``wms.tasks``.
+    """Precondition: steps that are starting. Effect: each becomes in progress; failed, with its chain, when another service
+    refuses what it is asked for; canceled when its chain is ending; or waits with the reason to be seen. Messages: ``wms.tasks``.
     Errors: none."""
 
     def __init__(self, database: Database, *, dms: DmsClient, watcher: WatcherClient, rules: StartRules) -> None:
@@ -123,27 +133,38 @@ class StartSteps:
         return choose_storage(kind, await self._dms.storages(kind)).url
 
     async def _register(self, claim: Claim, chain: StoredChain, urls: Folders, made: Made) -> None:
-        async def one(port: str | None, url: str | None) -> None:
+        async def one(port: str | None, url: str) -> None:
             new = new_dataset(chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url)
-            made[port] = await self._dms.register_dataset(new)
+            try:
+                made[port] = await self._dms.register_dataset(new)
+            except Conflict:
+                # An earlier attempt has registered it, on another storage: that one is used.
+                made[port] = await self._known_dataset(new.name, claim)
 
         answers = await asyncio.gather(*(one(port, url) for port, url in urls.items()), return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
 
+    async def _known_dataset(self, name: str, claim: Claim) -> Dataset:
+        known = await self._dms.dataset_named(name)
+        if known is None or known.state is not DatasetState.OPEN or known.meta.get("chain") != str(claim.chain):
+            raise NameTaken(name, known)
+        return known
+
     async def _find_leftovers(self, claim: Claim, chain: StoredChain, made: Made) -> None:
-        """A start that was broken off may have left data sets in the DMS: registering them (again) tells their uids, so that they
-        are released with the rest. They are empty."""
-        await self._register(claim, chain, dict.fromkeys(ports(chain.view.plan, claim.step)), made)
+        """A start that was broken off may have left empty data sets in the DMS: they are released with the rest."""
+        for port in ports(chain.view.plan, claim.step):
+            known = await self._dms.dataset_named(dataset_name(claim.chain, claim.step, port))
+            if known is not None:
+                made[port] = known
 
     async def _apply(self, claim: Claim, made: Made, task: Task | None) -> None:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
-            current = await self._ours(transaction, claim)
+            current = await self._ours(transaction, claim, made)
             if current is None:
                 return
-            await self._note(transaction, claim, made)
             if task is None or current.view.ending is not None:
                 to, reason = StepState.CANCELED, current.reason
             else:
@@ -156,9 +177,8 @@ class StartSteps:
     async def _refuse(self, claim: Claim, made: Made, refusal: ServiceError) -> None:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
-            if await self._ours(transaction, claim) is None:
+            if await self._ours(transaction, claim, made) is None:
                 return
-            await self._note(transaction, claim, made)
             await steps.move_steps(
                 transaction.connection, claim.chain, [claim.step], to=StepState.FAILED, now=now, reason=refusal.detail
             )
@@ -172,18 +192,19 @@ class StartSteps:
             await steps.postpone_step(connection, claim, pause=self._rules.pause(claim.attempts), reason=reason)
         log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
 
-    async def _ours(self, transaction: Transaction, claim: Claim) -> StoredChain | None:
-        """The chain under lock, None when the claim ran out and somebody else has the step."""
-        chain = await chains.lock_chain(transaction.connection, claim.chain)
-        return chain if chain is not None and await steps.claims_still(transaction.connection, claim) else None
-
-    async def _note(self, transaction: Transaction, claim: Claim, made: Made) -> None:
+    async def _ours(self, transaction: Transaction, claim: Claim, made: Made) -> StoredChain | None:
+        """The chain under lock, with the data sets made noted. None when the claim ran out and somebody else has the step: should
+        that one have canceled it before these data sets were there, they are released here."""
         now = self._database.clock.now()
+        chain = await chains.lock_chain(transaction.connection, claim.chain)
         for port, dataset in made.items():
-            place = (claim.step, port)
             await datasets.insert_dataset(
-                transaction.connection, claim.chain, dataset.uid, name=dataset.name, place=place, now=now
+                transaction.connection, claim.chain, dataset.uid, name=dataset.name, place=(claim.step, port), now=now
             )
+        if await steps.claims_still(transaction.connection, claim):
+            return chain
+        await settle_chain(transaction, claim.chain, now=now)
+        return None
 
 
 def _dataset_of(chain: StoredChain, step: str, port: str) -> UUID:

@@ -51,7 +51,7 @@ def create_application(dependencies: Dependencies, *, bridge: Bridge, health: He
 def create_flask(dependencies: Dependencies, bridge: Bridge) -> Flask:
     """Flask with sessions, limits, errors and headers; no route yet."""
     settings = dependencies.settings
-    flask = Flask("wfms.operator", static_folder=None, template_folder="api/pages/templates")
+    flask = Flask("wfms.operator", static_folder=None)
     flask.config.update(
         SECRET_KEY=secrets.token_bytes(32) if settings.secret_key is None else settings.secret_key.get_secret_value(),
         MAX_CONTENT_LENGTH=LARGEST_REQUEST,

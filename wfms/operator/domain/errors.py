@@ -1,11 +1,11 @@
 """What the operator service refuses, one class per fact.
 
-    ServiceError
-    ├── NotFound ─ TemplateUnknown, LogUnknown
-    ├── Conflict ─ TemplateInUse, DatasetUnusable
-    ├── Unprocessable ─ TemplateRefused, ParametersRefused, RequestRefused
-    ├── TooLarge        413
-    └── ForeignRequest  403
+ServiceError
+├── NotFound ─ TemplateUnknown, LogUnknown
+├── Conflict ─ TemplateInUse, DatasetUnusable
+├── Unprocessable ─ TemplateRefused, RequestRefused
+├── TooLarge        413
+└── ForeignRequest  403
 """
 
 from sluice.contracts.problems import Conflict, Finding, NotFound, ServiceError, Unprocessable
@@ -22,10 +22,10 @@ class TemplateUnknown(NotFound):
 class TemplateInUse(Conflict):
     """Chains of the template still run; deleting it needs ``force``."""
 
-    def __init__(self, name: str, chains: int, *, at_least: bool = False) -> None:
-        count = f"{'at least ' if at_least else ''}{chains} {'chain' if chains == 1 else 'chains'}"
+    def __init__(self, name: str, chains: int) -> None:
+        runs = "1 chain of template {!r} still runs" if chains == 1 else f"{chains} chains of template {{!r}} still run"
         super().__init__(
-            f"{count} of template {name!r} still {'runs' if chains == 1 else 'run'}; wait, cancel, or delete it by force (chains that run go on)",
+            f"{runs.format(name)}; wait, cancel, or delete it by force (chains that run go on)",
             name=name,
             chains=chains,
         )
@@ -41,11 +41,6 @@ class TemplateRefused(Unprocessable):
             findings=findings,
             name=name,
         )
-
-
-class ParametersRefused(Unprocessable):
-    def __init__(self, template: str, findings: list[Finding]) -> None:
-        super().__init__(f"the parameters do not fit template {template!r}", findings=findings, template=template)
 
 
 class RequestRefused(Unprocessable):

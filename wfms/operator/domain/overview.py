@@ -48,7 +48,6 @@ class Overview:
 
     running: list[ChainProgress]
     ended: list[ChainProgress]
-    more_running: bool
     pilots: Pilots | None
     notices: list[Notice]
     templates: int
@@ -60,7 +59,6 @@ def overview_of(
     *,
     running: list[ChainProgress],
     ended: list[ChainProgress],
-    more_running: bool,
     pilots: list[Pilot] | None,
     troubles: list[str],
     templates: int,
@@ -70,7 +68,11 @@ def overview_of(
     known = None if pilots is None else Pilots(pilots)
     notices = [Notice(Weight.ERROR, trouble) for trouble in troubles]
     if known is not None and not known.active and waiting:
-        notices.append(Notice(Weight.ERROR, f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs: start one"))
+        notices.append(
+            Notice(
+                Weight.ERROR, f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs: start one"
+            )
+        )
     for chain in running:
         notices += _of_running(chain)
     notices += [_of_failed(chain) for chain in ended if chain.chain.state is ChainState.FAILED]
@@ -80,9 +82,7 @@ def overview_of(
             for pilot in known.pilots
             if pilot.state is PilotState.LOST
         ][:3]
-    return Overview(
-        running, ended, more_running, known, notices, templates, waiting, sum(task.running + task.leased for task in tasks)
-    )
+    return Overview(running, ended, known, notices, templates, waiting, sum(task.running + task.leased for task in tasks))
 
 
 def _of_running(progress: ChainProgress) -> list[Notice]:

@@ -27,8 +27,7 @@ class Compiler:
 
 
 def _compile(text: str, name: str, file: str) -> Checked:
-    from sluice.cwl.compile import compile_template  # noqa: PLC0415 - slow to import, and only needed here
+    from sluice.cwl.compiler import compile_template  # noqa: PLC0415 - slow to import, and only needed here
 
     compiled = compile_template(text, name=name, file=file)
-    failed = compiled.plan is None or any(finding.severity == "error" for finding in compiled.findings)
-    return Checked(None if failed else compiled.plan, list(compiled.findings))
+    return Checked(compiled.plan, list(compiled.findings))

@@ -3,15 +3,12 @@
 import structlog
 
 from sluice.clients.chains import ChainsClient
-from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
 from wfms.operator.db import templates
 from wfms.operator.domain.errors import TemplateInUse, TemplateUnknown
+from wfms.operator.usecases.read_chains import count_running
 
 log = structlog.get_logger(__name__)
-
-#: Chains looked at when asking whether a template is in use.
-_LOOK = 1000
 
 
 async def delete_template(database: Database, chains: ChainsClient, name: str, *, force: bool = False) -> list[int]:
@@ -30,15 +27,3 @@ async def delete_template(database: Database, chains: ChainsClient, name: str, *
         versions = await templates.delete(transaction.connection, name)
     log.info("template.deleted", template=name, versions=versions, force=force)
     return versions
-
-
-async def count_running(chains: ChainsClient, name: str) -> int:
-    """Chains of any version of the template that have not ended."""
-    states = [state for state in ChainState if not state.final]
-    count, after = 0, None
-    while True:
-        page = await chains.chains(state=states, template=name, after=after, limit=_LOOK)
-        count += len(page.chains)
-        if page.next is None:
-            return count
-        after = page.next

@@ -14,9 +14,7 @@ async def list_templates(database: Database, *, every_version: bool = False) -> 
         return await (templates.all_versions(connection) if every_version else templates.all_latest(connection))
 
 
-async def read_template(
-    database: Database, name: str, *, version: int | None = None, deleted: bool = False
-) -> StoredTemplate:
+async def read_template(database: Database, name: str, *, version: int | None = None, deleted: bool = False) -> StoredTemplate:
     """The latest version that is not deleted, or exactly ``version`` (with ``deleted`` also if it is). Raises ``TemplateUnknown``."""
     async with database.connection() as connection:
         if version is None:

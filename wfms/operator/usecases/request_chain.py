@@ -28,4 +28,4 @@ async def request_chain(database: Database, chains: ChainsClient, dms: DmsClient
         plan=template.plan,
         params={**bound_parameters(template.plan, dataset), **request.params},
     )
-    return await chains.start(chain)
+    return await chains.new_dataset(chain)

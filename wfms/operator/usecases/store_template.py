@@ -10,8 +10,6 @@ import structlog
 
 from sluice.contracts.problems import Finding
 from sluice.contracts.templates import NewTemplate
-from sluice.cwl.findings import Findings
-from sluice.cwl.text import read_text
 from sluice.servicekit.database import Database
 from wfms.operator.db import templates
 from wfms.operator.domain.document import NotStorable, storable
@@ -74,5 +72,8 @@ async def _compiled(compiler: Compiler, request: NewTemplate, *, template_id: UU
 
 def _document(text: str, file: str) -> dict[str, Any]:
     """The text as JSON values. Raises ``NotStorable``."""
+    from sluice.cwl.findings import Findings  # noqa: PLC0415 - brings cwltool with it: slow to import, and only needed here
+    from sluice.cwl.text import read_text  # noqa: PLC0415
+
     document: dict[str, Any] = storable(read_text(text, Findings(file)))
     return document

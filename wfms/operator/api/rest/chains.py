@@ -12,12 +12,7 @@ from wfms.operator.usecases.request_chain import request_chain
 
 
 class ChainQuery(Page):
-    """``template``: name. ``dataset``: uid of the first input."""
-
     state: ChainState | None = None
-    template: str | None = None
-    dataset: UUID | None = None
-    limit: int = 100
 
 
 class ChainRoutes:
@@ -39,10 +34,7 @@ class ChainRoutes:
         ]  # fmt: skip
 
     async def list(self, query: ChainQuery) -> ChainPage:
-        states = None if query.state is None else [query.state]
-        return await self._chains.chains(
-            state=states, template=query.template, dataset=query.dataset, after=query.after, limit=query.limit
-        )
+        return await self._chains.chains(state=query.state, after=query.after, limit=query.limit)
 
     async def request(self, body: RequestChain) -> Chain:
         return await request_chain(self._database, self._chains, self._dms, body)
@@ -51,4 +43,4 @@ class ChainRoutes:
         return await self._chains.chain(uid)
 
     async def cancel(self, uid: UUID) -> Chain:
-        return await self._chains.cancel(uid)
+        return await self._chains.cancel_chain(uid)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from sluice.contracts.base import Contract
 from sluice.contracts.datasets import (
-    CloseDataset, Dataset, DatasetPage, FilePage, NewDataset, NewFiles, NewPeriod, NewRun, NewStorage, Period, Registered, Run,
+    CloseDataset, Dataset, DatasetPage, FilePage, NewDataset, NewFiles, NewFrames, NewPeriod, NewRun, NewStorage, Period, Registered, Run,
     Storage,
 )  # fmt: skip
 from sluice.contracts.pilots import PilotList
@@ -28,6 +28,7 @@ PASSED_ON: tuple[_Row, ...] = (
     ("dms", "GET", "/datasets", "Data sets, by the order in which they closed.", DatasetPage, None),
     ("dms", "POST", "/datasets", "Registers a data set.", Dataset, NewDataset),
     ("dms", "GET", "/datasets/<uuid:uid>", "One data set.", Dataset, None),
+    ("dms", "DELETE", "/datasets/<uuid:uid>", "Deletes a data set; an output only with force.", Dataset, None),
     ("dms", "GET", "/datasets/<uuid:uid>/files", "Its files, in order.", FilePage, None),
     ("dms", "POST", "/datasets/<uuid:uid>/files", "Registers files.", Registered, NewFiles),
     ("dms", "POST", "/datasets/<uuid:uid>/close", "Closes a data set: it is complete.", Dataset, CloseDataset),
@@ -37,6 +38,8 @@ PASSED_ON: tuple[_Row, ...] = (
     ("dms", "POST", "/periods", "Registers a period.", Period, NewPeriod),
     ("dms", "GET", "/runs", "Runs.", None, None),
     ("dms", "POST", "/runs", "Registers a run.", Run, NewRun),
+    ("dms", "GET", "/runs/<int:run>/frames", "Frames of a run.", None, None),
+    ("dms", "POST", "/runs/<int:run>/frames", "Registers frames.", Registered, NewFrames),
     ("wms", "POST", "/tasks/<uuid:uid>/retry", "Gives failed and held jobs another round.", TaskStatus, None),
     ("wms", "GET", "/tasks/<uuid:uid>/jobs", "Jobs of a task.", JobPage, None),
     ("wms", "GET", "/tasks/<uuid:uid>/explain", "Why a task does not run, or why it failed.", Explanation, None),
@@ -50,7 +53,9 @@ PASSED_ON: tuple[_Row, ...] = (
 
 def passed_on_routes(others: Mapping[str, httpx.AsyncClient]) -> list[Route]:
     return [
-        Route(method, rule, _view(others, service), summary, answer=answer, body=body, read=_read, errors=(NotFound, NotAvailable))
+        Route(
+            method, rule, _view(others, service), summary, answer=answer, body=body, read=_read, errors=(NotFound, NotAvailable)
+        )
         for service, method, rule, summary, answer, body in PASSED_ON
     ]
 

@@ -1,6 +1,9 @@
 """``/api/v1/tasks``, and the text of jobs' logs."""
 
+from typing import Annotated
 from uuid import UUID
+
+from pydantic import Field
 
 from sluice.contracts.base import Contract
 from sluice.contracts.chains import ChainTask, ChainTaskList
@@ -10,13 +13,14 @@ from sluice.contracts.tasks import Prioritise, TaskStatus
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.read_log import read_log
-from wfms.operator.usecases.read_tasks import read_task, read_tasks
 
 
 class TaskQuery(Contract):
-    """``status``: of the step."""
+    """``chain``: uid. ``state``: of the step."""
 
-    status: StepState | None = None
+    chain: UUID | None = None
+    state: StepState | None = None
+    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
 
 
 class LogQuery(Contract):
@@ -47,17 +51,16 @@ class TaskRoutes:
         ]  # fmt: skip
 
     async def list(self, query: TaskQuery) -> ChainTaskList:
-        rows = await read_tasks(self._chains, self._wms)
-        return ChainTaskList(tasks=[row for row in rows if query.status in {None, row.status}])
+        return await self._chains.tasks(chain=query.chain, state=query.state, limit=query.limit)
 
     async def read(self, uid: UUID) -> ChainTask:
-        return await read_task(self._chains, self._wms, uid)
+        return await self._chains.task(uid)
 
     async def cancel(self, uid: UUID) -> TaskStatus:
-        return await self._wms.cancel_task(uid)
+        return await self._chains.cancel_task(uid)
 
     async def prioritise(self, uid: UUID, body: Prioritise) -> TaskStatus:
-        return await self._wms.prioritise(uid, body.rank)
+        return await self._chains.prioritise(uid, body.rank)
 
     async def log(self, job: int, query: LogQuery) -> Answered:
         text = await read_log(self._dms, self._wms, job, most=self._log_preview, attempt=query.attempt)

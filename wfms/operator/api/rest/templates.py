@@ -96,7 +96,9 @@ def read_upload() -> Upload:
         case media if media in TEXT_TYPES:
             return _upload(request.args.get("name", ""), request.get_data(cache=False), file="workflow.cwl")
         case _:
-            raise UnsupportedMediaType("send JSON with name and cwl, a form with the file in cwl, or the text itself as text/plain")
+            raise UnsupportedMediaType(
+                "send JSON with name and cwl, a form with the file in cwl, or the text itself as text/plain"
+            )
 
 
 def read_form() -> Upload:

@@ -1,0 +1,91 @@
+"""Routes of data sets and their files."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+
+from dms.usecases.close_dataset import close_dataset
+from dms.usecases.list_datasets import DatasetQuery, list_datasets, read_dataset
+from dms.usecases.list_files import list_files
+from dms.usecases.register_dataset import register_dataset
+from dms.usecases.register_files import register_files
+from dms.usecases.request_deletion import request_deletion
+from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, FilePage, NewDataset, NewFiles, Registered
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import errors
+
+Limit = Annotated[int, Query(ge=1, le=10_000)]
+After = Annotated[str | None, Query(description="Cursor of the last answer; none at the beginning.")]
+
+
+def datasets_router(database: Database, *, on_complete: Callable[[], None], on_deletion: Callable[[], None]) -> APIRouter:
+    """``on_complete``: files were added, a data set may be complete. ``on_deletion``: there is something to delete."""
+    router = APIRouter(prefix="/api/v1/datasets", tags=["data sets"])
+
+    @router.post("", status_code=201, responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)})
+    async def register(new: NewDataset, response: Response) -> Dataset:
+        """Registers a data set: 201. Its name is known and the request is the same: 200 with the first; it differs: 409."""
+        dataset, made = await register_dataset(database, new)
+        response.status_code = 201 if made else 200
+        return dataset
+
+    @router.get("", responses=errors(Unprocessable, NotAvailable))
+    async def page(
+        after: After = None,
+        timestamp: Annotated[datetime | None, Query(description="Closed later than this (ISO 8601 with its zone).")] = None,
+        type: Annotated[DatasetType | None, Query()] = None,
+        state: Annotated[list[DatasetState] | None, Query(description="Only these; all states where none is named.")] = None,
+        name: Annotated[str | None, Query(description="The data set of exactly this name.")] = None,
+        limit: Limit = 1_000,
+    ) -> DatasetPage:
+        """Lists data sets, in one of two orders.
+
+        **Without `state` and `name`**: those that can be worked with (closed, uploading, uploaded), in the order in which they
+        were closed. Whoever gives each answer's `cursor` as the next request's `after` misses none and sees none twice,
+        however many close at the same moment.
+
+        **With `state` or `name`**: in the order of registration, in any state or those named. This is for people: a data set
+        whose registration takes long may appear before the cursor. A cursor of one order is refused in the other.
+        """
+        query = DatasetQuery(after=after, limit=limit, timestamp=timestamp, type=type, states=state or (), name=name)
+        return await list_datasets(database, query)
+
+    @router.get("/{uid}", responses=errors(NotFound, NotAvailable))
+    async def one(uid: UUID) -> Dataset:
+        return await read_dataset(database, uid)
+
+    @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    async def close(uid: UUID, request: CloseDataset) -> Dataset:
+        """Closes the data set; with `files`, as soon as so many are registered (the answer's state says whether it is closed).
+        Closing twice is fine. An input without files is refused."""
+        return await close_dataset(database, uid, files=request.files)
+
+    @router.delete("/{uid}", status_code=202, responses=errors(NotFound, Conflict, NotAvailable))
+    async def delete(
+        uid: UUID, force: Annotated[bool, Query(description="Delete an output too, which may be the last copy.")] = False
+    ) -> Dataset:
+        """Deletes the data set's files from here on, but those that other data sets hold and those on read-only storages.
+        Repeating it is fine, and sets a deletion going that was halted."""
+        dataset = await request_deletion(database, uid, force=force)
+        on_deletion()
+        return dataset
+
+    @router.post("/{uid}/files", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    async def add_files(uid: UUID, request: NewFiles) -> Registered:
+        """Adds files; those that are registered and the same are counted as known. All or nothing."""
+        registered = await register_files(database, uid, request.files)
+        on_complete()
+        return registered
+
+    @router.get("/{uid}/files", response_model=FilePage, responses=errors(NotFound, Unprocessable, NotAvailable))
+    async def files(uid: UUID, after: After = None, limit: Limit = 1_000) -> Response:
+        """Files in order of seq, then name."""
+        found = await list_files(database, uid, after=after, limit=limit)
+        return Response(found.model_dump_json(), media_type="application/json")
+
+    return router

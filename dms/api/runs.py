@@ -1,0 +1,53 @@
+"""Routes of periods, runs and frames."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from dms.usecases.read_runs import read_frames, read_periods, read_runs
+from dms.usecases.register_run import register_frames, register_period, register_run
+from sluice.contracts.datasets import Frame, NewFrames, NewPeriod, NewRun, Period, Registered, Run
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import errors
+
+
+def runs_router(database: Database) -> APIRouter:
+    router = APIRouter(prefix="/api/v1", tags=["periods and runs"])
+
+    @router.post("/periods", status_code=201, responses={200: {"model": Period}, **errors(Conflict, NotAvailable)})
+    async def add_period(new: NewPeriod, response: Response) -> Period:
+        """Registers a period: 201; the same again: 200 with the first."""
+        period, made = await register_period(database, new)
+        response.status_code = 201 if made else 200
+        return period
+
+    @router.get("/periods", responses=errors(NotAvailable))
+    async def periods() -> list[Period]:
+        return await read_periods(database)
+
+    @router.post("/runs", status_code=201, responses={200: {"model": Run}, **errors(Conflict, Unprocessable, NotAvailable)})
+    async def add_run(new: NewRun, response: Response) -> Run:
+        """Registers a run of a period: 201; the same again: 200 with the first."""
+        run, made = await register_run(database, new)
+        response.status_code = 201 if made else 200
+        return run
+
+    @router.get("/runs", responses=errors(NotFound, NotAvailable))
+    async def runs(period: str | None = None) -> list[Run]:
+        return await read_runs(database, period)
+
+    @router.post("/runs/{number}/frames", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    async def add_frames(number: int, request: NewFrames) -> Registered:
+        """Adds frames to a run; those registered and the same are counted as known. All or nothing."""
+        return await register_frames(database, number, request.frames)
+
+    @router.get("/runs/{number}/frames", responses=errors(NotFound, NotAvailable))
+    async def frames(
+        number: int,
+        after: Annotated[int, Query(description="Frames with numbers above this.")] = -1,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
+    ) -> list[Frame]:
+        return await read_frames(database, number, after=after, limit=limit)
+
+    return router

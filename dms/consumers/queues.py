@@ -1,0 +1,44 @@
+"""Which message does what."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dms.usecases.register_files import apply_registration
+from dms.usecases.request_deletion import apply_deletion
+from dms.usecases.request_upload import apply_upload
+from sluice.contracts.messages import DMS_DELETIONS, DMS_FILES, DMS_UPLOADS
+from sluice.servicekit.consumer import Handler, QueueConsumer
+from sluice.servicekit.database import Database
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.transport.base import Transport
+
+#: Queue (and message type) → what its messages do, in their transaction.
+HANDLERS: dict[str, Handler] = {
+    DMS_FILES: apply_registration,
+    DMS_DELETIONS: apply_deletion,
+    DMS_UPLOADS: apply_upload,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wakes:
+    """What to wake after messages of a queue were applied."""
+
+    complete: Callable[[], None]
+    deletion: Callable[[], None]
+    upload: Callable[[], None]
+
+
+def queue_consumers(transport: Transport, database: Database, metrics: ServiceMetrics, wakes: Wakes) -> Sequence[QueueConsumer]:
+    woken = {DMS_FILES: wakes.complete, DMS_DELETIONS: wakes.deletion, DMS_UPLOADS: wakes.upload}
+    return [
+        QueueConsumer(
+            transport=transport,
+            database=database,
+            metrics=metrics,
+            queue=queue,
+            handlers={queue: handler},
+            on_applied=woken[queue],
+        )
+        for queue, handler in HANDLERS.items()
+    ]

@@ -1,0 +1,75 @@
+"""Closing data sets: from then on they can be worked with."""
+
+from uuid import UUID
+
+from dms.db.datasets import begin_uploads, close, complete_datasets, lock_dataset, set_close_at, take_closing_lock
+from dms.domain.facts import CompletenessDiffers, MoreThanComplete, NoFiles, UnknownDataset
+from dms.domain.transitions import sources
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.messages import DATASET_CLOSED, DatasetClosed
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.servicekit.database import Database, Transaction
+from sluice.servicekit.logging import log_ids
+
+#: Data sets closed in one transaction.
+BATCH = 100
+
+
+async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> Dataset:
+    """Effect: closed, or, while fewer than ``files`` are registered, closing as soon as they are. A closed one stays as it is.
+    Message: ``dms.dataset-closed``.
+
+    Raises ``UnknownDataset``; ``NoFiles`` for an input without any; ``MoreThanComplete``, ``CompletenessDiffers``; ``Conflict``
+    where it is being deleted.
+    """
+    with log_ids(dataset=uid):
+        async with database.transaction() as transaction:
+            connection = transaction.connection
+            await take_closing_lock(connection)
+            row = await lock_dataset(connection, uid)
+            if row is None:
+                raise UnknownDataset(uid)
+            dataset = row.dataset
+            if dataset.state.readable:
+                if files is not None and files != row.close_at:
+                    raise CompletenessDiffers(uid, dataset.name, known=row.close_at or 0, sent=files)
+                return dataset
+            if dataset.state not in sources(DatasetState.CLOSED):
+                raise Conflict(f"data set {dataset.name!r} is {dataset.state}: it cannot be closed", state=dataset.state)
+            if dataset.type is DatasetType.INPUT and not (files or dataset.count_files):
+                raise NoFiles(uid, dataset.name)
+            complete = _complete(dataset, known=row.close_at, sent=files)
+            if complete is not None and row.close_at is None:
+                await set_close_at(connection, uid, complete)
+            closed = await _close(transaction, [uid])
+            return closed[0] if closed else dataset
+
+
+async def close_complete(database: Database) -> bool:
+    """Effect: closes open data sets that have as many files as make them complete. Message: ``dms.dataset-closed`` for each.
+    True: there may be more."""
+    async with database.transaction() as transaction:
+        await take_closing_lock(transaction.connection)
+        uids = await complete_datasets(transaction.connection, BATCH)
+        if uids:
+            await _close(transaction, uids)
+    return len(uids) == BATCH
+
+
+async def _close(transaction: Transaction, uids: list[UUID]) -> list[Dataset]:
+    closed = await close(transaction.connection, uids)
+    await begin_uploads(transaction.connection, [dataset.uid for dataset in closed])
+    for dataset in closed:
+        event = DatasetClosed(uid=dataset.uid, type=dataset.type, state=dataset.state)
+        transaction.send(DATASET_CLOSED, event, subject=dataset.uid, dataset=dataset.uid)
+    return closed
+
+
+def _complete(dataset: Dataset, *, known: int | None, sent: int | None) -> int | None:
+    if known is not None and sent is not None and known != sent:
+        raise CompletenessDiffers(dataset.uid, dataset.name, known=known, sent=sent)
+    complete = known if sent is None else sent
+    if complete is not None and dataset.count_files > complete:
+        raise MoreThanComplete(dataset.uid, dataset.name, count=dataset.count_files, complete=complete)
+    return complete

@@ -1,0 +1,27 @@
+"""Reading periods, runs and frames."""
+
+from dms.db import periods
+from sluice.contracts.datasets import Frame, Period, Run
+from sluice.contracts.problems import NotFound
+from sluice.servicekit.database import Database
+
+
+async def read_periods(database: Database) -> list[Period]:
+    async with database.connection() as connection:
+        return await periods.list_periods(connection)
+
+
+async def read_runs(database: Database, period: str | None) -> list[Run]:
+    """All runs, or those of a period. Raises ``NotFound`` for an unknown period."""
+    async with database.connection() as connection:
+        if period is not None and await periods.period_by_name(connection, period) is None:
+            raise NotFound(f"period {period!r} is not registered", period=period)
+        return await periods.list_runs(connection, period)
+
+
+async def read_frames(database: Database, run: int, *, after: int, limit: int) -> list[Frame]:
+    """Frames with numbers above ``after``, in order. Raises ``NotFound`` for an unknown run."""
+    async with database.connection() as connection:
+        if await periods.run_by_number(connection, run) is None:
+            raise NotFound(f"run {run} is not registered", run=run)
+        return await periods.list_frames(connection, run, after=after, limit=limit)

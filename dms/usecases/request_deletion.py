@@ -1,0 +1,49 @@
+"""Asking for the deletion of a data set; a loop carries it out."""
+
+from uuid import UUID
+
+from dms.db.datasets import dataset_by_uid, lock_dataset, mark_deleting
+from dms.domain.facts import OutputKept, UnknownDataset
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.messages import DeleteDataset
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import DatasetType
+from sluice.servicekit.database import Connection, Database, Transaction
+from sluice.servicekit.logging import log_ids
+
+
+async def request_deletion(database: Database, uid: UUID, *, force: bool) -> Dataset:
+    """Effect: state deleting, unless it is or was already; a deletion that was halted goes on. Messages: none.
+
+    Raises ``UnknownDataset``; ``OutputKept`` for an output, unless ``force``.
+    """
+    with log_ids(dataset=uid):
+        async with database.transaction() as transaction:
+            if not await _mark(transaction.connection, uid, force=force):
+                raise UnknownDataset(uid)
+            row = await dataset_by_uid(transaction.connection, uid)
+        assert row is not None  # noqa: S101 - found in the same transaction
+        return row.dataset
+
+
+async def apply_deletion(transaction: Transaction, message: DeleteDataset) -> None:
+    """``dms.deletions``: the same in the message's transaction; a data set nobody knows is as good as deleted.
+
+    Raises ``Unprocessable`` for an output: a last copy is deleted only on request (invariant 4).
+    """
+    with log_ids(dataset=message.uid):
+        try:
+            await _mark(transaction.connection, message.uid, force=False)
+        except OutputKept as error:
+            raise Unprocessable(error.detail, **error.fields) from error
+
+
+async def _mark(connection: Connection, uid: UUID, *, force: bool) -> bool:
+    """False where there is no such data set."""
+    row = await lock_dataset(connection, uid)
+    if row is None:
+        return False
+    if row.dataset.type is DatasetType.OUTPUT and not force:
+        raise OutputKept(uid, row.dataset.name, row.dataset.type)
+    await mark_deleting(connection, uid)
+    return True

@@ -1,0 +1,34 @@
+"""Asking for a data set to be brought to the output storage; a loop carries it out."""
+
+from typing import assert_never
+
+from dms.db.datasets import begin_uploads, lock_dataset, request_upload
+from dms.domain.facts import NotUploadable, UnknownDataset
+from sluice.contracts.messages import UploadDataset
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.servicekit.database import Transaction
+from sluice.servicekit.logging import log_ids
+
+
+async def apply_upload(transaction: Transaction, message: UploadDataset) -> None:
+    """``dms.uploads``. Effect: state uploading; an open data set is uploaded as soon as it closes. Repeating it changes nothing.
+
+    Raises ``UnknownDataset`` (the message is tried again), ``NotUploadable`` for inputs and what is being deleted.
+    """
+    with log_ids(dataset=message.uid):
+        row = await lock_dataset(transaction.connection, message.uid)
+        if row is None:
+            raise UnknownDataset(message.uid)
+        dataset = row.dataset
+        if dataset.type is DatasetType.INPUT:
+            raise NotUploadable(dataset.uid, dataset.name, "it is an input, which stays where it is")
+        match dataset.state:
+            case DatasetState.OPEN | DatasetState.CLOSED:
+                await request_upload(transaction.connection, dataset.uid)
+                await begin_uploads(transaction.connection, [dataset.uid])
+            case DatasetState.UPLOADING | DatasetState.UPLOADED:
+                return
+            case DatasetState.DELETING | DatasetState.DELETED:
+                raise NotUploadable(dataset.uid, dataset.name, f"it is {dataset.state}")
+            case _:
+                assert_never(dataset.state)

@@ -1,0 +1,35 @@
+"""How an attempt fails: its class and a sentence that a person understands."""
+
+from sluice.contracts.states import ErrorClass
+from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull
+
+
+class AttemptError(Exception):
+    """Ends the attempt as failed. ``exit_code``: the tool's, where it ended by itself."""
+
+    def __init__(self, error_class: ErrorClass, message: str, *, exit_code: int | None = None) -> None:
+        super().__init__(message)
+        self.error_class = error_class
+        self.message = message
+        self.exit_code = exit_code
+
+
+def stage_in_error(name: str, error: StorageError) -> AttemptError:
+    if isinstance(error, FileMissing):
+        return AttemptError(ErrorClass.STAGE_IN_FAILED, f"input file {name!r} is no longer there: {error.url}")
+    if isinstance(error, ChecksumMismatch):
+        sentence = f"input file {name!r} is not the one registered: expected {error.expected}, found {error.found} at {error.url}"
+        return AttemptError(ErrorClass.CHECKSUM_MISMATCH, sentence)
+    return AttemptError(ErrorClass.STAGE_IN_FAILED, f"input file {name!r} could not be read: {error}")
+
+
+def stage_out_error(name: str, error: StorageError) -> AttemptError:
+    if isinstance(error, StorageFull):
+        return AttemptError(ErrorClass.STAGE_OUT_FAILED, f"no room for output file {name!r}: the storage at {error.url} is full")
+    return AttemptError(ErrorClass.STAGE_OUT_FAILED, f"output file {name!r} could not be written: {error}")
+
+
+def node_error(error: OSError) -> AttemptError:
+    """The node itself failed the job: its disk is full, its folder is gone."""
+    place = f" ({error.filename})" if error.filename else ""
+    return AttemptError(ErrorClass.STAGE_IN_FAILED, f"the pilot's node could not prepare the job: {error.strerror or error}{place}")

@@ -1,0 +1,41 @@
+"""Processes that a tool leaves behind: none may outlive its job."""
+
+import contextlib
+import ctypes
+import os
+import signal
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Processes whose parent dies below this one become its children, where it can find and end them."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def kill_group(group: int, number: int) -> None:
+    """Sends a signal to a process group; fine where there is none."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def children() -> set[int]:
+    """Pids of this process's children, adopted ones included."""
+    found: set[int] = set()
+    for thread in os.listdir("/proc/self/task"):
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children", "rb") as file:
+            found.update(map(int, file.read().split()))
+    return found
+
+
+def kill_orphans(known: frozenset[int] = frozenset()) -> None:
+    """Kills and buries all children but ``known``, and in turn what they leave behind."""
+    while orphans := children() - known:
+        for pid in orphans:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in orphans:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)

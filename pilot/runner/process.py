@@ -1,0 +1,183 @@
+"""Running a tool: its own process group, limits on time, memory and disk, and no process left behind."""
+
+import os
+import resource
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import IO
+
+from pilot.runner.control import Control
+from pilot.runner.orphans import kill_group, kill_orphans
+from pilot.runner.usage import folder_size, group_memory
+
+_MIB = 1 << 20
+
+#: Seconds until memory and disk are first looked at, and between looks.
+_FIRST_LOOK = 0.5
+_NEXT_LOOK = 1.0
+
+
+class Cut(Enum):
+    """Why a tool was ended before its own end."""
+
+    TIME = auto()
+    MEMORY = auto()
+    DISK = auto()
+    STOPPED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``time`` and ``grace`` in seconds, ``memory`` and ``disk`` in MiB; 0: none."""
+
+    time: float
+    memory: float
+    disk: float
+    grace: float
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    arguments: list[str]
+    environment: dict[str, str]
+    folder: str
+    stdin: IO[bytes] | int
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """``exit_code``: negative for a signal. ``memory`` in MiB (largest process), ``cpu`` and ``seconds`` in seconds."""
+
+    exit_code: int
+    cut: Cut | None
+    memory: float
+    cpu: float
+    seconds: float
+
+
+def run_program(program: Program, limits: Limits, control: Control, *, known: Callable[[], frozenset[int]]) -> Ended:
+    """Runs to the end, or to a limit or a stop. ``known``: children of this process that are not the tool's.
+
+    Raises ``OSError`` where the program cannot be started.
+    """
+    begun = time.monotonic()
+    with control.starting():
+        popen = subprocess.Popen(
+            program.arguments,
+            cwd=program.folder,
+            env=program.environment,
+            stdin=program.stdin,
+            stdout=program.stdout,
+            stderr=program.stderr,
+            start_new_session=True,
+        )
+        control.started(popen.pid)
+    if limits.disk:
+        _limit_file_size(popen.pid, limits.disk)
+    watch = _Watch(popen.pid, program.folder, limits, control, begun)
+    try:
+        watch.until_end()
+    finally:
+        # The leader is a zombie until wait4, so its number cannot belong to another group yet.
+        kill_group(popen.pid, signal.SIGKILL)
+        _, status, usage = os.wait4(popen.pid, 0)
+        with control.starting():
+            control.started(None)
+        popen.returncode = os.waitstatus_to_exitcode(status)
+        kill_orphans(known())
+    cut = watch.cut
+    if cut is None and popen.returncode == -signal.SIGXFSZ:
+        cut = Cut.DISK
+    return Ended(
+        exit_code=popen.returncode,
+        cut=cut,
+        memory=max(usage.ru_maxrss / 1024, watch.peak),
+        cpu=usage.ru_utime + usage.ru_stime,
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _limit_file_size(pid: int, mib: float) -> None:
+    """No single file can grow beyond the job's disk, however fast it is written."""
+    try:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (int(mib * _MIB), int(mib * _MIB)))
+    except (ProcessLookupError, ValueError, PermissionError):
+        return
+
+
+class _Watch:
+    """Waits for the end of a process group's leader while it looks after limits and stops."""
+
+    def __init__(self, pid: int, folder: str, limits: Limits, control: Control, begun: float) -> None:
+        self.cut: Cut | None = None
+        self.peak = 0.0
+        self._pid = pid
+        self._folder = folder
+        self._limits = limits
+        self._control = control
+        self._end = begun + limits.time if limits.time else None
+        self._look = begun + _FIRST_LOOK
+        self._kill: float | None = None
+
+    def until_end(self) -> None:
+        handle = os.pidfd_open(self._pid)
+        try:
+            poll = select.poll()
+            poll.register(handle, select.POLLIN)
+            poll.register(self._control.wake, select.POLLIN)
+            while True:
+                ready = {descriptor for descriptor, _ in poll.poll(self._pause())}
+                if handle in ready:
+                    return
+                if self._control.wake in ready:
+                    os.eventfd_read(self._control.wake)
+                    self._cut_short(Cut.STOPPED)
+                self._check()
+        finally:
+            os.close(handle)
+
+    def _pause(self) -> int:
+        """Milliseconds until there is something to look at."""
+        ticks = [tick for tick in (self._kill, self._look if self._kill is None else None, self._end) if tick is not None]
+        return max(0, int((min(ticks) - time.monotonic()) * 1000) + 1) if ticks else -1
+
+    def _check(self) -> None:
+        now = time.monotonic()
+        if self._kill is not None and now >= self._kill:
+            kill_group(self._pid, signal.SIGKILL)
+            self._kill, self._end = now + 60.0, None
+            return
+        if self._end is not None and now >= self._end:
+            self._cut_short(Cut.TIME)
+        elif self._kill is None and now >= self._look:
+            self._look_at_usage()
+            # Looking at a folder of very many files takes its time; it must not become the job's main load.
+            self._look = time.monotonic() + max(_NEXT_LOOK, 20 * (time.monotonic() - now))
+
+    def _look_at_usage(self) -> None:
+        memory = group_memory(self._pid)
+        self.peak = max(self.peak, memory)
+        if self._limits.memory and memory > self._limits.memory:
+            self._cut_short(Cut.MEMORY)
+        elif self._limits.disk and folder_size(self._folder) > self._limits.disk:
+            self._cut_short(Cut.DISK)
+
+    def _cut_short(self, cut: Cut) -> None:
+        """SIGTERM first where the tool may still tidy up; a tool over its memory or disk gets no time to make it worse."""
+        if self.cut is None:
+            self.cut = cut
+        self._end = None
+        gentle = cut is Cut.TIME or (cut is Cut.STOPPED and self._limits.grace > 0)
+        if gentle and self._kill is None:
+            kill_group(self._pid, signal.SIGTERM)
+            self._kill = time.monotonic() + self._limits.grace
+        else:
+            kill_group(self._pid, signal.SIGKILL)
+            self._kill = time.monotonic() + 60.0

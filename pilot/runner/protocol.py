@@ -1,0 +1,105 @@
+"""Frames between the pilot and its slots: four bytes of length (big-endian), then JSON."""
+
+import asyncio
+import socket
+import struct
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field, TypeAdapter
+
+from pilot.domain.model import StopReason
+from sluice.contracts.base import Contract
+from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
+
+_LENGTH = struct.Struct(">I")
+
+
+class RunnerSettings(Contract):
+    """What a slot has to know of its pilot. ``grace``: seconds between SIGTERM and SIGKILL. A job may use ``memory_factor`` times
+    the memory it asked for, but at least ``memory_floor`` MiB. ``log_limit``: bytes kept of each of a tool's two streams."""
+
+    pilot: str
+    run_folder: str
+    grace: float = 5.0
+    memory_factor: float = 2.0
+    memory_floor: int = 1024
+    log_limit: int = 1 << 20
+
+
+class TaskFrame(Contract):
+    kind: Literal["task"] = "task"
+    task: PilotTask
+
+
+class ForgetFrame(Contract):
+    kind: Literal["forget"] = "forget"
+    uid: UUID
+
+
+class JobFrame(Contract):
+    kind: Literal["job"] = "job"
+    job: LeasedJob
+
+
+class StopFrame(Contract):
+    kind: Literal["stop"] = "stop"
+    id: int
+    attempt: int
+    reason: StopReason
+
+
+class ReadyFrame(Contract):
+    """The slot can take jobs."""
+
+    kind: Literal["ready"] = "ready"
+    pid: int
+
+
+class EndedFrame(Contract):
+    """An attempt has ended. ``spooled``: its report is in the spool already."""
+
+    kind: Literal["ended"] = "ended"
+    report: AttemptReport
+    seconds: float
+    spooled: bool
+
+
+ToSlot = TaskFrame | ForgetFrame | JobFrame | StopFrame
+FromSlot = ReadyFrame | EndedFrame
+to_slot: TypeAdapter[ToSlot] = TypeAdapter(Annotated[ToSlot, Field(discriminator="kind")])
+from_slot: TypeAdapter[FromSlot] = TypeAdapter(Annotated[FromSlot, Field(discriminator="kind")])
+
+
+def encode(frame: ToSlot | FromSlot) -> bytes:
+    body = frame.model_dump_json().encode()
+    return _LENGTH.pack(len(body)) + body
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
+    """The next frame's JSON; None at the end."""
+    try:
+        (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
+        return await reader.readexactly(length)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+
+
+def receive_frame(connection: socket.socket) -> bytes | None:
+    """The next frame's JSON, blocking; None at the end."""
+    head = _receive_exactly(connection, _LENGTH.size)
+    return None if head is None else _receive_exactly(connection, _LENGTH.unpack(head)[0])
+
+
+def _receive_exactly(connection: socket.socket, size: int) -> bytes | None:
+    chunks: list[bytes] = []
+    while size:
+        try:
+            chunk = connection.recv(min(size, 1 << 20))
+        except ConnectionError:
+            return None
+        if not chunk:
+            return None
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)

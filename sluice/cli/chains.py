@@ -1,0 +1,85 @@
+"""`sluice chain …`"""
+
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.output import out, print_json, print_table
+from sluice.cli.parameters import key_values
+from sluice.contracts.chains import Chain
+from sluice.contracts.states import ChainState
+
+app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a template.")
+
+
+@app.command("list")
+def list_chains(
+    *,
+    state: Annotated[ChainState | None, typer.Option(help="Only those in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Chains, the newest first."""
+    chains = ask(url, home, lambda c: c.operator.chains(state=state, limit=limit)).chains
+    if as_json:
+        print_json(chains)
+        return
+    print_table(
+        ["chain", "data set", "template", "state", "steps", "since"],
+        [(c.uid, c.dataset_name, f"{c.template_name} {c.template_version}", c.state.value, _steps(c), f"{c.created_at:%F %T}")
+         for c in chains],
+        empty="no chain yet: store a template, then register a data set (or `sluice run`)",
+    )  # fmt: skip
+
+
+@app.command("show")
+def show(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """A chain with its steps and data sets."""
+    found = ask(url, home, lambda c: c.operator.chain(chain))
+    if as_json:
+        print_json(found)
+        return
+    out.print(f"{found.dataset_name} through {found.template_name} {found.template_version}: {found.state.value}", markup=False)
+    if found.reason:
+        out.print(found.reason, markup=False)
+    print_table(
+        ["step", "state", "task", "reason"], [(s.name, s.state.value, s.task_uid, s.reason) for s in found.steps], empty=""
+    )
+    print_table(["data set", "uid", "status"], [(d.name, d.uid, d.status.value) for d in found.datasets], empty="no data set yet")
+
+
+@app.command("start")
+def start(
+    dataset: UUID,
+    template: str,
+    *,
+    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter of the workflow.")] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask for a data set to be carried through a template, whatever the template's rules match."""
+    values = key_values(params or [], option="--param")
+    chain = ask(url, home, lambda c: c.operator.request_chain(dataset, template, params=values))
+    if as_json:
+        print_json(chain)
+    else:
+        out.print(f"chain {chain.uid}: {chain.state.value}")
+
+
+@app.command("cancel")
+def cancel(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Cancel a chain and its running tasks. Its input stays."""
+    found = ask(url, home, lambda c: c.operator.cancel_chain(chain))
+    if as_json:
+        print_json(found)
+    else:
+        out.print(f"chain {found.uid}: cancelation asked for, now {found.state.value}")
+
+
+def _steps(chain: Chain) -> str:
+    return f"{sum(step.state.final for step in chain.steps)}/{len(chain.steps)}"

@@ -1,0 +1,150 @@
+"""`sluice dataset …`"""
+
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from sluice.cli import carry
+from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.output import human_bytes, out, print_json, print_table
+from sluice.cli.parameters import key_values
+from sluice.contracts.datasets import Dataset, NewStorage
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
+
+app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
+
+
+@app.command("list")
+def list_datasets(
+    *,
+    kind: Annotated[DatasetType | None, typer.Option("--type", help="Only of this type.")] = None,
+    state: Annotated[DatasetState | None, typer.Option(help="Only in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Data sets."""
+    datasets = ask(url, home, lambda c: c.operator.datasets(type=kind, state=state, limit=limit)).datasets
+    if as_json:
+        print_json(datasets)
+        return
+    print_table(
+        ["uid", "name", "type", "state", "files", "size", "registered"],
+        [_row(dataset) for dataset in datasets],
+        empty="no data set",
+    )
+
+
+@app.command("show")
+def show(dataset: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """A data set with its metadata."""
+    found = ask(url, home, lambda c: c.operator.dataset(dataset))
+    if as_json:
+        print_json(found)
+        return
+    out.print(f"{found.name}: {found.type.value}, {found.state.value}, {found.count_files} files, {human_bytes(found.bytes)}")
+    for key, value in sorted(found.meta.items()):
+        out.print(f"  {key}: {value}", markup=False)
+
+
+@app.command("files")
+def files(
+    dataset: UUID,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 1000,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """The files of a data set, in order."""
+    page = ask(url, home, lambda c: c.operator.files(dataset, limit=limit))
+    if as_json:
+        print_json(page)
+        return
+    print_table(
+        ["seq", "name", "size", "checksum", "url"],
+        [(f.seq, f.name, human_bytes(f.size), f.checksum[7:19], f.url) for f in page.files],
+        empty="no file",
+    )
+
+
+@app.command("register")
+def register(
+    name: str,
+    paths: Annotated[list[Path], typer.Argument(help="Its files, in order; a folder means its files.")],
+    *,
+    meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata, which templates match.")] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy files to an input storage as a new data set; the template that matches it takes it from there."""
+    new = carry.run_dataset(name, key_values(meta or [], option="--meta")).model_copy(update={"on_demand": False})
+
+    async def bring_in(connection: Connection) -> Dataset:
+        return await carry.bring_in(connection, carry.input_files(paths), dataset=new, on_file=lambda size: None)
+
+    dataset = ask(url, home, bring_in)
+    if as_json:
+        print_json(dataset)
+    else:
+        out.print(f"{dataset.name} ({dataset.uid}): {dataset.count_files} files, {human_bytes(dataset.bytes)}")
+
+
+@app.command("delete")
+def delete(
+    dataset: UUID,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Even the last copy of an output.")] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+) -> None:
+    """Delete a data set and its files."""
+    ask(url, home, lambda c: c.dms.delete_dataset(dataset, force=force))
+    out.print("deletion asked for")
+
+
+@app.command("storages")
+def storages(
+    *,
+    kind: Annotated[StorageType | None, typer.Option("--type", help="Only of this type.")] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """The storages that data sets lie on."""
+    found = ask(url, home, lambda c: c.dms.storages(kind))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ["name", "type", "url", "used"], [(s.name, s.type.value, s.url, human_bytes(s.used)) for s in found], empty="no storage"
+    )
+
+
+@app.command("add-storage")
+def add_storage(
+    name: str,
+    kind: StorageType,
+    storage_url: Annotated[str, typer.Argument(metavar="URL", help="file:///data/input, s3://bucket/input …")],
+    *,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Never remove files from it.")] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a storage known."""
+    new = NewStorage(name=name, type=kind, url=storage_url, read_only=read_only)
+    stored = ask(url, home, lambda c: c.dms.register_storage(new))
+    if as_json:
+        print_json(stored)
+    else:
+        out.print(f"{stored.name}: {stored.url}")
+
+
+def _row(dataset: Dataset) -> tuple[object, ...]:
+    size, registered = human_bytes(dataset.bytes), f"{dataset.timestamp:%F %T}"
+    return (dataset.uid, dataset.name, dataset.type.value, dataset.state.value, dataset.count_files, size, registered)

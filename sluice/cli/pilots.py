@@ -1,0 +1,31 @@
+"""`sluice pilot …`"""
+
+from uuid import UUID
+
+import typer
+
+from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.output import out, print_json, print_table
+
+app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
+
+
+@app.command("list")
+def list_pilots(*, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Pilots, what they have and what they have done."""
+    pilots = ask(url, home, lambda c: c.operator.pilots()).pilots
+    if as_json:
+        print_json(pilots)
+        return
+    print_table(
+        ["pilot", "name", "host", "state", "slots", "running", "finished", "failed", "seen"],
+        [(p.uid, p.name, p.host, p.state.value, p.slots, p.running, p.finished, p.failed, f"{p.seen_at:%F %T}") for p in pilots],
+        empty="no pilot: start one with `sluice-pilot` on a compute node",
+    )
+
+
+@app.command("drain")
+def drain(pilot: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME) -> None:
+    """Let a pilot finish what it has and end."""
+    ask(url, home, lambda c: c.operator.drain_pilot(pilot))
+    out.print("it takes nothing more, and ends when it is done")

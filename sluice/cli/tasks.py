@@ -1,0 +1,136 @@
+"""`sluice task …`"""
+
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.output import out, print_json, print_table
+from sluice.contracts.chains import ChainTask
+from sluice.contracts.states import JobState, StepState
+
+app = typer.Typer(no_args_is_help=True, help="Steps over whole data sets, and their jobs.")
+
+
+@app.command("list")
+def list_tasks(
+    *,
+    state: Annotated[StepState | None, typer.Option(help="Only those in this state.")] = None,
+    chain: Annotated[UUID | None, typer.Option(help="Only those of this chain.")] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Tasks with the counts of their jobs."""
+    tasks = ask(url, home, lambda c: c.operator.tasks(state=state, chain=chain)).tasks
+    if as_json:
+        print_json(tasks)
+        return
+    print_table(
+        ["task", "step", "data set", "status", "jobs", "finished", "failed", "running", "rank"],
+        [_row(task) for task in tasks],
+        empty="no task",
+    )
+
+
+@app.command("show")
+def show(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """A task, and one sentence why it does not run or how it ended."""
+    found = ask(url, home, lambda c: c.operator.task(task))
+    if as_json:
+        print_json(found)
+        return
+    explanation = ask(url, home, lambda c: c.operator.explain_task(task))
+    print_table(["task", "step", "data set", "status", "jobs", "finished", "failed", "running", "rank"], [_row(found)], empty="")
+    out.print(explanation.text, markup=False)
+
+
+@app.command("jobs")
+def jobs(
+    task: UUID,
+    *,
+    state: Annotated[JobState | None, typer.Option(help="Only those in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """The jobs of a task."""
+    found = ask(url, home, lambda c: c.operator.jobs(task, state=state, limit=limit)).jobs
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ["job", "seq", "state", "attempt", "input", "error", "why"],
+        [(j.id, j.seq, j.state.value, j.attempt, _inputs(j.inputs), j.error_class or "", j.message) for j in found],
+        empty="no such job",
+    )
+
+
+@app.command("job")
+def job(number: int, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """A job with all its attempts, and one sentence why it does not run or how it ended."""
+    found = ask(url, home, lambda c: c.operator.job(number))
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ["attempt", "pilot", "outcome", "exit", "error", "peak MiB", "CPU s", "message"],
+        [(a.attempt, a.pilot, a.outcome or "", a.exit_code, a.error_class or "", a.peak_memory, a.cpu_seconds, a.message)
+         for a in found.attempts],
+        empty="no attempt yet",
+    )  # fmt: skip
+    out.print(ask(url, home, lambda c: c.operator.explain_job(number)).text, markup=False)
+
+
+@app.command("log")
+def log(
+    number: int,
+    *,
+    attempt: Annotated[int | None, typer.Option(help="Default: the last.")] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+) -> None:
+    """The log of a job."""
+    out.print(ask(url, home, lambda c: c.operator.job_log(number, attempt=attempt)), markup=False, end="")
+
+
+@app.command("cancel")
+def cancel(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Cancel a task: its chain is canceled with it."""
+    status = ask(url, home, lambda c: c.operator.cancel_task(task))
+    if as_json:
+        print_json(status)
+    else:
+        out.print(f"task {status.uid}: {status.state.value}")
+
+
+@app.command("retry")
+def retry(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Give the failed and held jobs of a task another round."""
+    status = ask(url, home, lambda c: c.operator.retry_task(task))
+    if as_json:
+        print_json(status)
+    else:
+        out.print(f"task {status.uid}: {status.ready} jobs ready")
+
+
+@app.command("rank")
+def rank(task: UUID, rank: float, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Change the rank of a task; a higher one runs earlier."""
+    status = ask(url, home, lambda c: c.operator.prioritise(task, rank))
+    if as_json:
+        print_json(status)
+    else:
+        out.print(f"task {status.uid}: rank {status.rank:g}")
+
+
+def _row(task: ChainTask) -> tuple[object, ...]:
+    j = task.jobs
+    counts = (j.total, j.finished, j.failed, j.leased + j.running, round(j.rank, 2)) if j else (0, 0, 0, 0, 0)
+    return (task.task_id, task.step, task.dataset_name, task.status.value, *counts)
+
+
+def _inputs(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} files"

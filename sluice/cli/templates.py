@@ -1,0 +1,99 @@
+"""`sluice template …`"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask, plain_errors
+from sluice.cli.output import out, print_json, print_table
+from sluice.cli.run import template_name
+from sluice.contracts.templates import CheckedTemplate, NewTemplate
+
+app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
+
+FileArgument = Annotated[Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)]
+
+
+@app.command("check")
+def check(file: FileArgument, *, as_json: JsonOption = False) -> None:
+    """Check a template without a system and without a network: every finding with its line and column. Exits 1 on errors."""
+    from sluice.cwl import compile_template, pack_template  # noqa: PLC0415 - reading CWL takes long to import
+
+    compiled = plain_errors(lambda: compile_template(pack_template(file), name=template_name(file), file=str(file)))
+    if as_json:
+        print_json(CheckedTemplate(findings=compiled.findings, plan=compiled.plan))
+    else:
+        for finding in compiled.findings:
+            out.print(str(finding), markup=False)
+        if compiled.plan is not None:
+            steps = ", ".join(f"{step.name} ({step.mode.value})" for step in compiled.plan.steps)
+            out.print(f"{file}: fine; {len(compiled.plan.steps)} steps: {steps}", markup=False)
+    if compiled.plan is None:
+        raise typer.Exit(1)
+
+
+@app.command("upload")
+def upload(
+    file: FileArgument,
+    *,
+    name: Annotated[str | None, typer.Option(help="Its name in the system; default: from the file.")] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Store a template. The same text again changes nothing; another text is the next version."""
+    from sluice.cwl import pack_template  # noqa: PLC0415 - reading CWL takes long to import
+
+    text = plain_errors(lambda: pack_template(file))
+    stored = ask(url, home, lambda c: c.operator.store_template(NewTemplate(name=name or template_name(file), cwl=text)))
+    if as_json:
+        print_json(stored)
+        return
+    for finding in stored.warnings:
+        out.print(str(finding), markup=False)
+    out.print(f"{stored.name}, version {stored.version}")
+
+
+@app.command("list")
+def list_templates(*, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """All templates, the latest version of each."""
+    templates = ask(url, home, lambda c: c.operator.templates()).templates
+    if as_json:
+        print_json(templates)
+        return
+    print_table(
+        ["name", "version", "steps", "stored"],
+        [(t.name, t.version, len(t.plan.steps), f"{t.created_at:%Y-%m-%d %H:%M}") for t in templates],
+        empty="no template yet: store one with `sluice template upload FILE`",
+    )
+
+
+@app.command("show")
+def show(
+    name: str,
+    *,
+    version: Annotated[int | None, typer.Option(help="Default: the latest.")] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """The text of a template; with --json everything the system knows of it."""
+    template = ask(url, home, lambda c: c.operator.template(name, version=version))
+    if as_json:
+        print_json(template)
+    else:
+        out.print(template.cwl or "", markup=False, end="")
+
+
+@app.command("delete")
+def delete(
+    name: str,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Even while chains of it run; they go on.")] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+) -> None:
+    """Delete a template: it matches nothing any more."""
+    ask(url, home, lambda c: c.operator.delete_template(name, force=force))
+    out.print(f"{name} deleted")

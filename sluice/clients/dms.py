@@ -1,0 +1,160 @@
+"""Client of the DMS: data sets, files, storages, periods, runs, frames."""
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import RootModel
+
+from sluice.clients.base import ServiceClient
+from sluice.contracts.datasets import (
+    CloseDataset,
+    Dataset,
+    DatasetPage,
+    File,
+    FilePage,
+    Frame,
+    NewDataset,
+    NewFile,
+    NewFiles,
+    NewFrame,
+    NewFrames,
+    NewPeriod,
+    NewRun,
+    NewStorage,
+    Period,
+    Registered,
+    Run,
+    Storage,
+)
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
+
+_API = "/api/v1"
+
+#: Most files (frames) that one request carries, and one page.
+MOST = 10_000
+
+
+class _Storages(RootModel[list[Storage]]): ...
+
+
+class _Periods(RootModel[list[Period]]): ...
+
+
+class _Runs(RootModel[list[Run]]): ...
+
+
+class _Frames(RootModel[list[Frame]]): ...
+
+
+class DmsClient(ServiceClient):
+    service = "dms"
+
+    async def register_dataset(self, new: NewDataset) -> Dataset:
+        """The first where the name is known and the request is the same; else raises ``Conflict`` (field ``dataset``: its uid).
+        Raises ``Unprocessable`` for an unknown period or run, or a folder outside the storages."""
+        return await self.call("POST", f"{_API}/datasets", body=new, answer=Dataset)
+
+    async def dataset(self, uid: UUID) -> Dataset:
+        """Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/datasets/{uid}", answer=Dataset)
+
+    async def dataset_named(self, name: str) -> Dataset | None:
+        page = await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={"name": name})
+        return page.datasets[0] if page.datasets else None
+
+    async def closed_datasets(
+        self,
+        *,
+        after: str | None = None,
+        type: DatasetType | None = None,
+        timestamp: datetime | None = None,
+        limit: int | None = None,
+    ) -> DatasetPage:
+        """Data sets that can be worked with, in order of closing; ``cursor`` goes into the next call's ``after``."""
+        params = {"after": after, "type": type, "timestamp": _text(timestamp), "limit": limit}
+        return await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params=params)
+
+    async def datasets(
+        self,
+        states: Iterable[DatasetState] = tuple(DatasetState),
+        *,
+        after: str | None = None,
+        type: DatasetType | None = None,
+        limit: int | None = None,
+    ) -> DatasetPage:
+        """Data sets in these states (any), in order of registration."""
+        params = {"state": list(states), "after": after, "type": type, "limit": limit}
+        return await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params=params)
+
+    async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> Registered:
+        """Any number of files, in requests of 10 000; after an error, sending all again is fine.
+
+        Raises ``NotFound``; ``Conflict`` for a closed data set or a name registered differently; ``Unprocessable`` for a URL
+        outside the storages.
+        """
+        new = known = 0
+        for start in range(0, len(files), MOST):
+            request = NewFiles(files=list(files[start : start + MOST]))
+            answer = await self.call("POST", f"{_API}/datasets/{uid}/files", body=request, answer=Registered)
+            new, known = new + answer.new, known + answer.known
+        return Registered(new=new, known=known)
+
+    async def files(self, uid: UUID, *, after: str | None = None, limit: int = MOST) -> FilePage:
+        """One page, in order of seq, then name. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/datasets/{uid}/files", answer=FilePage, params={"after": after, "limit": limit})
+
+    async def all_files(self, uid: UUID, *, page: int = MOST) -> AsyncIterator[File]:
+        """All files in order, read page by page. Raises ``NotFound``."""
+        after: str | None = None
+        while True:
+            found = await self.files(uid, after=after, limit=page)
+            for file in found.files:
+                yield file
+            if found.next is None:
+                return
+            after = found.next
+
+    async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
+        """With ``files``: closes when so many are registered. Closing twice is fine.
+        Raises ``NotFound``, ``Conflict``; ``Unprocessable`` for an input without files."""
+        return await self.call("POST", f"{_API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset)
+
+    async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
+        """Raises ``NotFound``; ``Conflict`` for an output unless ``force``."""
+        return await self.call("DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force})
+
+    async def register_storage(self, new: NewStorage) -> Storage:
+        """Raises ``Conflict`` where its name or URL is registered differently."""
+        return await self.call("POST", f"{_API}/storages", body=new, answer=Storage)
+
+    async def storages(self, type: StorageType | None = None) -> list[Storage]:
+        """Enabled ones, the one with the most free space first; none is an empty list."""
+        return (await self.call("GET", f"{_API}/storages", answer=_Storages, params={"type": type})).root
+
+    async def register_period(self, new: NewPeriod) -> Period:
+        """Raises ``Conflict`` where it is registered differently."""
+        return await self.call("POST", f"{_API}/periods", body=new, answer=Period)
+
+    async def periods(self) -> list[Period]:
+        return (await self.call("GET", f"{_API}/periods", answer=_Periods)).root
+
+    async def register_run(self, new: NewRun) -> Run:
+        """Raises ``Conflict`` where it is registered differently, ``Unprocessable`` for an unknown period."""
+        return await self.call("POST", f"{_API}/runs", body=new, answer=Run)
+
+    async def runs(self, *, period: str | None = None) -> list[Run]:
+        return (await self.call("GET", f"{_API}/runs", answer=_Runs, params={"period": period})).root
+
+    async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> Registered:
+        """Raises ``NotFound`` for an unknown run, ``Conflict`` for a frame registered differently."""
+        return await self.call("POST", f"{_API}/runs/{run}/frames", body=NewFrames(frames=list(frames)), answer=Registered)
+
+    async def frames(self, run: int, *, after: int = -1, limit: int = MOST) -> list[Frame]:
+        """Frames with numbers above ``after``. Raises ``NotFound`` for an unknown run."""
+        params = {"after": after, "limit": limit}
+        return (await self.call("GET", f"{_API}/runs/{run}/frames", answer=_Frames, params=params)).root
+
+
+def _text(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()

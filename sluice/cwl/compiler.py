@@ -1,0 +1,190 @@
+"""From the text of a CWL Workflow to a plan, or to every reason why there is none."""
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from sluice.contracts.plan import (
+    Argument,
+    Constant,
+    Parameter,
+    ParameterRef,
+    Plan,
+    PlanOutput,
+    PlanStep,
+    Source,
+    StepOutput,
+)
+from sluice.contracts.problems import Finding
+from sluice.cwl.cwltypes import is_optional, without_null
+from sluice.cwl.document import VERSIONS, Document, canonical, find_workflow
+from sluice.cwl.extensions import Extensions, Fields, read_extensions
+from sluice.cwl.findings import Findings
+from sluice.cwl.links import Wiring, check_types, read_links
+from sluice.cwl.model import Port, Step, Workflow, read_workflow
+from sluice.cwl.requirements import CWLTOOL_NAMESPACE, Needs, check_names, merged, needs_of, set_apart
+from sluice.cwl.rules import check_rules
+from sluice.cwl.schema import check_as_cwltool, check_schema
+from sluice.cwl.text import read_text
+from sluice.cwl.tree import clone, entries, plain
+
+#: The libraries keep global state; templates are compiled one at a time.
+_LOCK = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """``plan`` is None exactly when there is an error among the findings. Errors come first, each kind sorted by place."""
+
+    plan: Plan | None
+    findings: list[Finding]
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == "error"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == "warning"]
+
+
+def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Compiled:
+    """Compiles a template; bad input never raises. ``file`` is the name that stands in the findings.
+
+    Nothing but ``text`` is read: no file, no network. No expression is evaluated. One call at a time; others wait.
+    """
+    findings = Findings(file)
+    with _LOCK:
+        plan = _compile(text, name, findings)
+    return Compiled(plan, findings.sorted())
+
+
+def _compile(text: str, name: str, findings: Findings) -> Plan | None:
+    root = read_text(text, findings)
+    document = find_workflow(root, findings) if root is not None or not findings.failed else None
+    if document is None:
+        return None
+    extensions = read_extensions(document, findings)
+    canonical(document, findings)
+    workflow = read_workflow(document, findings)
+    wiring = read_links(workflow, findings)
+    check_types(workflow, wiring, findings)
+    check_rules(workflow, wiring, extensions, findings)
+    owners = [workflow.body, *(part for step in workflow.steps.values() for part in (step.body, step.tool))]
+    for owner in owners:
+        check_names(owner, document.version, document.namespaces, findings)
+    needs = {
+        step.name: needs_of(step, workflow.body, document.namespaces, findings)
+        for step in workflow.steps.values()
+        if step.has_tool
+    }
+    _check_with_cwltool(document, workflow, findings)
+    if findings.failed:
+        return None
+    return _Planner(document, workflow, wiring, extensions, needs).plan(name)
+
+
+def _check_with_cwltool(document: Document, workflow: Workflow, findings: Findings) -> None:
+    """The schema always, so that all reasons come together; a whole load only where nothing else is wrong."""
+    if document.incomplete:
+        return
+    body = clone(workflow.body)
+    set_apart(body, document.namespaces)
+    for step in entries(body.get("steps")):
+        if step.body is not None:
+            set_apart(step.body, document.namespaces)
+            set_apart(step.body["run"], document.namespaces)
+    check_schema(body, findings)
+    if not findings.failed:
+        check_as_cwltool(body, findings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    """Puts the plan together; everything has been checked."""
+
+    document: Document
+    workflow: Workflow
+    wiring: Wiring
+    extensions: Extensions
+    needs: dict[str, Needs]
+
+    def plan(self, name: str) -> Plan:
+        fields = self.extensions.workflow.values
+        data_input = self.wiring.data_input or ""
+        return Plan(
+            name=name,
+            doc=_doc(self.workflow.body),
+            cwl_version=self.document.version,
+            data_input=data_input,
+            parameters={port.name: _parameter(port) for port in self.workflow.inputs.values() if port.name != data_input},
+            steps=[self._step(step) for step in self.workflow.steps.values()],
+            outputs=[
+                PlanOutput(name=output, step=origin.step or "", port=origin.port)
+                for output, origin in self.wiring.outputs.items()
+            ],
+            **{key: fields[key] for key in ("match", "priority", "bind", "retention") if key in fields},
+        )
+
+    def _step(self, step: Step) -> PlanStep:
+        fields = self.extensions.steps.get(step.name, Fields()).values
+        data = self.wiring.data_links[step.name]
+        origin = self.wiring.origins[step.name, data.name]
+        needs = self.needs[step.name]
+        return PlanStep(
+            name=step.name,
+            doc=_doc(step.body),
+            mode=self.wiring.modes[step.name],
+            data_port=data.name,
+            source=Source(step=origin.step, port=origin.port),
+            arguments=self._arguments(step, data.name),
+            outputs=[StepOutput(port=port, optional=is_optional(step.tool_outputs[port].type)) for port in step.outputs],
+            tool=self._tool(step, needs),
+            groups=fields.get("merge", PlanStep.model_fields["groups"].default),
+            resources=needs.resources,
+            device_type=needs.device_type,
+            **{key: fields[key] for key in ("boundary", "retry", "rank") if key in fields},
+        )
+
+    def _arguments(self, step: Step, data: str) -> dict[str, Argument]:
+        found: dict[str, Argument] = {}
+        for link in step.links.values():
+            origin = self.wiring.origins.get((step.name, link.name))
+            if origin is not None and link.name != data:
+                found[link.name] = ParameterRef(name=origin.port)
+            elif link.body.get("default") is not None:
+                found[link.name] = Constant(value=plain(link.body["default"]))
+        return found
+
+    def _tool(self, step: Step, needs: Needs) -> dict[str, Any]:
+        """The tool as a document of its own, that cwltool loads from a file by itself."""
+        requirements, hints = merged(needs)
+        own = step.tool.get("cwlVersion")
+        tool: dict[str, Any] = {
+            "cwlVersion": own if own in VERSIONS else self.document.version,
+            "class": "CommandLineTool",
+            "id": step.name,
+        }
+        if any(":" in hint["class"] for hint in hints):
+            tool["$namespaces"] = {"cwltool": CWLTOOL_NAMESPACE}
+        tool.update((key, value) for key, value in plain(step.tool).items() if key not in {*tool, "requirements", "hints"})
+        if requirements:
+            tool["requirements"] = plain(requirements)
+        if hints:
+            tool["hints"] = plain(hints)
+        return tool
+
+
+def _parameter(port: Port) -> Parameter:
+    default = plain(port.body.get("default"))
+    return Parameter(
+        type=plain(without_null(port.type)),
+        default=default,
+        required=default is None and not is_optional(port.type),
+        doc=_doc(port.body),
+    )
+
+
+def _doc(body: Any) -> str:
+    written = body.get("doc") or body.get("label") or ""
+    return "\n".join(str(line) for line in written) if isinstance(written, list) else str(written).strip()

@@ -1,0 +1,241 @@
+"""What CWL allows and Sluice does not carry out over data sets yet, each with the way round it; and what each step must have."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.contracts.states import TaskMode
+from sluice.cwl.cwltypes import fit, holds_files, is_optional, show, value_fits, without_null
+from sluice.cwl.extensions import Extensions
+from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
+from sluice.cwl.links import Wiring
+from sluice.cwl.model import Link, Port, Step, Workflow
+from sluice.cwl.tree import entries, plain
+
+#: Fields of a step.
+_OF_STEPS = {
+    "when": "let the tool decide, and give a File? that is left out",
+}
+#: Fields of a step's input.
+_OF_LINKS = {
+    "linkMerge": "let one step before it write what both sources hold",
+}
+_OUTPUT_ONLY_FILES = "only files become data sets: leave it out of the step's 'out', or let the tool write it to a file"
+
+
+def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
+    for port in workflow.inputs.values():
+        _check_input(port, wiring, findings)
+    for link in workflow.outputs.values():
+        _refuse_fields(link.body, _OF_LINKS, f"output '{link.name}'", findings)
+        _check_pick(link, f"output '{link.name}'", True, findings)
+    for step in workflow.steps.values():
+        _refuse_fields(step.body, _OF_STEPS, f"step '{step.name}'", findings)
+        for link in step.links.values():
+            _check_link(step, link, workflow, wiring, findings)
+        _check_scatter_feature(step, workflow, findings)
+        if step.has_tool:
+            _check_ports(step, findings)
+            _check_outputs(step, wiring.modes.get(step.name), findings)
+    _check_extensions(workflow, wiring, extensions, findings)
+    _check_outputs_of_workflow(workflow, wiring, findings)
+    _warn_unused(workflow, wiring, findings)
+
+
+def _refuse_fields(body: CommentedMap, refused: dict[str, str], what: str, findings: Findings) -> None:
+    for key, way in refused.items():
+        if key in body:
+            findings.error(place_of(body, key), f"'{key}' of {what} is not supported yet: {way}")
+
+
+def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
+    """Parameters are values, not files; the data set has nothing beside its files."""
+    if "secondaryFiles" in port.body:
+        _refuse_secondary(port, f"input '{port.name}'", findings)
+    if port.name == wiring.data_input:
+        if port.body.get("default") is not None:
+            findings.error(
+                port.place_of("default"),
+                f"'{port.name}' is the data set, and data sets come from the catalogue: it has no default",
+            )
+    elif holds_files(port.type) and show(without_null(port.type)) != "File[]":
+        findings.error(
+            port.place_of("type"),
+            f"the parameter '{port.name}' is of type {show(port.type)}; files as parameters are not supported yet: "
+            "install the file with the tool, or write its text into the tool with InitialWorkDirRequirement",
+        )
+    _check_default(port.body.get("default"), port, port.place_of("default"), f"parameter '{port.name}'", findings)
+
+
+def _check_default(value: Any, port: Port, place: Place, what: str, findings: Findings) -> None:
+    if value is not None and not value_fits(value, port.type):
+        findings.error(place, f"the default of {what} must be of type {show(port.type)}, not {plain(value)!r}")
+
+
+def _refuse_secondary(port: Port, what: str, findings: Findings) -> None:
+    findings.error(
+        port.place_of("secondaryFiles"),
+        f"secondaryFiles of {what} are not supported yet: let the tools keep everything in one file",
+    )
+
+
+def _check_pick(link: Link, what: str, is_data: bool, findings: Findings) -> None:
+    pick = link.body.get("pickValue")
+    if pick is not None and not (pick == "all_non_null" and is_data):
+        findings.error(
+            place_of(link.body, "pickValue"),
+            f"'pickValue: {pick}' of {what} is not supported yet: there is 'all_non_null' for one data set",
+        )
+
+
+def _check_link(step: Step, link: Link, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    what = f"input '{link.name}' of step '{step.name}'"
+    _refuse_fields(link.body, _OF_LINKS, what, findings)
+    origin = wiring.origins.get((step.name, link.name))
+    is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
+    _check_pick(link, what, origin is not None and not is_parameter, findings)
+    _check_value_from(link, what, findings)
+    if "default" not in link.body:
+        return
+    place = place_of(link.body, "default")
+    if origin is not None and (not is_parameter or is_optional(workflow.inputs[origin.port].type)):
+        findings.error(place, f"{what} has a source and a default; give the default to the workflow's input instead")
+    port = step.tool_inputs.get(link.name)
+    if port is not None:
+        _check_default(link.body["default"], port, place, what, findings)
+
+
+def _check_value_from(link: Link, what: str, findings: Findings) -> None:
+    value = link.body.get("valueFrom")
+    if value is None:
+        return
+    place = place_of(link.body, "valueFrom")
+    if not isinstance(value, str) or "$" in value or "\\" in value:
+        findings.error(
+            place,
+            f"'valueFrom' of {what} is an expression, which is not supported in steps yet: write it into the tool's inputBinding",
+        )
+    else:
+        findings.error(place, f"'valueFrom' of {what} is a fixed text: write it as 'default'")
+
+
+def _check_scatter_feature(step: Step, workflow: Workflow, findings: Findings) -> None:
+    if not step.scatter:
+        return
+    owners = (workflow.body, step.body)
+    if not any(
+        entry.name == "ScatterFeatureRequirement"
+        for owner in owners
+        for kind in ("requirements", "hints")
+        for entry in entries(owner.get(kind), "class")
+    ):
+        findings.error(
+            step.place_of("scatter"),
+            f"step '{step.name}' scatters: add 'requirements: {{ScatterFeatureRequirement: {{}}}}' to the workflow",
+        )
+
+
+def _check_ports(step: Step, findings: Findings) -> None:
+    """Every input of the step is one of the tool's, and the tool gets what it needs."""
+    for link in step.links.values():
+        if link.name not in step.tool_inputs:
+            hint = did_you_mean(link.name, step.tool_inputs)
+            findings.error(link.place, f"the tool of step '{step.name}' has no input '{link.name}'{hint}")
+    for port in step.tool_inputs.values():
+        fed = step.links.get(port.name)
+        given = fed is not None and (fed.sources is not None or "default" in fed.body or "valueFrom" in fed.body)
+        if not given and not is_optional(port.type) and "default" not in port.body:
+            findings.error(
+                fed.place if fed else step.place_of("in"),
+                f"step '{step.name}' gives no value for '{port.name}', which its tool needs",
+            )
+        if "secondaryFiles" in port.body:
+            _refuse_secondary(port, f"the tool of step '{step.name}'", findings)
+        _check_default(port.body.get("default"), port, port.place_of("default"), f"'{port.name}'", findings)
+
+
+def _check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None:
+    """What the step hands on are files: one a job, or (map) one or none."""
+    if not step.outputs:
+        findings.error(
+            step.place_of("out"), f"step '{step.name}' gives nothing on: name at least one output of its tool in 'out'"
+        )
+    for name, place in step.outputs.items():
+        port = step.tool_outputs.get(name)
+        if port is None:
+            findings.error(place, f"the tool of step '{step.name}' has no output '{name}'{did_you_mean(name, step.tool_outputs)}")
+            continue
+        what = f"output '{name}' of the tool of step '{step.name}'"
+        if "secondaryFiles" in port.body:
+            _refuse_secondary(port, what, findings)
+        kind = without_null(port.type)
+        if kind == "File":
+            if mode is TaskMode.MERGE and is_optional(port.type):
+                findings.error(port.place_of("type"), f"{what} is File?; a merge must write its file: make it File")
+        elif kind == "Directory":
+            findings.error(
+                port.place_of("type"), f"{what} is a Directory, which is not supported yet: let the tool write an archive"
+            )
+        elif fit(kind, {"type": "array", "items": "File"}) == "fits" and kind != "Any":
+            findings.error(
+                port.place_of("type"),
+                f"{what} is {show(kind)}; several files from one job are not supported yet: let the tool write one",
+            )
+        else:
+            findings.error(port.place_of("type"), f"{what} is {show(port.type)}; {_OUTPUT_ONLY_FILES}")
+
+
+def _check_extensions(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
+    parameters = [name for name in workflow.inputs if name != wiring.data_input]
+    for name in extensions.workflow.values.get("bind", {}):
+        place = extensions.workflow.inner.get(("bind", name), START)
+        if name == wiring.data_input:
+            findings.error(place, f"'{name}' is the data set; metadata can only be bound to parameters")
+        elif name not in parameters:
+            findings.error(place, f"there is no parameter '{name}' to bind{did_you_mean(name, parameters)}")
+    for step, fields in extensions.steps.items():
+        if "merge" in fields.values and wiring.modes.get(step) is TaskMode.MAP:
+            findings.error(
+                fields.places["merge"], f"step '{step}' runs its tool on each file; groups are for steps that take a File[]"
+            )
+
+
+def _check_outputs_of_workflow(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    if not workflow.outputs:
+        findings.error(place_of(workflow.body, "outputs"), "the workflow has no outputs: name what is to be kept")
+    first: dict[Any, str] = {}
+    for name, origin in wiring.outputs.items():
+        if origin in first:
+            place = workflow.outputs[name].source_place
+            findings.error(
+                place,
+                f"outputs '{first[origin]}' and '{name}' are the same data set ({origin.step}/{origin.port}): give it one name",
+            )
+        first.setdefault(origin, name)
+
+
+def _warn_unused(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """Legal, and most often a mistake."""
+    used = {origin.port for origin in wiring.origins.values() if origin.step is None}
+    for port in workflow.inputs.values():
+        if port.name not in used and port.name != wiring.data_input:
+            findings.warning(port.place, f"the parameter '{port.name}' is never used")
+    taken = {(origin.step, origin.port) for origin in [*wiring.origins.values(), *wiring.outputs.values()]}
+    for step in workflow.steps.values():
+        for name, place in step.outputs.items():
+            if (step.name, name) not in taken:
+                findings.warning(place, f"output '{name}' of step '{step.name}' is never used: its files are written and deleted")
+    for step in workflow.steps.values():
+        for port in step.tool_inputs.values():
+            _warn_slow_binding(step, port, findings)
+
+
+def _warn_slow_binding(step: Step, port: Port, findings: Findings) -> None:
+    binding = port.body.get("inputBinding")
+    if isinstance(binding, Mapping) and holds_files(port.type) and show(without_null(port.type)) == "File[]":
+        findings.warning(
+            port.place_of("inputBinding"),
+            f"'{port.name}' of step '{step.name}' is a File[] with an inputBinding, which takes minutes for thousands of files: "
+            f"write 'arguments: [$(inputs.{port.name})]' instead",
+        )

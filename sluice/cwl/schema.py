@@ -1,0 +1,194 @@
+"""The reference implementation's own checks: CWL's schema, its links and types. cwltool is used as a library, with no way to a file or the network.
+
+cwltool takes most of a second to import: this module does so on first use.
+"""
+
+import logging
+import re
+import urllib.parse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.cwl.cwltypes import PRIMITIVES
+from sluice.cwl.findings import START, Findings, Place, did_you_mean
+from sluice.cwl.tree import clone
+
+#: Address of the document for the loader; nothing is ever read from there.
+_ADDRESS = "file:///template"
+_PLACED = re.compile(r"^\s*(?P<file>\S+?):(?P<line>\d+):(?P<column>\d+): *(?P<message>.*)$")
+_LOGGERS = ("cwltool", "salad", "rdflib", "rdflib.term")
+
+
+def check_schema(workflow: CommentedMap, findings: Findings) -> None:
+    """Fields, their values and the names they refer to, by the schema of the document's CWL version."""
+    with _quiet():
+        _salad_checks(clone(workflow), findings)
+
+
+def check_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
+    """Loads the workflow as cwltool would before a run: what it refuses, plain runs would refuse."""
+    from schema_salad.exceptions import SchemaSaladException  # noqa: PLC0415
+
+    library = _library()
+    with _quiet():
+        try:
+            library.load(clone(workflow))
+        except SchemaSaladException as error:
+            _tell(error, findings)
+        except Exception as error:  # the loader raises whatever a malformed document makes it stumble over
+            _tell_text(str(error) or type(error).__name__, findings)
+
+
+def _salad_checks(workflow: CommentedMap, findings: Findings) -> None:
+    from schema_salad.exceptions import SchemaSaladException  # noqa: PLC0415
+
+    library = _library()
+    try:
+        resolved = library.resolve(workflow)
+        for check in (library.validate, library.check_names):
+            try:
+                check(*resolved)
+            except SchemaSaladException as error:
+                _tell(error, findings)
+    except SchemaSaladException as error:
+        _tell(error, findings)
+    except Exception as error:  # see check_as_cwltool
+        _tell_text(f"the CWL loader stumbles over this document: {type(error).__name__}: {error}", findings)
+
+
+class _Library:
+    """cwltool and schema-salad, imported and set up once."""
+
+    def __init__(self) -> None:
+        from cwltool import load_tool, process, workflow  # noqa: PLC0415
+        from cwltool.context import LoadingContext  # noqa: PLC0415
+        from schema_salad.exceptions import ValidationException  # noqa: PLC0415
+        from schema_salad.fetcher import Fetcher  # noqa: PLC0415
+        from schema_salad.ref_resolver import Loader  # noqa: PLC0415
+        from schema_salad.schema import validate_doc  # noqa: PLC0415
+
+        class NoFetcher(Fetcher):  # type: ignore[misc]  # the library ships no types
+            """Reads nothing: whatever a document refers to outside itself is an error."""
+
+            def fetch_text(self, url: str, content_types: list[str] | None = None) -> str:
+                raise ValidationException(f"'{url}' is outside this document, and nothing but the document is read")
+
+            def check_exists(self, url: str) -> bool:
+                return False
+
+            def urljoin(self, base_url: str, url: str) -> str:
+                return urllib.parse.urljoin(base_url, url)
+
+        self._fetcher = lambda _cache, _session: NoFetcher()
+        self._load_tool, self._process, self._make = load_tool, process, workflow.default_make_tool
+        self._context, self._loader, self._validate = LoadingContext, Loader, validate_doc
+
+    def _new_loader(self, version: str) -> tuple[Any, Any]:
+        template, names = self._process.get_schema(version)[:2]
+        loader = self._loader(
+            template.ctx,
+            schemagraph=template.graph,
+            cache=template.cache,
+            fetcher_constructor=self._fetcher,
+            skip_schemas=True,
+            doc_cache=False,
+        )
+        return loader, names
+
+    def resolve(self, workflow: CommentedMap) -> tuple[Any, Any, Any]:
+        """The document with every name made an address, its loader and the schema's names."""
+        loader, names = self._new_loader(workflow["cwlVersion"])
+        loader.idx[_ADDRESS] = workflow
+        resolved, _ = loader.resolve_all(workflow, _ADDRESS, checklinks=False)
+        return resolved, loader, names
+
+    def validate(self, resolved: Any, loader: Any, names: Any) -> None:
+        self._validate(names, resolved, loader, True)
+
+    def check_names(self, resolved: Any, loader: Any, names: Any) -> None:
+        loader.validate_links(resolved, "", {})
+
+    def load(self, workflow: CommentedMap) -> None:
+        context = self._context(
+            {
+                "construct_tool_object": self._make,
+                "fetcher_constructor": self._fetcher,
+                "disable_js_validation": True,  # it would start node
+                "skip_schemas": True,
+                "doc_cache": False,
+                "relax_path_checks": True,
+            }
+        )
+        context.loader = self._load_tool.default_loader(self._fetcher, doc_cache=False)
+        context.loader.idx[_ADDRESS] = workflow
+        context, address = self._load_tool.resolve_and_validate_document(context, workflow, _ADDRESS)
+        self._load_tool.make_tool(address, context)
+
+
+@cache
+def _library() -> _Library:
+    return _Library()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The libraries log what they also raise; warnings of theirs that matter have rules of ours."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _tell(error: Any, findings: Findings) -> None:
+    """One finding for each reason; where there is a finding already at the same place, ours says it better."""
+    told: dict[Place, list[str]] = {}
+    for leaf in error.leaves():
+        if leaf.start is None or "\n" in leaf.message:
+            _tell_text(leaf.message, findings)
+            continue
+        message = _plain_words(leaf.message)
+        place = Place(int(leaf.start[0]), int(leaf.start[1]), leaf.file)
+        if message not in told.setdefault(place, []):
+            told[place].append(message)
+    for place, messages in told.items():
+        if not findings.has_error_at(place):
+            findings.error(place, "; or ".join(messages))
+
+
+def _tell_text(text: str, findings: Findings) -> None:
+    """Messages that carry their places in the text."""
+    place = START
+    parts: list[str] = []
+    for line in text.splitlines():
+        match = _PLACED.match(line)
+        if match and not parts:
+            place = Place(int(match["line"]), int(match["column"]), match["file"])
+        parts.append((match["message"] if match else line).strip())
+    message = _plain_words(" ".join(part for part in parts if part))
+    if message and not findings.has_error_at(place):
+        findings.error(place, message)
+
+
+def _plain_words(message: str) -> str:
+    """The libraries' messages without their inner addresses and class names."""
+    message = re.sub(r",? tried \S+( file:\S+)*$", "", message.strip())
+    message = re.sub(r"file:///template#main/|file:///template#|file:///|org\.w3id\.cwl\.(cwl|salad)\.", "", message)
+    message = message.replace("a CommentedSeq", "a list").replace("a CommentedMap", "a mapping")
+    unknown_field = re.match(r"invalid field '([^']*)', expected one of: (.*)", message)
+    if unknown_field:
+        known = re.findall(r"'([^']+)'", unknown_field[2])
+        return f"there is no field '{unknown_field[1]}' here{did_you_mean(unknown_field[1], known)}"
+    unknown_name = re.match(r"Field '(\w+)' references unknown identifier '([^']*)'", message)
+    if unknown_name:
+        is_type = unknown_name[1] in ("type", "items")
+        return f"there is no {'type' if is_type else 'such name'} '{unknown_name[2]}'{did_you_mean(unknown_name[2], PRIMITIVES) if is_type else ''}"
+    return message[:600]

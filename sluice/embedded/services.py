@@ -1,0 +1,48 @@
+"""The services of an embedded system: their databases, and their settings where those differ from the defaults."""
+
+import importlib
+import secrets
+from typing import Any
+
+from sluice.embedded.home import Home
+from sluice.servicekit.links import Links
+from sluice.servicekit.service import Service
+from sluice.servicekit.settings import ServiceSettings
+from sluice.servicekit.transport.base import Transport
+
+#: Service (and package) → its database.
+SERVICES = {
+    "dms": "dms",
+    "wms": "wms",
+    "wfms.operator": "wfms_operator",
+    "wfms.intake": "wfms_intake",
+    "wfms.chains": "wfms_chains",
+    "wfms.watcher": "wfms_watcher",
+}
+
+_SETTINGS = {
+    "dms": "DmsSettings",
+    "wms": "WmsSettings",
+    "wfms.operator": "OperatorSettings",
+    "wfms.intake": "IntakeSettings",
+    "wfms.chains": "ChainsSettings",
+    "wfms.watcher": "WatcherSettings",
+}
+
+
+def build_service(name: str, *, database_url: str, links: Links, transport: Transport, home: Home) -> Service:
+    """The service as its own ``wiring`` builds it; the transport and the links are this process's."""
+    settings_class: type[ServiceSettings] = getattr(importlib.import_module(f"{name}.settings"), _SETTINGS[name])
+    own: dict[str, Any] = {"secret_key": _secret_key(home)} if name == "wfms.operator" else {}
+    settings = settings_class(database_url=database_url, broker_url=database_url, **own)
+    service: Service = importlib.import_module(f"{name}.wiring").build(settings, links=links, transport=transport)
+    return service
+
+
+def _secret_key(home: Home) -> str:
+    """Signs the web page's sessions and forms; kept, so that a restart logs nobody out."""
+    path = home.root / "secret-key"
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(48))
+    return path.read_text()

@@ -1,0 +1,255 @@
+"""All routes of the DMS: what they answer, and how they refuse."""
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.datasets import NewDataset, NewFrame, NewPeriod, NewRun, NewStorage
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from tests.integration.dms.conftest import Dms
+
+
+async def test_a_repeated_registration_answers_with_the_first_data_set(dms: Dms) -> None:
+    body = NewDataset(name="first", meta={"beam": 3}).model_dump(mode="json")
+    first = await dms.http.post("/api/v1/datasets", json=body)
+    again = await dms.http.post("/api/v1/datasets", json=body)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json() == again.json()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("meta", {"beam": 4}), ("type", "logs"), ("on_demand", True), ("url", "file:///elsewhere/x")]
+)
+async def test_a_known_name_with_another_request_is_refused_naming_the_difference(dms: Dms, field: str, value: Any) -> None:
+    new = NewDataset(name="first", meta={"beam": 3})
+    first = await dms.client.register_dataset(new)
+    with pytest.raises(Conflict, match=rf"data set 'first' is registered already, differently: {field} is ") as refusal:
+        await dms.client.register_dataset(NewDataset(**{**new.model_dump(), field: value}))
+    assert refusal.value.fields["dataset"] == str(first.uid)
+
+
+async def test_a_folder_belongs_to_one_data_set(dms: Dms) -> None:
+    url = dms.storages[StorageType.LOGS].url + "/shared"
+    await dms.client.register_dataset(NewDataset(name="one", type=DatasetType.LOGS, url=url))
+    with pytest.raises(Conflict, match="is another data set's"):
+        await dms.client.register_dataset(NewDataset(name="two", type=DatasetType.LOGS, url=url))
+
+
+async def test_period_and_run_of_a_data_set_are_checked_and_the_period_follows_from_the_run(dms: Dms) -> None:
+    for name in ("2026-spring", "2026-autumn"):
+        await dms.client.register_period(NewPeriod(name=name))
+    await dms.client.register_run(NewRun(number=7, period="2026-spring"))
+    assert (await dms.client.register_dataset(NewDataset(name="a", run=7))).period == "2026-spring"
+    with pytest.raises(Unprocessable, match="run 8 is not registered"):
+        await dms.client.register_dataset(NewDataset(name="b", run=8))
+    with pytest.raises(Unprocessable, match="period 'never' is not registered"):
+        await dms.client.register_dataset(NewDataset(name="c", period="never"))
+    with pytest.raises(Unprocessable, match="run 7 belongs to period '2026-spring', not '2026-autumn'"):
+        await dms.client.register_dataset(NewDataset(name="d", run=7, period="2026-autumn"))
+
+
+async def test_a_data_set_is_read_by_uid_and_found_by_name_in_any_state(dms: Dms) -> None:
+    uid = await dms.dataset("mine")
+    assert (await dms.client.dataset(uid)).state is DatasetState.OPEN
+    found = await dms.client.dataset_named("mine")
+    assert found is not None
+    assert found.uid == uid
+    assert await dms.client.dataset_named("other") is None
+    unknown = uuid4()
+    with pytest.raises(NotFound, match=f"no data set has the uid {unknown}"):
+        await dms.client.dataset(unknown)
+
+
+async def test_files_are_registered_once_and_read_in_order_of_seq(dms: Dms) -> None:
+    uid = await dms.dataset("frames")
+    files = [dms.write("frames", seq) for seq in (3, 1, 2)]
+    first = await dms.client.register_files(uid, files)
+    again = await dms.client.register_files(uid, [*files, dms.write("frames", 0)])
+    assert (first.new, first.known, again.new, again.known) == (3, 0, 1, 3)
+    seen = [file async for file in dms.client.all_files(uid, page=3)]
+    assert [file.seq for file in seen] == [0, 1, 2, 3]
+    assert [file.url for file in seen] == [f"file://{dms.path('frames', file.name)}" for file in seen]
+    assert all(file.meta == {"seq": file.seq} and file.dataset_uid == uid for file in seen)
+    dataset = await dms.client.dataset(uid)
+    assert (dataset.count_files, dataset.bytes) == (4, sum(file.size for file in seen))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"checksum": "sha256:" + "0" * 64}, "file '00000001.1.bin' is registered already, with another checksum"),
+        ({"size": 9999}, "file '00000001.1.bin' is registered already, with another size"),
+        ({"seq": 5}, "file '00000001.1.bin' is registered already, with another place in the data set: number 1, not 5"),
+    ],
+)
+async def test_a_known_file_that_differs_is_refused_by_name(dms: Dms, change: dict[str, Any], sentence: str) -> None:
+    uid = await dms.dataset("frames")
+    file = dms.write("frames", 1)
+    await dms.client.register_files(uid, [file])
+    with pytest.raises(Conflict, match=sentence):
+        await dms.client.register_files(uid, [dms.write("frames", 2), file.model_copy(update=change)])
+    assert (await dms.client.dataset(uid)).count_files == 1, "all or nothing"
+
+
+async def test_a_known_file_at_another_url_is_refused_by_name(dms: Dms) -> None:
+    uid = await dms.dataset("frames")
+    file = dms.write("frames", 1)
+    await dms.client.register_files(uid, [file])
+    with pytest.raises(Conflict, match="with another url"):
+        await dms.client.register_files(uid, [file.model_copy(update={"url": file.url + ".copy"})])
+
+
+async def test_files_of_one_request_must_not_contradict_each_other(dms: Dms) -> None:
+    uid = await dms.dataset("frames")
+    file = dms.write("frames", 1)
+    with pytest.raises(Unprocessable, match="have the same name and differ otherwise"):
+        await dms.client.register_files(uid, [file, file.model_copy(update={"size": 1})])
+    with pytest.raises(Unprocessable, match="have the same url"):
+        await dms.client.register_files(uid, [file, file.model_copy(update={"name": "other", "seq": 2})])
+
+
+async def test_a_file_may_be_in_several_data_sets_and_lies_on_its_storage_once(dms: Dms) -> None:
+    one, two = await dms.dataset("one"), await dms.dataset("two")
+    file = dms.write("one", 1)
+    await dms.client.register_files(one, [file])
+    await dms.client.register_files(two, [file.model_copy(update={"name": "shared", "seq": 7})])
+    ids = {found.id async for uid in (one, two) for found in dms.client.all_files(uid)}
+    assert len(ids) == 1
+    (storage,) = await dms.client.storages(StorageType.INTERMEDIATE)
+    assert storage.used == file.size
+    with pytest.raises(Conflict, match=r"another content at file://"):
+        await dms.client.register_files(two, [file.model_copy(update={"name": "third", "size": 1})])
+
+
+async def test_files_of_a_closed_data_set_are_refused_unless_known(dms: Dms) -> None:
+    uid = await dms.dataset("frames")
+    file = dms.write("frames", 1)
+    await dms.client.register_files(uid, [file])
+    assert (await dms.client.close_dataset(uid)).state is DatasetState.CLOSED
+    assert (await dms.client.register_files(uid, [file])).known == 1
+    with pytest.raises(Conflict, match=r"data set 'frames' is closed: file '00000002.1.bin' cannot be added"):
+        await dms.client.register_files(uid, [dms.write("frames", 2)])
+
+
+async def test_closing_twice_is_fine_and_an_input_without_files_is_not_closed(dms: Dms) -> None:
+    empty = await dms.dataset("empty", DatasetType.INPUT)
+    with pytest.raises(Unprocessable, match="data set 'empty' has no files"):
+        await dms.client.close_dataset(empty)
+    logs = await dms.dataset("logs", DatasetType.LOGS)
+    first, again = await dms.client.close_dataset(logs), await dms.client.close_dataset(logs)
+    assert first == again
+    assert first.state is DatasetState.CLOSED
+
+
+async def test_closing_at_a_number_of_files_waits_for_them(dms: Dms) -> None:
+    uid = await dms.dataset("frames")
+    assert (await dms.client.close_dataset(uid, files=2)).state is DatasetState.OPEN
+    with pytest.raises(Conflict, match="is to close at 2 files, not at 3"):
+        await dms.client.close_dataset(uid, files=3)
+    await dms.client.register_files(uid, [dms.write("frames", 1)])
+    with pytest.raises(Conflict, match="is complete with 2 files and would have 3"):
+        await dms.client.register_files(uid, [dms.write("frames", 2), dms.write("frames", 3)])
+    await dms.client.register_files(uid, [dms.write("frames", 2)])
+    assert (await dms.client.close_dataset(uid)).state is DatasetState.CLOSED
+
+
+async def test_an_output_is_deleted_only_when_forced(dms: Dms) -> None:
+    uid = await dms.dataset("result", DatasetType.OUTPUT)
+    with pytest.raises(Conflict, match="force=true"):
+        await dms.client.delete_dataset(uid)
+    assert (await dms.client.delete_dataset(uid, force=True)).state is DatasetState.DELETING
+    logs = await dms.dataset("logs", DatasetType.LOGS)
+    answer = await dms.http.delete(f"/api/v1/datasets/{logs}")
+    assert (answer.status_code, answer.json()["state"]) == (202, "deleting")
+    with pytest.raises(NotFound):
+        await dms.client.delete_dataset(uuid4())
+
+
+async def test_the_list_without_state_holds_what_can_be_worked_with_in_order_of_closing(dms: Dms) -> None:
+    uids = [await dms.dataset(f"d{number}") for number in range(4)]
+    for uid in (uids[2], uids[0], uids[3]):
+        await dms.client.close_dataset(uid)
+    await dms.client.delete_dataset(uids[0])
+    page = await dms.client.closed_datasets(type=DatasetType.INTERMEDIATE)
+    assert [dataset.uid for dataset in page.datasets] == [uids[2], uids[3]]
+    later = await dms.client.closed_datasets(after=page.cursor)
+    assert (later.datasets, later.cursor) == ([], page.cursor)
+    assert page.datasets[0].closed_at is not None
+    since = await dms.client.closed_datasets(timestamp=page.datasets[0].closed_at)
+    assert [dataset.uid for dataset in since.datasets] == [uids[3]]
+    assert (await dms.client.closed_datasets(type=DatasetType.INPUT)).datasets == []
+
+
+async def test_the_list_with_states_is_in_order_of_registration_with_a_cursor_of_its_own(dms: Dms) -> None:
+    uids = [await dms.dataset(f"d{number}") for number in range(3)]
+    await dms.client.close_dataset(uids[1])
+    everything = await dms.client.datasets(limit=2)
+    assert [dataset.uid for dataset in everything.datasets] == uids[:2]
+    rest = await dms.client.datasets(after=everything.cursor)
+    assert [dataset.uid for dataset in rest.datasets] == uids[2:]
+    opened = await dms.client.datasets([DatasetState.OPEN])
+    assert [dataset.uid for dataset in opened.datasets] == [uids[0], uids[2]]
+    for wrong in (everything.cursor, "c", "c-1", "cx", "9"):
+        with pytest.raises(Unprocessable, match="is no cursor of this list"):
+            await dms.client.closed_datasets(after=wrong)
+    with pytest.raises(Unprocessable, match="is no cursor of this list"):
+        await dms.client.files(uids[0], after="no place")
+
+
+async def test_storages_come_with_the_most_free_space_first_and_those_out_of_use_not_at_all(dms: Dms, tmp_path: Path) -> None:
+    sizes = {"small": 10_000, "large": 30_000, "middle": 20_000}
+    for name, capacity in sizes.items():
+        new = NewStorage(name=name, type=StorageType.LOGS, url=f"file://{tmp_path}/more-{name}", capacity=capacity)
+        first, again = await dms.client.register_storage(new), await dms.client.register_storage(new)
+        assert first == again
+    assert [storage.name for storage in await dms.client.storages(StorageType.LOGS)] == ["logs-1", "large", "middle", "small"]
+    await dms.fetch("UPDATE storages SET enabled = false WHERE name = 'large'")
+    assert [storage.name for storage in await dms.client.storages(StorageType.LOGS)] == ["logs-1", "middle", "small"]
+    assert len(await dms.client.storages()) == 6
+
+
+async def test_a_storage_that_differs_or_is_a_whole_file_system_is_refused(dms: Dms, tmp_path: Path) -> None:
+    url = dms.storages[StorageType.LOGS].url
+    with pytest.raises(Conflict, match="name is 'logs-1', not 'other'"):
+        await dms.client.register_storage(NewStorage(name="other", type=StorageType.LOGS, url=url))
+    with pytest.raises(Conflict, match="url is "):
+        await dms.client.register_storage(NewStorage(name="logs-1", type=StorageType.LOGS, url=f"file://{tmp_path}/other"))
+    for whole in ("file:///", "file:///data/%2e%2e", "file:///a//b"):
+        with pytest.raises(Unprocessable, match="is no plain folder below the root"):
+            await dms.client.register_storage(NewStorage(name="whole", type=StorageType.LOGS, url=whole))
+
+
+async def test_periods_runs_and_frames_are_registered_once_counted_and_read(dms: Dms) -> None:
+    period = NewPeriod(name="2026", goal="first beams")
+    assert await dms.client.register_period(period) == await dms.client.register_period(period)
+    run = NewRun(number=7, period="2026", conditions={"field": 1.0})
+    assert await dms.client.register_run(run) == await dms.client.register_run(run)
+    frames = [NewFrame(number=number, meta={"n": number}) for number in range(5)]
+    first, again = await dms.client.register_frames(7, frames), await dms.client.register_frames(7, frames)
+    assert (first.new, again.new, again.known) == (5, 0, 5)
+    assert [found.runs for found in await dms.client.periods()] == [1]
+    assert [(found.number, found.frames) for found in await dms.client.runs(period="2026")] == [(7, 5)]
+    assert [frame.number for frame in await dms.client.frames(7, after=1, limit=2)] == [2, 3]
+
+
+async def test_periods_runs_and_frames_that_differ_or_hang_in_the_air_are_refused(dms: Dms) -> None:
+    await dms.client.register_period(NewPeriod(name="2026"))
+    await dms.client.register_run(NewRun(number=7, period="2026"))
+    await dms.client.register_frames(7, [NewFrame(number=1)])
+    with pytest.raises(Conflict, match="period '2026' is registered already, differently: goal"):
+        await dms.client.register_period(NewPeriod(name="2026", goal="other"))
+    with pytest.raises(Conflict, match="run 7 is registered already, differently: conditions"):
+        await dms.client.register_run(NewRun(number=7, period="2026", conditions={"field": 2}))
+    with pytest.raises(Conflict, match="frame 1 of run 7 is registered already, differently: meta"):
+        await dms.client.register_frames(7, [NewFrame(number=2), NewFrame(number=1, meta={"n": 1})])
+    assert len(await dms.client.frames(7)) == 1, "all or nothing"
+    with pytest.raises(Unprocessable, match="period '2027' is not registered"):
+        await dms.client.register_run(NewRun(number=8, period="2027"))
+    with pytest.raises(Unprocessable, match="frames of run 7"):
+        await dms.client.register_frames(7, [NewFrame(number=3, file_id=12345)])
+    for answer in (dms.client.register_frames(9, []), dms.client.frames(9), dms.client.runs(period="2027")):
+        with pytest.raises(NotFound):
+            await answer

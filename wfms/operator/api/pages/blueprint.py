@@ -1,0 +1,35 @@
+"""All web pages: server-rendered, and usable without JavaScript, which only keeps progress up to date."""
+
+from datetime import timedelta
+
+from flask import Blueprint, Response, request
+
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.pages import csrf
+from wfms.operator.api.pages.chains import ChainPages
+from wfms.operator.api.pages.overview import OverviewPages
+from wfms.operator.api.pages.tasks import TaskPages
+from wfms.operator.api.pages.templates import TemplatePages
+
+
+def pages_blueprint(dependencies: Dependencies, bridge: Bridge) -> Blueprint:
+    pages = Blueprint("pages", __name__, static_folder="static", static_url_path="/static", template_folder="html")
+    for part in (OverviewPages, TemplatePages, ChainPages, TaskPages):
+        part(dependencies, bridge).add_to(pages)
+    pages.before_request(_check_form)
+    pages.after_request(_cache_static)
+    return pages
+
+
+def _check_form() -> None:
+    if request.method == "POST":
+        csrf.check_token()
+
+
+def _cache_static(response: Response) -> Response:
+    if request.endpoint == "pages.static" and "v" in request.args:
+        response.cache_control.no_cache = None
+        response.cache_control.public = True
+        response.cache_control.max_age = int(timedelta(days=30).total_seconds())
+    return response

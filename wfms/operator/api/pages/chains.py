@@ -1,0 +1,59 @@
+"""``/chains``: the list, and one chain with its steps, data sets and the way to cancel it."""
+
+from uuid import UUID
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import ChainState
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.pages.choices import chosen
+from wfms.operator.api.pages.rendering import live
+from wfms.operator.usecases.read_chain import ChainDetail, read_chain
+from wfms.operator.usecases.read_chains import ChainList, list_chains
+
+
+class ChainPages:
+    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
+        self._dependencies = dependencies
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/chains", "chains", self.list)
+        pages.add_url_rule("/chains/live", "chains_live", self.list_live)
+        pages.add_url_rule("/chains/<uuid:uid>", "chain", self.show)
+        pages.add_url_rule("/chains/<uuid:uid>/live", "chain_live", self.live)
+        pages.add_url_rule("/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, methods=["POST"])
+
+    def _list(self) -> ChainList:
+        use = self._dependencies
+        state = chosen(ChainState)
+        return self._bridge.run(list_chains(use.chains, use.wms, state=state, after=request.args.get("after")))
+
+    def list(self) -> str:
+        return render_template("chains.html", page=self._list(), state=chosen(ChainState), states=list(ChainState))
+
+    def list_live(self) -> Response:
+        return live({"chains": "parts/chains.html"}, again=True, page=self._list())
+
+    def _read(self, uid: UUID) -> ChainDetail:
+        use = self._dependencies
+        return self._bridge.run(read_chain(use.database, use.chains, use.dms, use.wms, uid=uid))
+
+    def show(self, uid: UUID) -> str:
+        return render_template("chain.html", detail=self._read(uid))
+
+    def live(self, uid: UUID) -> Response:
+        detail = self._read(uid)
+        parts = {name: f"parts/chain_{name}.html" for name in ("state", "flow", "steps", "datasets", "actions")}
+        return live(parts, again=not detail.progress.chain.state.final, detail=detail)
+
+    def cancel(self, uid: UUID) -> AnyResponse:
+        try:
+            chain = self._bridge.run(self._dependencies.chains.cancel_chain(uid))
+            flash("The chain is canceled." if chain.state.final else "The chain is being canceled; its running jobs are stopped first.")
+        except Conflict as refusal:
+            flash(f"It cannot be canceled: {refusal.detail}.")
+        return redirect(url_for("pages.chain", uid=uid), 303)

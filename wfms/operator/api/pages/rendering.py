@@ -1,0 +1,60 @@
+"""What the pages' templates can use, and the page that shows an error."""
+
+import hashlib
+from datetime import UTC, datetime
+from importlib import resources
+
+from flask import Flask, Response, jsonify, render_template, url_for
+
+from sluice.contracts.problems import Problem
+from wfms.operator.api.pages import csrf
+from wfms.operator.domain import wording
+from wfms.operator.domain.flow import HEIGHT, WIDTH
+from wfms.operator.domain.parameters import type_name
+
+#: Milliseconds between two looks of an open page at what has changed.
+LIVE_PERIOD = 1500
+
+
+def prepare_rendering(flask: Flask) -> None:
+    """Filters and globals. Everything else is escaped: the templates mark nothing as safe."""
+    environment = flask.jinja_env
+    environment.trim_blocks = True
+    environment.lstrip_blocks = True
+    environment.filters.update(
+        ago=lambda moment: wording.ago_text(moment, datetime.now(UTC)),
+        duration=lambda start, end: wording.duration_text((end or datetime.now(UTC)) - start),
+        size=wording.size_text,
+        number=wording.number_text,
+        count=wording.count_text,
+        condition=wording.condition_text,
+        cwl_type=type_name,
+        words=lambda name: str(name).replace("_", " "),
+        utc=lambda moment: moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
+    )
+    version = _version_of_static_files()
+    environment.globals.update(
+        csrf_token=csrf.token,
+        csrf_field=csrf.FIELD,
+        static=lambda name: url_for("pages.static", filename=name, v=version),
+        live_period=LIVE_PERIOD,
+        box_width=WIDTH,
+        box_height=HEIGHT,
+    )
+
+
+def _version_of_static_files() -> str:
+    digest = hashlib.sha256()
+    for file in sorted(resources.files("wfms.operator.api.pages").joinpath("static").iterdir(), key=lambda file: file.name):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def error_page(problem: Problem) -> str:
+    return render_template("error.html", problem=problem)
+
+
+def live(parts: dict[str, str], *, again: bool, **context: object) -> Response:
+    """Parts of a page as they look now: id of the element → its new content. ``again``: whether to ask once more."""
+    rendered = {part: render_template(template, **context) for part, template in parts.items()}
+    return jsonify({"parts": rendered, "again": again})

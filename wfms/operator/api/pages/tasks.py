@@ -1,0 +1,97 @@
+"""``/tasks``: the table, one task with what failed, rank, cancel, retry; and a job with its log."""
+
+from uuid import UUID
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.chains import ChainTask
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import StepState
+from sluice.contracts.tasks import Prioritise
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.pages.choices import chosen
+from wfms.operator.api.pages.rendering import live
+from wfms.operator.domain.errors import LogUnknown
+from wfms.operator.domain.progress import counts_of
+from wfms.operator.usecases.read_log import read_log
+from wfms.operator.usecases.read_task import read_task
+
+#: Tasks in the table.
+_MOST_TASKS = 200
+
+
+class TaskPages:
+    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
+        self._dependencies = dependencies
+        self._chains = dependencies.chains
+        self._wms = dependencies.wms
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/tasks", "tasks", self.list)
+        pages.add_url_rule("/tasks/live", "tasks_live", self.list_live)
+        pages.add_url_rule("/tasks/<uuid:uid>", "task", self.show)
+        pages.add_url_rule("/tasks/<uuid:uid>/live", "task_live", self.live)
+        pages.add_url_rule("/tasks/<uuid:uid>/cancel", "cancel_task", self.cancel, methods=["POST"])
+        pages.add_url_rule("/tasks/<uuid:uid>/retry", "retry_task", self.retry, methods=["POST"])
+        pages.add_url_rule("/tasks/<uuid:uid>/rank", "rank_task", self.rank, methods=["POST"])
+        pages.add_url_rule("/jobs/<int:job>", "job", self.job)
+
+    def _list(self) -> list[ChainTask]:
+        return self._bridge.run(self._chains.tasks(state=chosen(StepState), limit=_MOST_TASKS)).tasks
+
+    def list(self) -> str:
+        states = [state for state in StepState if state is not StepState.PENDING]
+        return render_template("tasks.html", tasks=self._list(), counts_of=counts_of, state=chosen(StepState), states=states)
+
+    def list_live(self) -> Response:
+        return live({"tasks": "parts/tasks.html"}, again=True, tasks=self._list(), counts_of=counts_of, state=chosen(StepState))
+
+    def show(self, uid: UUID) -> str:
+        return render_template("task.html", detail=self._bridge.run(read_task(self._chains, self._wms, uid)))
+
+    def live(self, uid: UUID) -> Response:
+        detail = self._bridge.run(read_task(self._chains, self._wms, uid))
+        parts = {"task": "parts/task.html", "jobs": "parts/task_jobs.html", "actions": "parts/task_actions.html"}
+        return live(parts, again=not detail.row.status.final, detail=detail)
+
+    def cancel(self, uid: UUID) -> AnyResponse:
+        try:
+            self._bridge.run(self._chains.cancel_task(uid))
+            flash("The task is being canceled; its running jobs are stopped first.")
+        except Conflict as refusal:
+            flash(f"It cannot be canceled: {refusal.detail}.")
+        return redirect(url_for("pages.task", uid=uid), 303)
+
+    def retry(self, uid: UUID) -> AnyResponse:
+        try:
+            self._bridge.run(self._wms.retry_task(uid))
+            flash("Its failed and held jobs get another round.")
+        except Conflict as refusal:
+            flash(f"It cannot be tried again: {refusal.detail}.")
+        return redirect(url_for("pages.task", uid=uid), 303)
+
+    def rank(self, uid: UUID) -> AnyResponse:
+        try:
+            wanted = Prioritise.model_validate({"rank": request.form.get("rank", "")})
+            status = self._bridge.run(self._chains.prioritise(uid, wanted.rank))
+            flash(f"The rank is {status.rank:g} now.")
+        except ValidationError:
+            flash("The rank was not changed: it must be a number from 0 to 1 000 000.")
+        except Conflict as refusal:
+            flash(f"The rank was not changed: {refusal.detail}.")
+        return redirect(url_for("pages.task", uid=uid), 303)
+
+    def job(self, job: int) -> str:
+        attempt = request.args.get("attempt", type=int)
+        found = self._bridge.run(self._wms.job(job))
+        log, trouble = None, ""
+        try:
+            most = self._dependencies.settings.log_preview
+            log = self._bridge.run(read_log(self._dependencies.dms, self._wms, job, most=most, attempt=attempt))
+        except LogUnknown as error:
+            trouble = error.detail
+        return render_template("job.html", job=found, log=log, trouble=trouble)

@@ -1,0 +1,83 @@
+"""Reads chains from the chain service, with the counts of their tasks from the WMS."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.chains import Chain
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import TaskStatus
+from wfms.operator.domain.progress import ChainProgress, chain_progress
+
+log = structlog.get_logger(__name__)
+
+#: Chains on one page of the list.
+PAGE = 30
+
+RUNNING = [state for state in ChainState if not state.final]
+ENDED = [state for state in ChainState if state.final]
+
+#: Ids in one query, so that the address stays short.
+_AT_ONCE = 100
+_PAGE = 1000
+
+
+async def read_chains(chains: ChainsClient, states: Sequence[ChainState], *, limit: int) -> list[Chain]:
+    """The newest of each state together; those that ended by their end, the others by their beginning, newest first."""
+    pages = await asyncio.gather(*(chains.chains(state=state, limit=limit) for state in states))
+    found = [chain for page in pages for chain in page.chains]
+    return sorted(found, key=lambda chain: chain.ended_at or chain.created_at, reverse=True)[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainList:
+    """``next``: where the next page begins; None on the last."""
+
+    chains: list[ChainProgress]
+    next: str | None
+
+
+async def list_chains(chains: ChainsClient, wms: WmsClient, *, state: ChainState | None, after: str | None) -> ChainList:
+    """One page, newest first. Effect: none. Raises ``NotAvailable`` (chain service)."""
+    page = await chains.chains(state=state, after=after, limit=PAGE)
+    return ChainList(await read_progress(wms, page.chains), page.next)
+
+
+async def count_running(chains: ChainsClient, template: str) -> int:
+    """Chains of any version of the template that have not ended. Raises ``NotAvailable``."""
+    count = 0
+    for state in RUNNING:
+        after = None
+        while True:
+            page = await chains.chains(state=state, after=after, limit=_PAGE)
+            count += sum(chain.template_name == template for chain in page.chains)
+            after = page.next
+            if after is None:
+                break
+    return count
+
+
+async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainProgress]:
+    """The chains with the counts of their tasks; without, where the WMS does not answer."""
+    found = list(chains)
+    tasks = [
+        step.task_uid for chain in found for step in chain.steps if step.task_uid is not None and step.started_at is not None
+    ]
+    statuses = await _statuses(wms, tasks)
+    return [chain_progress(chain, statuses) for chain in found]
+
+
+async def _statuses(wms: WmsClient, uids: list[UUID]) -> dict[str, TaskStatus]:
+    parts = [uids[first : first + _AT_ONCE] for first in range(0, len(uids), _AT_ONCE)]
+    try:
+        answers = await asyncio.gather(*(wms.tasks(part) for part in parts))
+    except ServiceError as error:
+        log.warning("wms.no_counts", reason=error.detail)
+        return {}
+    return {str(task.uid): task for answer in answers for task in answer.tasks}

@@ -1,0 +1,40 @@
+"""Routes of the watcher."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import APIRouter, Query, status
+
+from sluice.contracts.chains import Release, Watch, Watched, WatchList
+from sluice.contracts.states import WatchState
+from sluice.servicekit.database import Database
+from wfms.watcher.db.watches import select_watches
+from wfms.watcher.usecases.accept_watch import accept_watch
+from wfms.watcher.usecases.request_deletions import take_over_releases
+
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def watch_routes(database: Database, *, wake: Callable[[], None]) -> APIRouter:
+    """``wake``: called when there is something new to follow."""
+    router = APIRouter(prefix="/api/v1", tags=["watches"])
+
+    @router.post("/tasks")
+    async def watch(new: Watch) -> Watched:
+        """Follow this task or upload; a repetition answers with the first."""
+        watched = await accept_watch(database, new)
+        wake()
+        return watched
+
+    @router.get("/tasks")
+    async def watched(state: WatchState | None = None, limit: Limit = 200) -> WatchList:
+        """Newest first."""
+        async with database.connection() as connection:
+            return WatchList(tasks=await select_watches(connection, state=state, limit=limit))
+
+    @router.post("/releases", status_code=status.HTTP_204_NO_CONTENT)
+    async def release(handed_over: Release) -> None:
+        """Have these data sets deleted: from the answer on it is the watcher's duty. Each is deleted once."""
+        await take_over_releases(database, handed_over.datasets)
+
+    return router

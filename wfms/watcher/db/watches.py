@@ -1,0 +1,113 @@
+"""Statements on watches and releases."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import asyncpg
+
+from sluice.contracts.chains import Watch, Watched
+from sluice.contracts.states import WatchKind, WatchState
+from sluice.servicekit.database import Connection
+from wfms.watcher.domain.outcome import Outcome
+from wfms.watcher.domain.transitions import sources
+
+INSERT_WATCH = """
+-- A repetition changes nothing.
+INSERT INTO watches (uid, kind, chain_uid, step, dat_in_uid, dat_out_uid, log_out_uid, state, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (uid) DO NOTHING
+"""
+
+WATCHES = """
+SELECT uid, kind, chain_uid, step, dat_in_uid, dat_out_uid, log_out_uid, state, reported FROM watches
+WHERE ($1::uuid IS NULL OR uid = $1) AND ($2::text IS NULL OR state = $2) ORDER BY position DESC LIMIT $3
+"""
+
+CLAIM_WATCHES = """
+-- The next ones by uid that were not reported and nobody is at; several instances share them.
+UPDATE watches SET claim_token = $1, claimed_until = now() + $2
+WHERE uid IN (
+    SELECT uid FROM watches
+    WHERE NOT reported AND uid > $3 AND (claimed_until IS NULL OR claimed_until <= now())
+    ORDER BY uid LIMIT $4 FOR UPDATE SKIP LOCKED
+)
+RETURNING uid, kind, step, dat_in_uid, state, failed_jobs, reason, created_at
+"""
+
+UNCLAIM = "UPDATE watches SET claim_token = NULL, claimed_until = NULL WHERE claim_token = $1"
+
+END_WATCH = """
+UPDATE watches SET state = $2, failed_jobs = $4, reason = $5, ended_at = $6
+WHERE uid = $1 AND state = ANY($3::text[]) RETURNING uid
+"""
+
+MARK_REPORTED = """
+-- Nothing when somebody else was quicker.
+UPDATE watches SET reported = true, claim_token = NULL, claimed_until = NULL
+WHERE uid = $1 AND NOT reported AND ended_at IS NOT NULL RETURNING uid
+"""
+
+INSERT_RELEASES = """
+-- Those that are new.
+INSERT INTO releases (dataset_uid, sent_at) SELECT DISTINCT uid, $2::timestamptz FROM unnest($1::uuid[]) AS new (uid)
+ON CONFLICT (dataset_uid) DO NOTHING RETURNING dataset_uid
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenWatch:
+    """A watch in hand. ``outcome``: None while what it follows goes on."""
+
+    uid: UUID
+    kind: WatchKind
+    dat_in_uid: UUID
+    created_at: datetime
+    outcome: Outcome | None
+
+
+async def insert_watch(connection: Connection, watch: Watch, *, now: datetime) -> None:
+    await connection.execute(
+        INSERT_WATCH,
+        watch.uid,
+        watch.kind,
+        watch.chain_uid,
+        watch.step,
+        watch.dat_in_uid,
+        watch.dat_out_uid,
+        watch.log_out_uid,
+        WatchState.IN_PROGRESS,
+        now,
+    )
+
+
+async def select_watches(
+    connection: Connection, *, uid: UUID | None = None, state: WatchState | None = None, limit: int = 1
+) -> list[Watched]:
+    """Newest first."""
+    return [Watched(**row) for row in await connection.fetch(WATCHES, uid, state, limit)]
+
+
+async def claim_watches(connection: Connection, token: UUID, *, hold: timedelta, after: UUID, limit: int) -> list[OpenWatch]:
+    rows = await connection.fetch(CLAIM_WATCHES, token, hold, after, limit)
+    return sorted((_open_watch(row) for row in rows), key=lambda watch: watch.uid)
+
+
+def _open_watch(row: asyncpg.Record) -> OpenWatch:
+    state = WatchState(row["state"])
+    ended = None if state is WatchState.IN_PROGRESS else Outcome(state, row["failed_jobs"], row["reason"])
+    return OpenWatch(row["uid"], WatchKind(row["kind"]), row["dat_in_uid"], row["created_at"], ended)
+
+
+async def end_watch(connection: Connection, uid: UUID, outcome: Outcome, *, now: datetime) -> None:
+    await connection.execute(END_WATCH, uid, outcome.state, sources(outcome.state), outcome.failed_jobs, outcome.reason, now)
+
+
+async def mark_reported(connection: Connection, uid: UUID) -> bool:
+    """False when it was marked before."""
+    return await connection.fetchval(MARK_REPORTED, uid) is not None
+
+
+async def insert_releases(connection: Connection, uids: Sequence[UUID], *, now: datetime) -> list[UUID]:
+    """Those of ``uids`` whose deletion was not asked for before."""
+    return [row["dataset_uid"] for row in await connection.fetch(INSERT_RELEASES, list(uids), now)]

@@ -1,0 +1,62 @@
+"""What the state of a task or a data set says about a watch."""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.states import DatasetState, StepState, TaskState, WatchState
+from sluice.contracts.tasks import TaskStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How what was followed has ended; ``failed_jobs`` for tasks only."""
+
+    state: WatchState
+    failed_jobs: int = 0
+    reason: str = ""
+
+
+def task_outcome(task: TaskStatus) -> Outcome | None:
+    """None while the task goes on."""
+    match task.state:
+        case TaskState.WAITING | TaskState.SPLITTING | TaskState.ACTIVE:
+            return None
+        case TaskState.FINISHED:
+            return Outcome(WatchState.FINISHED, task.failed, task.reason)
+        case TaskState.FAILED:
+            return Outcome(WatchState.FAILED, task.failed, task.reason)
+        case TaskState.CANCELED:
+            return Outcome(WatchState.CANCELED, task.failed, task.reason)
+    assert_never(task.state)
+
+
+def upload_outcome(dataset: Dataset) -> Outcome | None:
+    """None while the upload goes on (or has not begun)."""
+    match dataset.state:
+        case DatasetState.OPEN | DatasetState.CLOSED | DatasetState.UPLOADING:
+            return None
+        case DatasetState.UPLOADED:
+            return Outcome(WatchState.FINISHED)
+        case DatasetState.DELETING | DatasetState.DELETED:
+            return Outcome(WatchState.FAILED, reason=f"data set {dataset.name} was deleted before it was uploaded")
+    assert_never(dataset.state)
+
+
+def unsent_outcome(step: StepState) -> Outcome | None:
+    """For a task that the WMS does not know: over if its step has ended without sending it, else still under way there."""
+    return Outcome(WatchState.CANCELED, reason="the task was never sent") if step.final else None
+
+
+def final_task_state(state: WatchState) -> TaskState:
+    """The state for the chain service's ``TaskEnded``; ``ValueError`` for a watch in progress."""
+    match state:
+        case WatchState.FINISHED:
+            return TaskState.FINISHED
+        case WatchState.FAILED:
+            return TaskState.FAILED
+        case WatchState.CANCELED:
+            return TaskState.CANCELED
+        case WatchState.IN_PROGRESS:
+            raise ValueError("a watch in progress has no final state")
+    assert_never(state)

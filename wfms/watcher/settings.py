@@ -1,0 +1,27 @@
+"""Settings of the task watcher."""
+
+from datetime import timedelta
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from sluice.servicekit.settings import ServiceSettings
+from wfms.watcher.usecases.follow_watches import FollowRules
+
+
+class WatcherSettings(ServiceSettings):
+    """``SLUICE_WATCHER_…``; times in seconds."""
+
+    model_config = SettingsConfigDict(env_prefix="SLUICE_WATCHER_", env_nested_delimiter="__", extra="ignore", frozen=True)
+
+    port: int = 8084
+    #: How often everything is looked at; events make it sooner.
+    period: float = Field(default=2.0, gt=0)
+    #: How long one instance may be at a page of watches before another takes over.
+    hold: float = Field(default=60.0, ge=0)
+    #: A task that the WMS does not know after so long may never have been sent: the chain service is asked.
+    unknown_after: float = Field(default=30.0, ge=0)
+
+    @property
+    def rules(self) -> FollowRules:
+        return FollowRules(hold=timedelta(seconds=self.hold), unknown_after=timedelta(seconds=self.unknown_after))

@@ -1,0 +1,148 @@
+"""Follows tasks and uploads to their end, and reports it.
+
+One round looks at every watch that was not reported: load (claim a page) → process (ask the WMS in bulk, the DMS for uploads;
+tell the chain service) → apply (the mark, with the deletions, in one transaction). The end is written down before it is told, so
+that it is not asked for again. A report that is told and not marked is told again: the chain service answers a repetition as the
+first time.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import structlog
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.chains import TaskEnded
+from sluice.contracts.problems import NotFound, ServiceError
+from sluice.contracts.states import WatchKind
+from sluice.servicekit.database import Database
+from sluice.servicekit.logging import log_ids
+from wfms.watcher.db import watches
+from wfms.watcher.db.watches import OpenWatch
+from wfms.watcher.domain.outcome import Outcome, final_task_state, task_outcome, unsent_outcome, upload_outcome
+from wfms.watcher.usecases.request_deletions import request_deletions
+
+log = structlog.get_logger(__name__)
+
+#: Tasks asked for in one request: their uids travel in the query string.
+PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class FollowRules:
+    """``hold``: how long a claim lasts. ``unknown_after``: a task that the WMS does not know after so long may never have been
+    sent: the chain service is asked."""
+
+    hold: timedelta = timedelta(seconds=60)
+    unknown_after: timedelta = timedelta(seconds=30)
+
+
+class FollowWatches:
+    """Effect: watches whose task or upload has ended are reported. Messages: ``dms.deletions``. Errors: none; what does not
+    answer is asked again in the next round."""
+
+    def __init__(self, database: Database, *, wms: WmsClient, dms: DmsClient, chains: ChainsClient, rules: FollowRules) -> None:
+        self._database = database
+        self._wms = wms
+        self._dms = dms
+        self._chains = chains
+        self._rules = rules
+
+    async def __call__(self) -> bool:
+        """One round. Always False: the next one is due at the next wake or period."""
+        token, after = uuid4(), UUID(int=0)
+        while True:
+            async with self._database.connection() as connection:
+                page = await watches.claim_watches(connection, token, hold=self._rules.hold, after=after, limit=PAGE)
+            if not page:
+                return False
+            try:
+                ended = await self._find_ended(page)
+                await asyncio.gather(*(self._report(watch) for watch in ended))
+            finally:
+                async with self._database.connection() as connection:
+                    await connection.execute(watches.UNCLAIM, token)
+            after = page[-1].uid
+
+    async def _find_ended(self, page: Sequence[OpenWatch]) -> list[OpenWatch]:
+        """Those that have ended, their ends written down."""
+        running = [watch for watch in page if watch.outcome is None]
+        tasks = [watch for watch in running if watch.kind is WatchKind.TASK]
+        uploads = [watch for watch in running if watch.kind is WatchKind.UPLOAD]
+        of_tasks, of_uploads = await asyncio.gather(self._task_outcomes(tasks), self._upload_outcomes(uploads))
+        outcomes = of_tasks | of_uploads
+        now = self._database.clock.now()
+        async with self._database.transaction() as transaction:
+            for uid, outcome in outcomes.items():
+                await watches.end_watch(transaction.connection, uid, outcome, now=now)
+        return [
+            replace(watch, outcome=watch.outcome or outcomes[watch.uid])
+            for watch in page
+            if watch.outcome or watch.uid in outcomes
+        ]
+
+    async def _task_outcomes(self, tasks: Sequence[OpenWatch]) -> dict[UUID, Outcome]:
+        if not tasks:
+            return {}
+        try:
+            answer = await self._wms.tasks([watch.uid for watch in tasks], limit=PAGE)
+        except ServiceError as error:
+            log.warning("wms.no_answer", reason=error.detail)
+            return {}
+        outcomes = {task.uid: outcome for task in answer.tasks if (outcome := task_outcome(task)) is not None}
+        known = {task.uid for task in answer.tasks}
+        oldest = self._database.clock.now() - self._rules.unknown_after
+        for watch in tasks:
+            if watch.uid not in known and watch.created_at <= oldest:
+                outcome = await self._unsent_outcome(watch)
+                if outcome is not None:
+                    outcomes[watch.uid] = outcome
+        return outcomes
+
+    async def _unsent_outcome(self, watch: OpenWatch) -> Outcome | None:
+        try:
+            return unsent_outcome((await self._chains.task(watch.uid)).status)
+        except ServiceError as error:
+            log.warning("task.unknown", task=str(watch.uid), reason=error.detail)
+            return None
+
+    async def _upload_outcomes(self, uploads: Sequence[OpenWatch]) -> dict[UUID, Outcome]:
+        found = await asyncio.gather(*(self._upload_outcome(watch) for watch in uploads))
+        return {watch.uid: outcome for watch, outcome in zip(uploads, found, strict=True) if outcome is not None}
+
+    async def _upload_outcome(self, watch: OpenWatch) -> Outcome | None:
+        try:
+            return upload_outcome(await self._dms.dataset(watch.uid))
+        except ServiceError as error:
+            log.warning("upload.no_answer", dataset=str(watch.uid), reason=error.detail)
+            return None
+
+    async def _report(self, watch: OpenWatch) -> None:
+        outcome = watch.outcome
+        assert outcome is not None  # noqa: S101 - only ended ones come here
+        ended = TaskEnded(
+            kind=watch.kind,
+            uid=watch.uid,
+            uid_prev=watch.dat_in_uid,
+            state=final_task_state(outcome.state),
+            failed_jobs=outcome.failed_jobs,
+            reason=outcome.reason,
+        )
+        with log_ids(task=watch.uid):
+            try:
+                release = (await self._chains.task_ended(ended)).datasets
+            except NotFound as error:
+                log.error("watch.nobody_to_tell", reason=error.detail)
+                release = []
+            except ServiceError as error:
+                log.warning("watch.report_waits", reason=error.detail)
+                return
+            async with self._database.transaction() as transaction:
+                await watches.mark_reported(transaction.connection, watch.uid)
+                await request_deletions(transaction, release, database=self._database)
+            log.info("watch.reported", state=outcome.state, released=len(release))

@@ -1,0 +1,49 @@
+"""The task watcher, put together."""
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.messages import WATCHER_WAKE
+from sluice.servicekit.consumer import WakeConsumer
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.lifecycle import Component
+from sluice.servicekit.links import Links
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.service import Service
+from sluice.servicekit.transport.base import Transport
+from wfms.watcher.api.tasks import watch_routes
+from wfms.watcher.settings import WatcherSettings
+from wfms.watcher.usecases.follow_watches import FollowWatches
+
+NAME = "wfms.watcher"
+
+
+def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> Service:
+    metrics = ServiceMetrics(NAME)
+    database = Database(settings.database_url, source=NAME)
+    follow = FollowWatches(
+        database,
+        wms=WmsClient(links.http("wms")),
+        dms=DmsClient(links.http("dms")),
+        chains=ChainsClient(links.http("wfms.chains")),
+        rules=settings.rules,
+    )
+    loop = Loop("watcher.follow", follow, period=settings.period, metrics=metrics)
+    app = create_app(
+        NAME,
+        [watch_routes(database, wake=loop.wake)],
+        health=Health({"database": database.ping, "transport": transport.ping}),
+        metrics=metrics,
+    )
+    components: list[Component] = [
+        Migrator(settings.database_url, "wfms.watcher.db.migrations"),
+        database,
+        OutboxRelay(database, transport, metrics),
+        WakeConsumer(transport=transport, queue=WATCHER_WAKE, wake=loop.wake),
+        loop,
+    ]
+    return Service(NAME, app, components)

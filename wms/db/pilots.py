@@ -1,0 +1,80 @@
+"""Statements on pilots. Their rows are changed last in a transaction: see the lock rule in ``wms/db/tasks.py``."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.pilots import NodeResources
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import PilotState
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+
+UPSERT_PILOT = statement("""
+-- A repeated registration is the same pilot, started again: active, and with its present resources.
+INSERT INTO pilots (uid, name, host, slots, resources, version) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (uid) DO UPDATE SET
+    name = excluded.name, host = excluded.host, slots = excluded.slots, resources = excluded.resources,
+    version = excluded.version, state = '{pilot.ACTIVE}', drain = false, seen_at = now()
+""")
+
+TOUCH_PILOT = statement("""
+-- Seen; one that was taken for lost is back. One that has signed off stays away until it registers again.
+UPDATE pilots SET
+    seen_at = now(),
+    state = CASE WHEN state = '{pilot.LOST}' THEN CASE WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END ELSE state END
+WHERE uid = $1 RETURNING state, resources
+""")
+
+COUNT_RESULTS = "UPDATE pilots SET finished = finished + $2, failed = failed + $3, seen_at = now() WHERE uid = $1 RETURNING uid"
+
+DRAIN_PILOT = statement("""
+UPDATE pilots SET drain = true, state = CASE WHEN state = '{pilot.ACTIVE}' THEN '{pilot.DRAINING}' ELSE state END
+WHERE uid = $1 RETURNING state
+""")
+
+SIGN_OFF_PILOT = "UPDATE pilots SET state = $2, seen_at = now() WHERE uid = $1 RETURNING uid"
+
+LOSE_PILOTS = statement("""
+-- Those not seen for $1; SKIP LOCKED: whoever holds the row is seeing it right now.
+UPDATE pilots SET state = '{pilot.LOST}' WHERE uid = ANY(ARRAY(
+    SELECT uid FROM pilots WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') AND seen_at < now() - $1::interval
+    FOR NO KEY UPDATE SKIP LOCKED))
+RETURNING uid, name, host
+""")
+
+SELECT_PILOTS = statement("""
+-- In flight: only jobs that pilots have now are counted, by the index jobs_in_flight.
+WITH flying AS (
+    SELECT pilot, count(*) FILTER (WHERE state = '{job.LEASED}') AS leased, count(*) FILTER (WHERE state = '{job.RUNNING}') AS running
+    FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}') GROUP BY pilot
+)
+SELECT p.uid, name, host, state, slots, resources, registered_at, seen_at, finished, failed,
+    coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running
+FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid
+WHERE state <> '{pilot.GONE}' OR seen_at > now() - interval '1 day'
+ORDER BY registered_at, uid
+""")
+
+SELECT_NODES = statement("""
+SELECT resources FROM pilots WHERE state = '{pilot.ACTIVE}'
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPilot:
+    state: PilotState
+    resources: NodeResources
+
+
+def require_pilot(uid: UUID, row: Any) -> Any:
+    """The row; raises ``NotFound`` when there is none."""
+    if row is None:
+        raise NotFound(f"no pilot {uid} has registered; register it first", pilot=uid)
+    return row
+
+
+async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
+    """Notes that the pilot is there. Raises ``NotFound``."""
+    row = require_pilot(uid, await connection.fetchrow(TOUCH_PILOT, uid))
+    return SeenPilot(PilotState(row["state"]), NodeResources.model_validate(row["resources"]))

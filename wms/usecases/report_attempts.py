@@ -1,0 +1,136 @@
+"""Takes a pilot's report on attempts that have ended."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from sluice.contracts.pilots import AnsweredReport, AttemptReport, JobToken
+from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
+from sluice.servicekit.database import Connection
+from wms.db.jobs import SELECT_ENDED, JobInFlight, jobs_in_flight
+from wms.db.known_tasks import KnownTask
+from wms.db.pilots import COUNT_RESULTS, require_pilot
+from wms.db.tasks import lock_tasks_of_jobs
+from wms.domain.outputs import Fault, check_report, log_file, output_files
+from wms.domain.retry_rules import History, Limits, Verdict, after_error, after_return, after_success
+from wms.usecases.settle_attempts import EndedAttempt, settle_attempts
+from wms.usecases.workload import Workload
+
+
+async def report_attempts(workload: Workload, pilot: UUID, reports: Sequence[AttemptReport]) -> list[AnsweredReport]:
+    """Precondition: none; a report may come late, twice, or from a pilot that does not have the job.
+
+    Effect: for each attempt that is still the job's and this pilot's, the job moves by the retry rules, its files are registered
+    if it is the winning one (invariant 3), its log in any case; its task ends if that decides it. All others change nothing and
+    are answered so. Messages: those of ``settle_attempts``. Raises ``NotFound`` for an unknown pilot.
+    """
+    first = _first_of_each(reports)
+    async with workload.database.transaction() as tx:
+        connection = tx.connection
+        locked = await lock_tasks_of_jobs(connection, [job_id for job_id, _ in first])
+        flying = await jobs_in_flight(connection, [job_id for job_id, _ in first])
+        known = await workload.tasks.get(connection, locked)
+        mine = {key: job for key in first if (job := flying.get(key[0])) and (job.attempt, job.pilot) == (key[1], pilot)}
+        ended = [_ended(known[job.task_uid], job, first[key], losses=workload.terms.losses) for key, job in mine.items()]
+        settled = await settle_attempts(tx, locked, known, ended)
+        before = await _reported_before(connection, pilot, first.keys() - mine.keys())
+        good = sum(attempt.outcome is AttemptOutcome.FINISHED for attempt in ended)
+        bad = sum(attempt.outcome is AttemptOutcome.FAILED for attempt in ended)
+        require_pilot(pilot, await connection.fetchrow(COUNT_RESULTS, pilot, good, bad))
+    settled.announce(workload)
+    answers = [_answer(report, mine=mine, before=before) for report in reports]
+    workload.metrics.stale.inc(sum(answer.answer is ReportAnswer.STALE for answer in answers))
+    return answers
+
+
+def _first_of_each(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], AttemptReport]:
+    """One report per attempt, should a pilot name one twice in a call."""
+    first: dict[tuple[int, int], AttemptReport] = {}
+    for report in reports:
+        first.setdefault((report.id, report.attempt), report)
+    return first
+
+
+async def _reported_before(
+    connection: Connection, pilot: UUID, keys: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], AttemptOutcome]:
+    """What this pilot said of these attempts in a report that was accepted."""
+    wanted = list(keys)
+    if not wanted:
+        return {}
+    rows = await connection.fetch(SELECT_ENDED, [job_id for job_id, _ in wanted], [attempt for _, attempt in wanted])
+    return {
+        (row["job_id"], row["attempt"]): AttemptOutcome(row["reported"])
+        for row in rows
+        if row["pilot"] == pilot and row["reported"] is not None
+    }
+
+
+def _answer(
+    report: AttemptReport, *, mine: Mapping[tuple[int, int], JobInFlight], before: Mapping[tuple[int, int], AttemptOutcome]
+) -> AnsweredReport:
+    key = (report.id, report.attempt)
+    if key in mine:
+        answer = ReportAnswer.ACCEPTED
+    elif before.get(key) is report.outcome:
+        answer = ReportAnswer.ALREADY
+    else:
+        answer = ReportAnswer.STALE
+    return AnsweredReport(id=report.id, attempt=report.attempt, answer=answer)
+
+
+def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, losses: int) -> EndedAttempt:
+    outcome, error, message, log_url = report.outcome, report.error_class, report.message, None
+    files = []
+    try:
+        check_report(known.task, known.outputs, report)
+        files = log_file(known.task, report, seq=job.seq)
+        log_url = None if report.log is None else report.log.url
+        if outcome is AttemptOutcome.FINISHED:
+            files += output_files(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
+    except Fault as fault:
+        outcome, error, message = AttemptOutcome.FAILED, fault.error, fault.message
+        if fault.error is not ErrorClass.INTERNAL:
+            files = log_file(known.task, report, seq=job.seq)
+            log_url = None if report.log is None else report.log.url
+    outcome, error = _normalised(outcome, error)
+    duration = None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
+    return EndedAttempt(
+        job=job,
+        outcome=outcome,
+        verdict=verdict(known, job, outcome, error=error, losses=losses),
+        reported=report.outcome,
+        error=error,
+        message=message,
+        exit_code=report.exit_code,
+        peak_memory=report.peak_memory,
+        cpu_seconds=report.cpu_seconds,
+        log_url=log_url,
+        duration=None if duration is None else max(duration, 0.0),
+        files=files,
+    )
+
+
+def _normalised(outcome: AttemptOutcome, error: ErrorClass | None) -> tuple[AttemptOutcome, ErrorClass | None]:
+    """Outcome and class of error as they belong together, whatever the pilot left out."""
+    match outcome:
+        case AttemptOutcome.FINISHED | AttemptOutcome.RETURNED:
+            return outcome, None
+        case AttemptOutcome.CANCELED:
+            return outcome, ErrorClass.CANCELED
+        case AttemptOutcome.LOST:
+            return outcome, ErrorClass.PILOT_LOST
+        case AttemptOutcome.FAILED:
+            return outcome, error or ErrorClass.INTERNAL
+
+
+def verdict(
+    known: KnownTask, job: JobInFlight, outcome: AttemptOutcome, *, error: ErrorClass | None, losses: int
+) -> Verdict:
+    """The retry rules applied to one job of the task."""
+    task = known.task
+    history = History(job.failures, job.losses, task.resources.ram if job.ram is None else job.ram)
+    if outcome is AttemptOutcome.FINISHED:
+        return after_success(history)
+    if outcome is AttemptOutcome.RETURNED:
+        return after_return(history)
+    return after_error(error or ErrorClass.INTERNAL, history, Limits(task.retry, task.backoff, losses))
