@@ -16,7 +16,7 @@ class DmsSettings(ServiceSettings):
     parallel_copies: int = Field(default=4, ge=1)
     parallel_removals: int = Field(default=8, ge=1)
     #: Seconds for which an instance keeps others off a data set it works on; renewed while it lives, three times as often.
-    claim_seconds: float = Field(default=60.0, gt=0)
+    claim_seconds: float = Field(default=30.0, gt=0)
     #: Longest pause, seconds, before work on a data set whose storage failed is tried again.
     max_backoff_seconds: float = Field(default=300.0, gt=0)
     #: Seconds after a data set closed or was deleted at which its folder is looked through a second time:

@@ -2,7 +2,7 @@
 
 import typer
 
-from sluice.cli import chains, datasets, pilots, run, tasks, templates, up
+from sluice.cli import benchmarks, chains, datasets, pilots, run, tasks, templates, up
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,6 +19,7 @@ app.add_typer(datasets.app, name="dataset")
 app.add_typer(chains.app, name="chain")
 app.add_typer(tasks.app, name="task")
 app.add_typer(pilots.app, name="pilot")
+app.add_typer(benchmarks.app, name="bench")
 
 
 def main() -> None:

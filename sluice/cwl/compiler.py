@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sluice.contracts.plan import (
@@ -22,6 +23,7 @@ from sluice.cwl.extensions import Extensions, Fields, read_extensions
 from sluice.cwl.findings import Findings
 from sluice.cwl.links import Wiring, check_types, read_links
 from sluice.cwl.model import Port, Step, Workflow, read_workflow
+from sluice.cwl.pack import as_text, read_files
 from sluice.cwl.requirements import CWLTOOL_NAMESPACE, Needs, check_names, merged, needs_of, set_apart
 from sluice.cwl.rules import check_rules
 from sluice.cwl.schema import check_as_cwltool, check_schema
@@ -55,12 +57,24 @@ def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Com
     """
     findings = Findings(file)
     with _LOCK:
-        plan = _compile(text, name, findings)
+        plan = _compile(read_text(text, findings), name, findings)
     return Compiled(plan, findings.sorted())
 
 
-def _compile(text: str, name: str, findings: Findings) -> Plan | None:
-    root = read_text(text, findings)
+def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
+    """Compiles a workflow file with all the files it refers to; findings name the file they are in. Also the packed text, for upload.
+
+    The text is empty where the files cannot be read.
+    """
+    findings = Findings(path.name)
+    with _LOCK:
+        packed = read_files(path, findings)
+        plan = None if findings.failed else _compile(packed.root, name, findings)
+    text = packed.text if not packed.inlined else as_text(packed.root)
+    return Compiled(plan, findings.sorted()), text
+
+
+def _compile(root: Any, name: str, findings: Findings) -> Plan | None:
     document = find_workflow(root, findings) if root is not None or not findings.failed else None
     if document is None:
         return None

@@ -3,7 +3,7 @@
 A type is a name (``int``), ``{"type": "array", "items": T}``, another structure (record, enum), or a list of types (one of them).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 ARRAY_OF_FILES = {"type": "array", "items": "File"}
@@ -82,7 +82,7 @@ def holds_files(kind: Any) -> bool:
 
 
 def fit(source: Any, sink: Any) -> Fit:
-    """May a value of type ``source`` go where ``sink`` is taken? By CWL's rule: always, sometimes (one of the types), or never."""
+    """May a value of type ``source`` go where ``sink`` is taken? Always, for some of its values, or never."""
     results = [any(_fits(one, other) for other in members_of(sink)) for one in members_of(source)]
     if all(results):
         return "fits"
@@ -91,20 +91,15 @@ def fit(source: Any, sink: Any) -> Fit:
 
 
 def _fits(source: Any, sink: Any) -> bool:
-    if "Any" in (source, sink) or source == sink:
-        return source != "null" or sink != "Any"
-    if isinstance(source, str) and isinstance(sink, str):
-        named = source not in PRIMITIVES or sink not in PRIMITIVES
-        return named or sink in _WIDER.get(source, ())
     match source, sink:
+        case ("Any", _) | (_, "Any"):
+            return bool(source != "null")
+        case str(), str():
+            return source == sink or sink in _WIDER.get(source, ()) or _is_name(source) or _is_name(sink)
         case {"type": "array", "items": given}, {"type": "array", "items": taken}:
             return fit(given, taken) == "fits"
-        case {"type": "enum"}, {"type": "enum"}:
-            return True
-        case {"type": "record"}, {"type": "record"}:
-            return True
-        case {"type": "enum"}, "string":
-            return True
+        case ({"type": "enum" | "record" as kind}, {"type": "enum" | "record" as other}):
+            return bool(kind == other)
     return _is_name(source) or _is_name(sink)
 
 
@@ -120,27 +115,39 @@ def _may_fit(source: Any, sink: Any) -> bool:
     return _fits(source, sink)
 
 
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "null": lambda value: value is None,
+    "boolean": lambda value: isinstance(value, bool),
+    "int": lambda value: _is_integer(value, 31),
+    "long": lambda value: _is_integer(value, 63),
+    "float": lambda value: _is_number(value),
+    "double": lambda value: _is_number(value),
+    "string": lambda value: isinstance(value, str),
+    "File": lambda value: isinstance(value, Mapping),
+    "Directory": lambda value: isinstance(value, Mapping),
+}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_integer(value: Any, bits: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
+
+
 def value_fits(value: Any, kind: Any) -> bool:
-    """Is ``value`` (a default) of this type? Named types and files are left to cwltool."""
+    """Is ``value`` (a default) of this type? Named types, and what is inside records and files, are left to cwltool."""
     match kind:
         case list():
             return any(value_fits(value, member) for member in kind)
-        case "null":
-            return value is None
-        case "boolean":
-            return isinstance(value, bool)
-        case "int" | "long":
-            bits = 31 if kind == "int" else 63
-            return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
-        case "float" | "double":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "string":
-            return isinstance(value, str)
+        case str():
+            return kind not in _CHECKS or _CHECKS[kind](value)
         case {"type": "array", "items": items}:
             return isinstance(value, list) and all(value_fits(item, items) for item in value)
         case {"type": "enum", "symbols": list() as symbols}:
             return isinstance(value, str) and value in {str(symbol).rsplit("#")[-1].rsplit("/")[-1] for symbol in symbols}
-        case {"type": "record"} | "File" | "Directory":
+        case {"type": "record"}:
             return isinstance(value, Mapping)
     return True
 

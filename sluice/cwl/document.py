@@ -16,7 +16,7 @@ _CLASSES = ("Workflow", "CommandLineTool", "ExpressionTool", "Operation")
 
 @dataclass(slots=True)
 class Document:
-    """``written``: the workflow as it stands in the text; ``workflow``: a copy that needs nothing else, for the checks and the plan."""
+    """``written``: the workflow as it stands in the text. ``workflow``: a copy that needs nothing else, for checks and plan."""
 
     root: CommentedMap
     written: CommentedMap

@@ -226,18 +226,19 @@ def _match(value: Value) -> dict[str, Condition] | None:
 def _condition(wanted: Any) -> Condition | str:
     """The condition, or what is wrong with it."""
     match wanted:
-        case list() if wanted and all(isinstance(item, str | int | float | bool) for item in wanted):
-            return OneOf(values=plain(wanted))
         case list():
-            return "a list of values, of which one is wanted: texts, numbers or booleans, at least one"
+            usable = wanted and all(isinstance(item, str | int | float | bool) for item in wanted)
+            return (
+                OneOf(values=plain(wanted))
+                if usable
+                else "a list names the values that match: texts, numbers or booleans, at least one"
+            )
         case {"glob": str() as pattern} if len(wanted) == 1 and pattern:
             return Glob(pattern=pattern)
         case dict() if wanted and set(wanted) <= {"minimum", "maximum"}:
             return _range(wanted)
         case dict():
             return "a mapping is {minimum, maximum} or {glob}"
-        case float() if not math.isfinite(wanted):
-            return "not a finite number"
     return Equals(value=wanted)
 
 

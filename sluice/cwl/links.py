@@ -199,7 +199,7 @@ def _scatter_is_right(step: Step, data: Link, findings: Findings) -> bool:
         if name != data.name:
             findings.error(
                 place,
-                f"step '{step.name}' scatters over '{name}', which is no data set; scatter over '{data.name}', and hand '{name}' in whole",
+                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{data.name}', and give '{name}' whole",
             )
             return False
     return True
@@ -262,7 +262,7 @@ def _tell(link: Link, types: tuple[Any, Any], what: str, way: str, findings: Fin
             findings.error(link.source_place, f"{what} takes {show(taken)}, and '{source}' is {show(given)}{way}")
         case "may not fit":
             if holds_files(given):
-                note = "files that a tool did not write are left out here; for the same under other runners add 'pickValue: all_non_null'"
+                note = "files not written are left out here; for other runners add 'pickValue: all_non_null'"
             else:
                 note = "a job fails where the value does not fit"
             findings.warning(link.source_place, f"{what} takes {show(taken)}, and '{source}' is {show(given)}: {note}")

@@ -214,7 +214,7 @@ def _time_limit(step: Step, held: dict[str, Requirement], findings: Findings) ->
 
 
 def merged(needs: Needs) -> tuple[list[CommentedMap], list[CommentedMap]]:
-    """Requirements and hints for the tool's own document. cwltool's extensions stand among the hints, where every loader takes them."""
+    """Requirements and hints for the tool's own document. Extensions stand among the hints, where every loader takes them."""
     requirements: list[CommentedMap] = []
     hints: list[CommentedMap] = []
     for requirement in needs.requirements:

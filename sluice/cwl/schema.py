@@ -1,4 +1,6 @@
-"""The reference implementation's own checks: CWL's schema, its links and types. cwltool is used as a library, with no way to a file or the network.
+"""The reference implementation's own checks: CWL's schema, links and types.
+
+cwltool is used as a library, with no way to a file or the network.
 
 cwltool takes most of a second to import: this module does so on first use.
 """
@@ -189,6 +191,10 @@ def _plain_words(message: str) -> str:
         return f"there is no field '{unknown_field[1]}' here{did_you_mean(unknown_field[1], known)}"
     unknown_name = re.match(r"Field '(\w+)' references unknown identifier '([^']*)'", message)
     if unknown_name:
-        is_type = unknown_name[1] in ("type", "items")
-        return f"there is no {'type' if is_type else 'such name'} '{unknown_name[2]}'{did_you_mean(unknown_name[2], PRIMITIVES) if is_type else ''}"
+        name = unknown_name[2]
+        return (
+            f"there is no type '{name}'{did_you_mean(name, PRIMITIVES)}"
+            if unknown_name[1] in ("type", "items")
+            else f"there is no '{name}'"
+        )
     return message[:600]

@@ -1,6 +1,7 @@
 """Reads YAML or JSON text into ruamel's commented containers: every node with its place, and no text can make it slow.
 
-The events come from libyaml (50 times faster than a parser in Python); scalars are read by YAML 1.2's rules, as CWL wants and as cwltool does.
+The events come from libyaml, which is many times faster than a parser in Python. Scalars are read by the rules of YAML 1.2,
+as CWL wants and as cwltool does.
 """
 
 import math
@@ -85,7 +86,7 @@ def _sentence(error: yaml.MarkedYAMLError) -> str:
 
 
 class _Builder:
-    """Puts the events together. ``sizes`` holds the number of values under each anchor, so that aliases cannot multiply for nothing."""
+    """Puts the events together. An anchor is kept with its number of values, so that aliases are counted as what they repeat."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings

@@ -50,7 +50,7 @@ def put(node: CommentedMap, key: str, value: Any, like: Place) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One named thing of a list or mapping: CWL lets most collections be written either way. ``body``: None where it is not an object."""
+    """One named thing of a collection, which CWL lets one write as a list or a mapping. ``body``: None where it is no object."""
 
     name: str
     place: Place

@@ -25,6 +25,7 @@ from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.service import HttpServer, Service, until_signal
 from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.storage import local_url
 
@@ -46,6 +47,8 @@ class EmbeddedSystem:
         self.home = home
         self.options = options
         self.url = ""
+        self.transport: Transport | None = None
+        self._postgres = EmbeddedPostgres(home.database, [*SERVICES.values(), "transport"])
         self._started: list[Component] = []
 
     async def start(self) -> None:
@@ -65,12 +68,16 @@ class EmbeddedSystem:
         await stop_all(started)
         self.home.close()
 
+    def database_url(self, database: str) -> str:
+        """Of one of the system's databases, while it runs."""
+        return self._postgres.url(database)
+
     async def _start(self) -> None:
-        postgres = EmbeddedPostgres(self.home.database, [*SERVICES.values(), "transport"])
+        postgres = self._postgres
         imports = asyncio.create_task(asyncio.to_thread(_import_services))
         await self._begin(postgres)
         await imports
-        transport = open_transport(postgres.url("transport"), sluice_topology())
+        self.transport = transport = open_transport(postgres.url("transport"), sluice_topology())
         await self._begin(transport)
         links = ProcessLinks()
         await self._begin(links)

@@ -72,7 +72,9 @@ async def test_a_large_batch_arrives_complete_and_in_order(transport: Transport)
 
 
 async def test_an_event_reaches_every_queue_that_takes_it(transport: Transport) -> None:
-    await transport.send([*messages("made", to="thing.made"), *messages("lost", to="thing.lost"), *messages("x", to="nobody.listens")])
+    await transport.send(
+        [*messages("made", to="thing.made"), *messages("lost", to="thing.lost"), *messages("x", to="nobody.listens")]
+    )
     async with receiving(transport, "audit") as audit, receiving(transport, "mail") as mail:
         assert (await audit.next()).message_id == "made"
         assert {one.message_id for one in await mail.take(2)} == {"made", "lost"}

@@ -14,8 +14,8 @@ from sluice.servicekit.transport.open import open_transport
 from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
 
-# Generous, because it only ends a test that has failed.
-DEADLINE = 40.0
+# Seconds; generous, because it only ends a test that has failed, but below the lease, which must not be what saves a message.
+DEADLINE = 20.0
 
 
 class Broker(Protocol):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
-from sluice.contracts.pilots import AnsweredReport, AttemptReport, JobToken
+from sluice.contracts.pilots import AnsweredReport, AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.servicekit.database import Connection
 from wms.db.jobs import SELECT_ENDED, JobInFlight, jobs_in_flight
@@ -11,8 +11,7 @@ from wms.db.known_tasks import KnownTask
 from wms.db.pilots import COUNT_RESULTS, require_pilot
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.outputs import Fault, check_report, log_file, output_files
-from wms.domain.retry_rules import History, Limits, Verdict, after_error, after_return, after_success
-from wms.usecases.settle_attempts import EndedAttempt, settle_attempts
+from wms.usecases.settle_attempts import EndedAttempt, attempt_verdict, settle_attempts
 from wms.usecases.workload import Workload
 
 
@@ -97,7 +96,7 @@ def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, losses:
     return EndedAttempt(
         job=job,
         outcome=outcome,
-        verdict=verdict(known, job, outcome, error=error, losses=losses),
+        verdict=attempt_verdict(known, job, outcome, error=error, losses=losses),
         reported=report.outcome,
         error=error,
         message=message,
@@ -122,15 +121,3 @@ def _normalised(outcome: AttemptOutcome, error: ErrorClass | None) -> tuple[Atte
         case AttemptOutcome.FAILED:
             return outcome, error or ErrorClass.INTERNAL
 
-
-def verdict(
-    known: KnownTask, job: JobInFlight, outcome: AttemptOutcome, *, error: ErrorClass | None, losses: int
-) -> Verdict:
-    """The retry rules applied to one job of the task."""
-    task = known.task
-    history = History(job.failures, job.losses, task.resources.ram if job.ram is None else job.ram)
-    if outcome is AttemptOutcome.FINISHED:
-        return after_success(history)
-    if outcome is AttemptOutcome.RETURNED:
-        return after_return(history)
-    return after_error(error or ErrorClass.INTERNAL, history, Limits(task.retry, task.backoff, losses))

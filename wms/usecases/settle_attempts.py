@@ -14,7 +14,7 @@ from wms.db.jobs import END_ATTEMPTS, NOTIFY_READY, JobInFlight
 from wms.db.known_tasks import KnownTask
 from wms.db.tasks import ADD_TO_COUNTS, LockedTask
 from wms.domain.boundary import Counts, Ending, ending
-from wms.domain.retry_rules import Verdict
+from wms.domain.retry_rules import History, Limits, Verdict, after_error, after_return, after_success
 from wms.domain.transitions import JOB_MOVES, require_move
 from wms.usecases.end_task import end_task, register
 from wms.usecases.workload import Workload
@@ -40,6 +40,21 @@ class EndedAttempt:
     log_url: str | None = None
     duration: float | None = None
     files: Sequence[tuple[UUID, NewFile]] = ()
+
+
+def attempt_verdict(
+    known: KnownTask, job: JobInFlight, outcome: AttemptOutcome, *, error: ErrorClass | None, losses: int
+) -> Verdict:
+    """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a row that hold it."""
+    task = known.task
+    history = History(job.failures, job.losses, task.resources.ram if job.ram is None else job.ram)
+    match outcome:
+        case AttemptOutcome.FINISHED:
+            return after_success(history)
+        case AttemptOutcome.RETURNED:
+            return after_return(history)
+        case AttemptOutcome.FAILED | AttemptOutcome.CANCELED | AttemptOutcome.LOST:
+            return after_error(error or ErrorClass.INTERNAL, history, Limits(task.retry, task.backoff, losses))
 
 
 class LostGuard(Exception):

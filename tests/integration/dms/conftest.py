@@ -38,7 +38,7 @@ class Dms:
     async def dataset(self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: object) -> UUID:
         """An open data set with a folder on the storage of its type."""
         url = self.storages[StorageType(type_)].url + "/" + name
-        return (await self.client.register_dataset(NewDataset(name=name, type=type_, url=url, **more))).uid  # type: ignore[arg-type]
+        return (await self.client.register_dataset(NewDataset(name=name, type=type_, url=url, **more))).uid
 
     def path(self, dataset: str, name: str, type_: DatasetType = DatasetType.INTERMEDIATE) -> Path:
         return self.folder / type_ / dataset / name

@@ -1,0 +1,121 @@
+"""Claims: of several instances, one works on a data set at a time, outside any transaction, until its claim ends.
+
+A claim is a token on the data set's row. Whoever works under it renews it, and guards every change with it: zero rows means
+that the claim ended or the data set's state was changed, and the work stops.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.servicekit.database import Connection
+
+CLAIM_WORK = """
+-- The data set that has waited longest in this state, if nobody works on it and it does not rest.
+UPDATE datasets SET claim_token = $1, claim_until = now() + $2
+WHERE uid = (
+    SELECT uid FROM datasets
+    WHERE state = $3 AND halted_at IS NULL AND (claim_until IS NULL OR claim_until < now()) AND (retry_at IS NULL OR retry_at <= now())
+    ORDER BY position LIMIT 1 FOR UPDATE SKIP LOCKED
+)
+RETURNING *
+"""
+
+CLAIM_SWEEP = """
+-- A closed, uploaded or deleted data set whose folder is due to be looked through, if nobody works on it and it does not rest.
+UPDATE datasets SET claim_token = $1, claim_until = now() + $2
+WHERE uid = (
+    SELECT uid FROM datasets
+    WHERE sweep_at <= now() AND state = ANY($3::text[])
+        AND (claim_until IS NULL OR claim_until < now()) AND (retry_at IS NULL OR retry_at <= now())
+    ORDER BY sweep_at LIMIT 1 FOR UPDATE SKIP LOCKED
+)
+RETURNING *
+"""
+
+RENEW = "UPDATE datasets SET claim_until = now() + $3 WHERE uid = $1 AND claim_token = $2 AND state = $4 RETURNING 1"
+
+HOLD = """
+-- In the transaction of a change: the claim stands, and nobody can take it or change the state before this transaction ends.
+SELECT 1 FROM datasets WHERE uid = $1 AND claim_token = $2 AND state = $3 FOR UPDATE
+"""
+
+RELEASE = "UPDATE datasets SET claim_token = NULL, claim_until = NULL WHERE uid = $1 AND claim_token = $2"
+
+REST = """
+-- The work failed for now: why, and when it is tried again.
+UPDATE datasets SET failures = failures + 1, retry_at = now() + $3, reason = $4 WHERE uid = $1 AND claim_token = $2
+"""
+
+HALT = """
+-- The work must not go on until a person has looked.
+UPDATE datasets SET halted_at = now(), reason = $4 WHERE uid = $1 AND claim_token = $2 AND state = $3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A data set in hand, as it was when it was claimed."""
+
+    uid: UUID
+    token: UUID
+    name: str
+    type: DatasetType
+    state: DatasetState
+    url: str | None
+    meta: dict[str, Any]
+    bytes: int
+    upload_storage_id: UUID | None
+    upload_url: str | None
+    late_files: bool
+    failures: int
+
+
+class ClaimLost(Exception):
+    """The claim ended, or the data set's state was changed: the work is not this instance's any more."""
+
+    def __init__(self, claim: Claim) -> None:
+        super().__init__(f"data set {claim.name!r} is not in hand any more")
+        self.claim = claim
+
+
+async def claim_work(connection: Connection, token: UUID, state: DatasetState, seconds: float) -> Claim | None:
+    return _claim(await connection.fetchrow(CLAIM_WORK, token, timedelta(seconds=seconds), state))
+
+
+async def claim_sweep(connection: Connection, token: UUID, states: list[DatasetState], seconds: float) -> Claim | None:
+    return _claim(await connection.fetchrow(CLAIM_SWEEP, token, timedelta(seconds=seconds), states))
+
+
+async def renew(connection: Connection, claim: Claim, seconds: float) -> bool:
+    """False where it is lost."""
+    return await connection.fetchval(RENEW, claim.uid, claim.token, timedelta(seconds=seconds), claim.state) is not None
+
+
+async def hold(connection: Connection, claim: Claim) -> None:
+    """Makes sure of the claim until the transaction ends. Raises ``ClaimLost``."""
+    if await connection.fetchval(HOLD, claim.uid, claim.token, claim.state) is None:
+        raise ClaimLost(claim)
+
+
+async def release(connection: Connection, claim: Claim) -> None:
+    await connection.execute(RELEASE, claim.uid, claim.token)
+
+
+async def rest(connection: Connection, claim: Claim, *, seconds: float, reason: str) -> None:
+    await connection.execute(REST, claim.uid, claim.token, timedelta(seconds=seconds), reason)
+
+
+async def halt(connection: Connection, claim: Claim, *, reason: str) -> None:
+    await connection.execute(HALT, claim.uid, claim.token, claim.state, reason)
+
+
+def _claim(row: asyncpg.Record | None) -> Claim | None:
+    if row is None:
+        return None
+    fields = {field: row[field] for field in Claim.__dataclass_fields__ if field != "token"}
+    return Claim(**{**fields, "type": DatasetType(row["type"]), "state": DatasetState(row["state"])}, token=row["claim_token"])

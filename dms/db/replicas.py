@@ -1,0 +1,192 @@
+"""Replicas: which copies go, and which are there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from dms.db.claims import Claim
+from dms.domain.transitions import replica_sources, sources
+from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
+from sluice.servicekit.database import Connection
+
+PAGE = """
+-- The next files of a data set.
+SELECT seq, name, file_id FROM dataset_files WHERE dataset_uid = $1 AND (seq, name) > ($2, $3) ORDER BY seq, name LIMIT $4
+"""
+
+LOCK_AVAILABLE = """
+-- Nobody can begin to share these files before this transaction ends; in order, so that two deletions do not block each other.
+SELECT id FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = ANY($2::text[]) ORDER BY id FOR UPDATE
+"""
+
+MARK_DELETING = """
+-- Copies that may go: not those which another live data set holds, nor those below the folder that is kept.
+UPDATE replicas r SET state = $3
+WHERE r.file_id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
+    AND NOT (r.storage_id IS NOT DISTINCT FROM $6 AND starts_with(r.path, $7))
+    AND NOT EXISTS (
+        SELECT 1 FROM dataset_files other JOIN datasets holder ON holder.uid = other.dataset_uid
+        WHERE other.file_id = r.file_id AND holder.uid <> $4 AND holder.state <> ALL($5::text[])
+    )
+"""
+
+SELECT_DELETING = """
+-- Copies that are to go, those marked by an instance that died included.
+SELECT id, storage_id, path FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = $2 ORDER BY id
+"""
+
+MARK_DELETED = """
+UPDATE replicas r SET state = $3, deleted_at = now() FROM files f
+WHERE f.id = r.file_id AND r.id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
+RETURNING r.storage_id, f.size
+"""
+
+SELECT_MISSING = """
+-- Files of a data set that are not below the upload's folder yet, with a copy to take them from.
+SELECT d.seq, d.name, d.file_id, f.size, f.checksum, r.storage_id, r.path
+FROM dataset_files d JOIN files f ON f.id = d.file_id
+LEFT JOIN LATERAL (
+    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id AND state = $6 ORDER BY id DESC LIMIT 1
+) AS r ON true
+WHERE d.dataset_uid = $1 AND (d.seq, d.name) > ($2, $3) AND NOT EXISTS (
+    SELECT 1 FROM replicas there
+    WHERE there.file_id = d.file_id AND there.storage_id = $4 AND there.path = $5 || d.name AND there.state = $6
+)
+ORDER BY d.seq, d.name LIMIT $7
+"""
+
+INSERT_REPLICAS = """
+-- Copies that were made; a row for each that was not recorded before.
+INSERT INTO replicas (file_id, storage_id, path) SELECT file_id, $2, path FROM unnest($1::bigint[], $3::text[]) AS made (file_id, path)
+ON CONFLICT (storage_id, path) WHERE state <> 'deleted' DO NOTHING
+RETURNING file_id
+"""
+
+REGISTERED_PATHS = """
+-- Of these paths, those at which the catalogue knows a file.
+SELECT path FROM replicas WHERE storage_id = $1 AND path = ANY($2::text[]) AND state <> $3
+"""
+
+SET_UPLOAD_PLACE = """
+UPDATE datasets SET upload_storage_id = $4, upload_url = $5
+WHERE uid = $1 AND claim_token = $2 AND state = $3 AND upload_storage_id IS NULL RETURNING 1
+"""
+
+FINISH_UPLOAD = """
+-- Every file is safe on the output storage. The old folder has been looked through; the new one holds nothing to look for.
+UPDATE datasets SET state = $4, type = $5, url = upload_url, uploaded_at = now(), claim_token = NULL, claim_until = NULL,
+    failures = 0, retry_at = NULL, reason = NULL, sweep_at = NULL
+WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) RETURNING 1
+"""
+
+CLEAR_LATE = "UPDATE datasets SET late_files = false WHERE uid = $1 AND claim_token = $2 AND state = $3 RETURNING 1"
+
+FINISH_DELETION = """
+-- Every copy is gone, and none was registered meanwhile. The folder is looked through once more later.
+UPDATE datasets SET state = $4, deleted_at = now(), claim_token = NULL, claim_until = NULL, failures = 0, retry_at = NULL,
+    reason = NULL, sweep_at = now() + $5
+WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) AND NOT late_files RETURNING 1
+"""
+
+FINISH_SWEEP = """
+-- The folder is clean; it is looked through once more if this was the first time.
+UPDATE datasets SET claim_token = NULL, claim_until = NULL, failures = 0, retry_at = NULL, reason = NULL,
+    sweep_at = CASE WHEN late_files THEN now() WHEN sweep_at < greatest(closed_at, deleted_at) + $4 THEN now() + $4 END
+WHERE uid = $1 AND claim_token = $2 AND state = $3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FilesPage:
+    """Some files of a data set, and the place of the last one."""
+
+    file_ids: list[int]
+    last: tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of a file on a storage."""
+
+    id: int
+    storage_id: UUID
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFile:
+    """A file still to be uploaded; ``storage_id`` and ``path`` of the copy to take, None where there is none."""
+
+    seq: int
+    name: str
+    file_id: int
+    size: int
+    checksum: bytes
+    storage_id: UUID | None
+    path: str | None
+
+
+async def next_page(connection: Connection, uid: UUID, after: tuple[int, str], limit: int) -> FilesPage | None:
+    rows = await connection.fetch(PAGE, uid, *after, limit)
+    return FilesPage([row["file_id"] for row in rows], (rows[-1]["seq"], rows[-1]["name"])) if rows else None
+
+
+async def mark_deleting(
+    connection: Connection, uid: UUID, file_ids: Sequence[int], *, keep: tuple[UUID, str] | None
+) -> list[Copy]:
+    """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder (with its slash) of copies to keep."""
+    movable, gone = replica_sources(ReplicaState.DELETING), [DatasetState.DELETING, DatasetState.DELETED]
+    await connection.execute(LOCK_AVAILABLE, file_ids, movable)
+    storage, folder = keep or (None, "")
+    await connection.execute(MARK_DELETING, file_ids, movable, ReplicaState.DELETING, uid, gone, storage, folder)
+    return [Copy(**row) for row in await connection.fetch(SELECT_DELETING, file_ids, ReplicaState.DELETING)]
+
+
+async def mark_deleted(connection: Connection, replica_ids: Sequence[int]) -> list[tuple[UUID, int]]:
+    """(storage, bytes) of each that was not marked before."""
+    rows = await connection.fetch(MARK_DELETED, replica_ids, replica_sources(ReplicaState.DELETED), ReplicaState.DELETED)
+    return [(row["storage_id"], row["size"]) for row in rows]
+
+
+async def missing_files(
+    connection: Connection, uid: UUID, *, after: tuple[int, str], target: tuple[UUID, str], limit: int
+) -> list[MissingFile]:
+    """``target``: storage and folder (with its slash) of the upload."""
+    rows = await connection.fetch(SELECT_MISSING, uid, *after, *target, ReplicaState.AVAILABLE, limit)
+    return [MissingFile(**row) for row in rows]
+
+
+async def insert_replicas(connection: Connection, storage_id: UUID, made: Sequence[tuple[int, str]]) -> set[int]:
+    """``made``: (file, path). Gives the files that were not recorded there before."""
+    rows = await connection.fetch(INSERT_REPLICAS, [file for file, _ in made], storage_id, [path for _, path in made])
+    return {row["file_id"] for row in rows}
+
+
+async def registered_paths(connection: Connection, storage_id: UUID, paths: Sequence[str]) -> set[str]:
+    return {row["path"] for row in await connection.fetch(REGISTERED_PATHS, storage_id, paths, ReplicaState.DELETED)}
+
+
+async def set_upload_place(connection: Connection, claim: Claim, storage_id: UUID, url: str) -> bool:
+    """False where the claim is lost or a place was chosen before."""
+    return await connection.fetchval(SET_UPLOAD_PLACE, claim.uid, claim.token, claim.state, storage_id, url) is not None
+
+
+async def finish_upload(connection: Connection, claim: Claim) -> bool:
+    moves = (sources(DatasetState.UPLOADED), DatasetState.UPLOADED, DatasetType.OUTPUT)
+    return await connection.fetchval(FINISH_UPLOAD, claim.uid, claim.token, *moves) is not None
+
+
+async def clear_late_files(connection: Connection, claim: Claim) -> bool:
+    """Before a data set's files are gone through: what is registered from here on is noted again. False: the claim is lost."""
+    return await connection.fetchval(CLEAR_LATE, claim.uid, claim.token, claim.state) is not None
+
+
+async def finish_deletion(connection: Connection, claim: Claim, *, sweep_again: float) -> bool:
+    moves = (sources(DatasetState.DELETED), DatasetState.DELETED)
+    done = await connection.fetchval(FINISH_DELETION, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again))
+    return done is not None
+
+
+async def finish_sweep(connection: Connection, claim: Claim, *, sweep_again: float) -> None:
+    await connection.execute(FINISH_SWEEP, claim.uid, claim.token, claim.state, timedelta(seconds=sweep_again))

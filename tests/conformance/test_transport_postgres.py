@@ -1,0 +1,54 @@
+"""The lease of the PostgreSQL transport: no double for a slow handler, no message kept by a holder that fell silent."""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from sluice.servicekit.transport import postgres_consumer
+from sluice.servicekit.transport.base import Queue, Topology
+from tests.conformance.transport_kit import messages, receiving, started, until
+
+TOPOLOGY = Topology.of(Queue("work"))
+
+
+async def test_the_lease_is_renewed_while_the_consumer_lives(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_consumer, "LEASE", 0.6)
+    monkeypatch.setattr(postgres_consumer, "POLL_INTERVAL", 0.1)
+    database = await asyncpg.connect(database_url)
+    ends = set()
+
+    async def renewed() -> bool:
+        ends.add(await database.fetchval("SELECT due_at FROM sluice_transport.message"))
+        return len(ends) == 7
+
+    async with started(database_url, TOPOLOGY) as one, started(database_url, TOPOLOGY) as other:
+        await one.send(messages("slow"))
+        async with receiving(one) as slow:
+            delivery = await slow.next()
+            async with receiving(other) as idle:
+                await until(renewed)  # six times: twice as long as the first lease
+                assert idle.nothing_waits()
+                await delivery.ack()
+    assert await database.fetchval("SELECT count(*) FROM sluice_transport.message") == 0
+    assert await database.fetchval("SELECT count(*) FROM sluice_transport.holder") == 0
+    await database.close()
+
+
+async def test_a_lease_that_ends_frees_the_message(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def silent(_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(postgres_consumer, "LEASE", 0.3)
+    monkeypatch.setattr(postgres_consumer, "POLL_INTERVAL", 0.1)
+    monkeypatch.setattr(postgres_consumer.PostgresConsumer, "_renew", silent)
+    async with started(database_url, TOPOLOGY) as one, started(database_url, TOPOLOGY) as other:
+        await one.send(messages("kept"))
+        async with receiving(one, prefetch=1) as stuck:
+            late = await stuck.next()
+            async with receiving(other) as idle:
+                again = await idle.next()
+                assert (again.message_id, again.attempt) == ("kept", 2)
+                await late.ack()  # too late: changes nothing
+                await again.retry("to be seen once more")
+                assert (await idle.next()).attempt == 3

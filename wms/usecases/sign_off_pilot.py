@@ -1,0 +1,42 @@
+"""A pilot ends and hands back what it has not started."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sluice.contracts.pilots import JobToken
+from sluice.contracts.states import AttemptOutcome, PilotState
+from wms.db.jobs import jobs_in_flight
+from wms.db.pilots import SIGN_OFF_PILOT, require_pilot
+from wms.db.tasks import lock_tasks_of_jobs
+from wms.usecases.settle_attempts import EndedAttempt, attempt_verdict, settle_attempts
+from wms.usecases.workload import Workload
+
+
+async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[JobToken]) -> None:
+    """Precondition: the pilot has registered.
+
+    Effect: the pilot is gone; the jobs it names, as far as they are still its own, are ready at once, and nothing counts against
+    them. Others it had wait for the end of their leases, for it may still run them. Repeating it is fine. Messages: those of
+    ``settle_attempts``. Raises ``NotFound``.
+    """
+    ids = [job.id for job in returned]
+    tokens = {(job.id, job.attempt) for job in returned}
+    outcome = AttemptOutcome.RETURNED
+    async with workload.database.transaction() as tx:
+        locked = await lock_tasks_of_jobs(tx.connection, ids)
+        flying = await jobs_in_flight(tx.connection, ids)
+        known = await workload.tasks.get(tx.connection, locked)
+        ended = [
+            EndedAttempt(
+                job=job,
+                outcome=outcome,
+                verdict=attempt_verdict(known[job.task_uid], job, outcome, error=None, losses=workload.terms.losses),
+                reported=outcome,
+                message="handed back by its pilot",
+            )
+            for job in flying.values()
+            if job.pilot == pilot and (job.id, job.attempt) in tokens
+        ]
+        settled = await settle_attempts(tx, locked, known, ended)
+        require_pilot(pilot, await tx.connection.fetchrow(SIGN_OFF_PILOT, pilot, PilotState.GONE))
+    settled.announce(workload)

@@ -1,0 +1,211 @@
+"""Makes a task's jobs from the files of its input data set, page by page; those made run while the next page is read.
+
+Load, process, apply: the DMS is asked outside of transactions; each page's jobs and the place to read on commit together, guarded
+by the claim's token. Whoever dies in between is replaced when its claim has run out, and no job is made twice (invariant 7).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import Dataset, File, FilePage
+from sluice.contracts.pilots import InputFile
+from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.contracts.states import DatasetState, TaskState
+from sluice.contracts.tasks import Task
+from sluice.servicekit.database import Transaction
+from sluice.servicekit.logging import log_ids
+from wms.db import splitting as sql
+from wms.db.jobs import NOTIFY_READY
+from wms.db.known_tasks import KnownTask
+from wms.db.tasks import lock_tasks
+from wms.domain.boundary import Ending, ending
+from wms.domain.grouping import Grouping, JobDraft
+from wms.usecases.end_task import end_task
+from wms.usecases.workload import Workload
+
+#: How long a claim holds without a page added.
+HOLD = timedelta(seconds=60)
+
+
+class NotSplittable(Exception):
+    """The input can never be worked with; the task fails with this sentence."""
+
+
+class ClaimLost(Exception):
+    """The task was canceled, or the claim ran out and somebody else goes on: nothing more is to be done here."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """Where reading goes on after a crash: the page at ``cursor``, of which ``skip`` files have jobs."""
+
+    cursor: str | None
+    skip: int
+
+
+async def split_waiting_tasks(workload: Workload, dms: DmsClient, *, page: int = 2000) -> None:
+    """Precondition: none; several may run at once, in any number of processes.
+
+    Effect: every task whose jobs are not made yet is looked at once: split if its input can be worked with, failed if it never
+    will be, else left waiting with the reason. Messages: those of ``end_task`` for tasks that end by it. Errors: none of its own.
+    """
+    async with workload.database.connection() as connection:
+        before: datetime = await connection.fetchval(sql.NOW)
+    while True:
+        async with workload.database.connection() as connection:
+            claim = await sql.claim_task(connection, uuid4(), before=before, hold=HOLD)
+            if claim is None:
+                return
+            known = (await workload.tasks.get(connection, [claim.uid]))[claim.uid]
+        with log_ids(task=claim.uid, chain=known.task.chain_uid, dataset=known.task.dat_in_uid):
+            await _split(workload, dms, claim, known=known, page=page)
+
+
+async def _split(workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, page: int) -> None:
+    try:
+        dataset = await _usable(dms, known.task)
+        if isinstance(dataset, str):
+            await _release(workload, claim, dataset)
+            return
+        if claim.state is TaskState.WAITING:
+            await _begin(workload, claim)
+        await _make_jobs(workload, dms, claim, known=known, dataset=dataset, page=page)
+    except NotAvailable as error:
+        await _release(workload, claim, f"waiting for the DMS: {error.detail}")
+    except NotSplittable as error:
+        await _fail(workload, claim, known, str(error))
+    except ClaimLost:
+        return
+
+
+async def _usable(dms: DmsClient, task: Task) -> Dataset | str:
+    """The input data set, or why it cannot be worked with yet. Raises ``NotSplittable``, ``NotAvailable``."""
+    try:
+        dataset = await dms.dataset(task.dat_in_uid)
+    except NotFound as error:
+        raise NotSplittable(f"its input data set {task.dat_in_uid} is unknown to the DMS") from error
+    match dataset.state:
+        case DatasetState.OPEN:
+            return f"waiting for its input data set {dataset.name}: it is still open, with {dataset.count_files} files so far"
+        case DatasetState.DELETING | DatasetState.DELETED:
+            raise NotSplittable(f"its input data set {dataset.name} has been deleted")
+        case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
+            return dataset
+
+
+async def _make_jobs(
+    workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, dataset: Dataset, page: int
+) -> None:
+    grouping = Grouping(known.task.mode, known.task.groups, number=claim.group)
+    position, last_seq = _Position(claim.cursor, claim.skip), claim.last_seq
+    cursor, skip = claim.cursor, claim.skip
+    while True:
+        answer = await _page(dms, dataset, cursor, limit=page)
+        skipped = min(skip, len(answer.files))
+        skip -= skipped
+        files = answer.files[skipped:]
+        drafts = list(grouping.add(_inputs(files)))
+        if answer.next is None:
+            drafts += grouping.rest()
+        last_seq = _in_order(drafts, last_seq, dataset)
+        if grouping.waiting == 0 and skip == 0:
+            position = _Position(answer.next, 0)
+        elif 0 < grouping.waiting <= len(files):
+            position = _Position(cursor, len(answer.files) - grouping.waiting)
+        progress = _Progress(drafts, position, grouping.number, last_seq, last=answer.next is None)
+        await _add_page(workload, claim, known, progress)
+        if answer.next is None:
+            return
+        cursor = answer.next
+
+
+async def _page(dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: int) -> FilePage:
+    try:
+        return await dms.files(dataset.uid, after=cursor, limit=limit)
+    except NotFound as error:
+        raise NotSplittable(f"its input data set {dataset.name} was deleted while its jobs were being made") from error
+
+
+def _inputs(files: Sequence[File]) -> list[InputFile]:
+    """What a pilot needs of each file; the values were checked when the page was read."""
+    return [
+        InputFile.model_construct(seq=f.seq, name=f.name, size=f.size, checksum=f.checksum, url=f.url, meta=f.meta) for f in files
+    ]
+
+
+def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
+    """The last seq used. Raises ``NotSplittable`` where two jobs would have the same."""
+    for draft in drafts:
+        if draft.seq <= last:
+            raise NotSplittable(
+                f"its input data set {dataset.name} has two files with sequence number {draft.seq}, one of them "
+                f"{draft.inputs[0].name}: each file needs a number of its own"
+            )
+        last = draft.seq
+    return last
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    drafts: Sequence[JobDraft]
+    position: _Position
+    group: int
+    last_seq: int
+    last: bool
+
+
+async def _add_page(workload: Workload, claim: sql.SplitClaim, known: KnownTask, progress: _Progress) -> None:
+    """Jobs, counters and the place to read on, in one transaction. Raises ``ClaimLost``."""
+    place = progress.position
+    jobs = [(draft.seq, [file.model_dump() for file in draft.inputs]) for draft in progress.drafts]
+    async with workload.database.transaction() as tx:
+        guard = await tx.connection.fetchval(
+            sql.ADD_PAGE,
+            claim.uid,
+            claim.token,
+            len(jobs),
+            place.cursor,
+            place.skip,
+            progress.group,
+            progress.last_seq,
+            progress.last,
+            HOLD,
+        )
+        if guard is None:
+            raise ClaimLost
+        if jobs:
+            await sql.insert_jobs(tx.connection, claim.uid, jobs)
+            await tx.connection.execute(NOTIFY_READY)
+        ended = await _decide(tx, claim.uid, known) if progress.last else None
+    workload.signal.ready()
+    if ended is not None:
+        workload.metrics.tasks_ended.labels(ended.state).inc()
+
+
+async def _decide(tx: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
+    """All jobs exist now: those that ran meanwhile may have decided the task; one without jobs fails."""
+    task = (await lock_tasks(tx.connection, [uid]))[uid]
+    decided = ending(known.task.boundary, task.counts)
+    return decided if decided is not None and await end_task(tx, known, decided) else None
+
+
+async def _begin(workload: Workload, claim: sql.SplitClaim) -> None:
+    async with workload.database.connection() as connection:
+        if await connection.fetchval(sql.BEGIN_SPLITTING, claim.uid, claim.token) is None:
+            raise ClaimLost
+
+
+async def _release(workload: Workload, claim: sql.SplitClaim, reason: str) -> None:
+    async with workload.database.connection() as connection:
+        await connection.execute(sql.RELEASE_TASK, claim.uid, claim.token, reason)
+
+
+async def _fail(workload: Workload, claim: sql.SplitClaim, known: KnownTask, reason: str) -> None:
+    async with workload.database.transaction() as tx:
+        if await tx.connection.fetchval(sql.HELD_TASK, claim.uid, claim.token) is None:
+            return
+        await end_task(tx, known, Ending(TaskState.FAILED, reason))
+    workload.metrics.tasks_ended.labels(TaskState.FAILED).inc()
