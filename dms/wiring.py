@@ -1,14 +1,22 @@
 """The DMS, wired: the only file that names concrete adapters."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 from dms.api.datasets import datasets_router
 from dms.api.runs import runs_router
 from dms.api.storages import storages_router
 from dms.consumers.queues import Wakes, queue_consumers
 from dms.loops.closer import closer
+from dms.loops.workers import deleter, sweeper, uploader, usage_folder
 from dms.settings import DmsSettings
+from dms.usecases.claimed_work import Workshop
+from dms.usecases.file_work import FileWork
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.links import Links
+from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
@@ -16,26 +24,69 @@ from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 
 
+@dataclass(frozen=True, slots=True)
+class _Loops:
+    close: Loop
+    delete: list[Loop]
+    upload: list[Loop]
+    sweep: Loop
+    fold: Loop
+
+    @property
+    def all(self) -> list[Loop]:
+        return [self.close, *self.delete, *self.upload, self.sweep, self.fold]
+
+
 def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Service:
     """``transport`` is started and stopped by the caller. The DMS calls no other service, so it leaves ``links`` alone."""
     metrics = ServiceMetrics("dms")
     database = Database(settings.database_url, source="dms")
-    close = closer(database, settings, metrics)
-    wakes = Wakes(complete=close.wake, deletion=close.wake, upload=close.wake)
+    files = FileWork(copies=settings.parallel_copies, removals=settings.parallel_removals)
+    loops = _loops(settings, workshop(settings, database, files), metrics)
+    wakes = Wakes(complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload))
     routers = [
         datasets_router(database, on_complete=wakes.complete, on_deletion=wakes.deletion),
         storages_router(database),
         runs_router(database),
     ]
     health = Health({"database": database.ping, "transport": transport.ping})
-    return Service(
-        "dms",
-        create_app("DMS", routers, health=health, metrics=metrics),
-        [
-            Migrator(settings.database_url, "dms.db.migrations"),
-            database,
-            OutboxRelay(database, transport, metrics),
-            *queue_consumers(transport, database, metrics, wakes),
-            close,
-        ],
+    components: list[Component] = [
+        Migrator(settings.database_url, "dms.db.migrations"),
+        database,
+        OutboxRelay(database, transport, metrics),
+        files,
+        *queue_consumers(transport, database, metrics, wakes),
+        *loops.all,
+    ]
+    return Service("dms", create_app("DMS", routers, health=health, metrics=metrics), components)
+
+
+def workshop(settings: DmsSettings, database: Database, files: FileWork) -> Workshop:
+    return Workshop(
+        database=database,
+        files=files,
+        claim_seconds=settings.claim_seconds,
+        max_backoff_seconds=settings.max_backoff_seconds,
+        sweep_again_seconds=settings.sweep_again_seconds,
     )
+
+
+def _loops(settings: DmsSettings, shop: Workshop, metrics: ServiceMetrics) -> _Loops:
+    period, numbers = settings.poll_seconds, range(settings.workers)
+    upload = [uploader(shop, number, period=period, metrics=metrics) for number in numbers]
+    sweep = sweeper(shop, period=period, metrics=metrics)
+    return _Loops(
+        close=closer(shop.database, period=period, metrics=metrics, on_closed=_waking([*upload, sweep])),
+        delete=[deleter(shop, number, period=period, metrics=metrics) for number in numbers],
+        upload=upload,
+        sweep=sweep,
+        fold=usage_folder(shop.database, metrics=metrics),
+    )
+
+
+def _waking(loops: Sequence[Loop]) -> Callable[[], None]:
+    def wake() -> None:
+        for loop in loops:
+            loop.wake()
+
+    return wake

@@ -2,10 +2,11 @@
 
     <work_dir>/<name>/lock             held while a pilot of that name (or a process of its slots) lives
     <work_dir>/<name>/runs/<uid>/      one start of the pilot
-        jobs/<id>.<attempt>/           the attempt's folder: in/ out/ tmp/, and ``placed`` once files go to storages
+        jobs/<id>.<attempt>/           the attempt's folder: in/ out/ tmp/
+        placed/<id>.<attempt>          URLs of the files that it puts on storages
         spool/<id>.<attempt>.json      its report, until the WMS has answered it
 
-An attempt writes ``placed`` (URLs) before its first file goes out, its report into the spool after the last, and removes its folder
+An attempt notes ``placed`` before its first file goes out, writes its report into the spool after the last, and removes the note
 before it tells the pilot. So wherever a kill strikes, what is left says which files nobody will ever report.
 """
 
@@ -21,7 +22,6 @@ from uuid import UUID
 from pilot.domain.model import Token
 from sluice.storage import StorageError, remove
 
-_PLACED = "placed"
 _REPORT_SUFFIX = ".json"
 
 
@@ -52,16 +52,23 @@ class RunFolder:
     def spool(self) -> Path:
         return self.path / "spool"
 
+    @property
+    def placed(self) -> Path:
+        return self.path / "placed"
+
     def make(self) -> None:
-        self.jobs.mkdir(parents=True, exist_ok=True)
-        self.spool.mkdir(exist_ok=True)
+        for folder in (self.jobs, self.spool, self.placed):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def delete(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def job(self, token: Token) -> Path:
         return self.jobs / folder_name(token)
 
     def unfinished(self) -> list[Token]:
-        """Attempts whose folder is still there."""
-        names = os.listdir(self.jobs) if self.jobs.is_dir() else []
+        """Attempts whose folder or note is still there."""
+        names = {name for folder in (self.jobs, self.placed) if folder.is_dir() for name in os.listdir(folder)}
         return sorted(token for name in names if (token := token_from(name)) is not None)
 
     def has_report(self, token: Token) -> bool:
@@ -73,25 +80,26 @@ class RunFolder:
         Returns whether there is a report. Nothing may run in the folder any more.
         """
         reported = self.has_report(token)
-        folder = self.job(token)
         if not reported:
-            for url in read_placed(folder):
+            for url in self._read_placed(token):
                 with contextlib.suppress(StorageError):  # a storage that is away now: its auditor finds the file
                     remove(url)
-        shutil.rmtree(folder, ignore_errors=True)
+        self.forget_placed(token)
+        shutil.rmtree(self.job(token), ignore_errors=True)
         return reported
 
+    def note_placed(self, token: Token, urls: list[str]) -> None:
+        with open(self.placed / folder_name(token), "w") as file:
+            file.write("\n".join(urls))
 
-def write_placed(folder: str, urls: list[str]) -> None:
-    """Notes, before they are written, the files that an attempt puts on storages."""
-    with open(f"{folder}/{_PLACED}", "w") as file:
-        file.write("\n".join(urls))
+    def forget_placed(self, token: Token) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.placed / folder_name(token))
 
-
-def read_placed(folder: Path) -> list[str]:
-    with contextlib.suppress(FileNotFoundError):
-        return [url for url in (folder / _PLACED).read_text().split("\n") if url]
-    return []
+    def _read_placed(self, token: Token) -> list[str]:
+        with contextlib.suppress(FileNotFoundError):
+            return [url for url in (self.placed / folder_name(token)).read_text().split("\n") if url]
+        return []
 
 
 class FolderInUseError(Exception):

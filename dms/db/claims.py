@@ -19,7 +19,8 @@ CLAIM_WORK = """
 UPDATE datasets SET claim_token = $1, claim_until = now() + $2
 WHERE uid = (
     SELECT uid FROM datasets
-    WHERE state = $3 AND halted_at IS NULL AND (claim_until IS NULL OR claim_until < now()) AND (retry_at IS NULL OR retry_at <= now())
+    WHERE state = $3 AND halted_at IS NULL
+        AND (claim_until IS NULL OR claim_until < now()) AND (retry_at IS NULL OR retry_at <= now())
     ORDER BY position LIMIT 1 FOR UPDATE SKIP LOCKED
 )
 RETURNING *
@@ -30,7 +31,7 @@ CLAIM_SWEEP = """
 UPDATE datasets SET claim_token = $1, claim_until = now() + $2
 WHERE uid = (
     SELECT uid FROM datasets
-    WHERE sweep_at <= now() AND state = ANY($3::text[])
+    WHERE sweep_at <= now() AND state = ANY($3::text[]) AND halted_at IS NULL
         AND (claim_until IS NULL OR claim_until < now()) AND (retry_at IS NULL OR retry_at <= now())
     ORDER BY sweep_at LIMIT 1 FOR UPDATE SKIP LOCKED
 )
@@ -66,13 +67,18 @@ class Claim:
     name: str
     type: DatasetType
     state: DatasetState
-    url: str | None
     meta: dict[str, Any]
+    #: As it was registered.
+    request: dict[str, Any]
     bytes: int
     upload_storage_id: UUID | None
     upload_url: str | None
-    late_files: bool
     failures: int
+
+    @property
+    def folders(self) -> list[str]:
+        """Every folder in which its files have been: the one it was registered with, and the upload's."""
+        return [url for url in (self.request["url"], self.upload_url) if url is not None]
 
 
 class ClaimLost(Exception):

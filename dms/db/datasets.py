@@ -83,9 +83,11 @@ RETURNING uid
 
 REQUEST_UPLOAD = "UPDATE datasets SET upload_requested_at = coalesce(upload_requested_at, now()) WHERE uid = $1"
 
+RESUME = "UPDATE datasets SET halted_at = NULL, retry_at = NULL, reason = NULL WHERE uid = $1 AND halted_at IS NOT NULL"
+
 BEGIN_UPLOAD = """
 -- Of these, those that are closed and wanted on the output storage.
-UPDATE datasets SET state = $3, failures = 0, retry_at = NULL, reason = NULL
+UPDATE datasets SET state = $3, failures = 0, retry_at = NULL, reason = NULL, halted_at = NULL
 WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[]) AND upload_requested_at IS NOT NULL
 """
 
@@ -211,6 +213,11 @@ async def mark_deleting(connection: Connection, uid: UUID) -> bool:
 
 async def request_upload(connection: Connection, uid: UUID) -> None:
     await connection.execute(REQUEST_UPLOAD, uid)
+
+
+async def resume(connection: Connection, uid: UUID) -> None:
+    """Sets work going that was halted."""
+    await connection.execute(RESUME, uid)
 
 
 async def begin_uploads(connection: Connection, uids: Sequence[UUID]) -> None:

@@ -56,12 +56,20 @@ WHERE d.dataset_uid = $1 AND (d.seq, d.name) > ($2, $3) AND NOT EXISTS (
 ORDER BY d.seq, d.name LIMIT $7
 """
 
-INSERT_REPLICAS = """
+INSERT_REPLICAS = f"""
 -- Copies that were made; a row for each that was not recorded before.
-INSERT INTO replicas (file_id, storage_id, path) SELECT file_id, $2, path FROM unnest($1::bigint[], $3::text[]) AS made (file_id, path)
-ON CONFLICT (storage_id, path) WHERE state <> 'deleted' DO NOTHING
+INSERT INTO replicas (file_id, storage_id, path)
+SELECT file_id, $2, path FROM unnest($1::bigint[], $3::text[]) AS made (file_id, path)
+ON CONFLICT (storage_id, path) WHERE state <> '{ReplicaState.DELETED}' DO NOTHING
 RETURNING file_id
 """
+
+FOLDER_SHARED = """
+-- Is this folder another data set's too?
+SELECT 1 FROM datasets WHERE url = $1 AND uid <> $2 AND state <> $3 LIMIT 1
+"""
+
+NAMES_OF_FILES = "SELECT name FROM dataset_files WHERE dataset_uid = $1 AND name = ANY($2::text[])"
 
 REGISTERED_PATHS = """
 -- Of these paths, those at which the catalogue knows a file.
@@ -74,9 +82,9 @@ WHERE uid = $1 AND claim_token = $2 AND state = $3 AND upload_storage_id IS NULL
 """
 
 FINISH_UPLOAD = """
--- Every file is safe on the output storage. The old folder has been looked through; the new one holds nothing to look for.
+-- Every file is safe on the output storage. The folder they came from is looked through once more later.
 UPDATE datasets SET state = $4, type = $5, url = upload_url, uploaded_at = now(), claim_token = NULL, claim_until = NULL,
-    failures = 0, retry_at = NULL, reason = NULL, sweep_at = NULL
+    failures = 0, retry_at = NULL, reason = NULL, sweep_at = now() + $6
 WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) RETURNING 1
 """
 
@@ -92,7 +100,8 @@ WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) AND NOT late_fil
 FINISH_SWEEP = """
 -- The folder is clean; it is looked through once more if this was the first time.
 UPDATE datasets SET claim_token = NULL, claim_until = NULL, failures = 0, retry_at = NULL, reason = NULL,
-    sweep_at = CASE WHEN late_files THEN now() WHEN sweep_at < greatest(closed_at, deleted_at) + $4 THEN now() + $4 END
+    sweep_at = CASE WHEN late_files THEN now()
+        WHEN sweep_at < greatest(closed_at, uploaded_at, deleted_at) + $4 THEN now() + $4 END
 WHERE uid = $1 AND claim_token = $2 AND state = $3
 """
 
@@ -135,7 +144,8 @@ async def next_page(connection: Connection, uid: UUID, after: tuple[int, str], l
 async def mark_deleting(
     connection: Connection, uid: UUID, file_ids: Sequence[int], *, keep: tuple[UUID, str] | None
 ) -> list[Copy]:
-    """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder (with its slash) of copies to keep."""
+    """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder (with its slash) of copies that
+    stay."""
     movable, gone = replica_sources(ReplicaState.DELETING), [DatasetState.DELETING, DatasetState.DELETED]
     await connection.execute(LOCK_AVAILABLE, file_ids, movable)
     storage, folder = keep or (None, "")
@@ -167,14 +177,24 @@ async def registered_paths(connection: Connection, storage_id: UUID, paths: Sequ
     return {row["path"] for row in await connection.fetch(REGISTERED_PATHS, storage_id, paths, ReplicaState.DELETED)}
 
 
+async def names_of_files(connection: Connection, uid: UUID, names: Sequence[str]) -> set[str]:
+    """Of these names, those that files of the data set have."""
+    return {row["name"] for row in await connection.fetch(NAMES_OF_FILES, uid, names)}
+
+
+async def folder_shared(connection: Connection, uid: UUID, url: str) -> bool:
+    return await connection.fetchval(FOLDER_SHARED, url, uid, DatasetState.DELETED) is not None
+
+
 async def set_upload_place(connection: Connection, claim: Claim, storage_id: UUID, url: str) -> bool:
     """False where the claim is lost or a place was chosen before."""
     return await connection.fetchval(SET_UPLOAD_PLACE, claim.uid, claim.token, claim.state, storage_id, url) is not None
 
 
-async def finish_upload(connection: Connection, claim: Claim) -> bool:
+async def finish_upload(connection: Connection, claim: Claim, *, sweep_again: float) -> bool:
     moves = (sources(DatasetState.UPLOADED), DatasetState.UPLOADED, DatasetType.OUTPUT)
-    return await connection.fetchval(FINISH_UPLOAD, claim.uid, claim.token, *moves) is not None
+    done = await connection.fetchval(FINISH_UPLOAD, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again))
+    return done is not None
 
 
 async def clear_late_files(connection: Connection, claim: Claim) -> bool:

@@ -1,13 +1,20 @@
 """Closes data sets as soon as they are complete."""
 
-from functools import partial
+from collections.abc import Callable
 
-from dms.settings import DmsSettings
-from dms.usecases.close_dataset import close_complete
+from dms.usecases.close_dataset import BATCH, close_complete
 from sluice.servicekit.database import Database
 from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
 
 
-def closer(database: Database, settings: DmsSettings, metrics: ServiceMetrics) -> Loop:
-    return Loop("dms.closer", partial(close_complete, database), period=settings.poll_seconds, metrics=metrics)
+def closer(database: Database, *, period: float, metrics: ServiceMetrics, on_closed: Callable[[], None]) -> Loop:
+    """``on_closed`` is called after each commit that closed data sets."""
+
+    async def tick() -> bool:
+        closed = await close_complete(database)
+        if closed:
+            on_closed()
+        return closed == BATCH
+
+    return Loop("dms.closer", tick, period=period, metrics=metrics)

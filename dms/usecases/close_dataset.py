@@ -46,15 +46,15 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
             return closed[0] if closed else dataset
 
 
-async def close_complete(database: Database) -> bool:
+async def close_complete(database: Database) -> int:
     """Effect: closes open data sets that have as many files as make them complete. Message: ``dms.dataset-closed`` for each.
-    True: there may be more."""
+    Gives how many were closed (``BATCH``: there may be more)."""
     async with database.transaction() as transaction:
         await take_closing_lock(transaction.connection)
         uids = await complete_datasets(transaction.connection, BATCH)
         if uids:
             await _close(transaction, uids)
-    return len(uids) == BATCH
+    return len(uids)
 
 
 async def _close(transaction: Transaction, uids: list[UUID]) -> list[Dataset]:

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from dms.db.datasets import begin_uploads, lock_dataset, request_upload
+from dms.db.datasets import begin_uploads, lock_dataset, request_upload, resume
 from dms.domain.facts import NotUploadable, UnknownDataset
 from sluice.contracts.messages import UploadDataset
 from sluice.contracts.states import DatasetState, DatasetType
@@ -11,7 +11,8 @@ from sluice.servicekit.logging import log_ids
 
 
 async def apply_upload(transaction: Transaction, message: UploadDataset) -> None:
-    """``dms.uploads``. Effect: state uploading; an open data set is uploaded as soon as it closes. Repeating it changes nothing.
+    """``dms.uploads``. Effect: state uploading; an open data set is uploaded as soon as it closes. Repeating it sets an upload going that was
+    halted, and changes nothing else.
 
     Raises ``UnknownDataset`` (the message is tried again), ``NotUploadable`` for inputs and what is being deleted.
     """
@@ -26,7 +27,9 @@ async def apply_upload(transaction: Transaction, message: UploadDataset) -> None
             case DatasetState.OPEN | DatasetState.CLOSED:
                 await request_upload(transaction.connection, dataset.uid)
                 await begin_uploads(transaction.connection, [dataset.uid])
-            case DatasetState.UPLOADING | DatasetState.UPLOADED:
+            case DatasetState.UPLOADING:
+                await resume(transaction.connection, dataset.uid)
+            case DatasetState.UPLOADED:
                 return
             case DatasetState.DELETING | DatasetState.DELETED:
                 raise NotUploadable(dataset.uid, dataset.name, f"it is {dataset.state}")

@@ -1,5 +1,6 @@
 """What the pilot's wishes do to a slot's work: frames come in on a thread of their own, so that a stop is obeyed at once."""
 
+import contextlib
 import os
 import queue
 import signal
@@ -42,6 +43,11 @@ class Control:
     def stop_reason(self, token: Token) -> StopReason | None:
         return self._stops.get(token)
 
+    def gentle(self) -> bool:
+        """May the tool that is to be stopped tidy up first? Only where the WMS has canceled it: other reasons are urgent."""
+        with self._lock:
+            return self._current is not None and self._stops.get(self._current) is StopReason.CANCEL
+
     def starting(self) -> threading.Lock:
         """Held while a tool is started, so that it cannot slip away from a pilot that ends at that moment."""
         return self._lock
@@ -77,8 +83,12 @@ class Control:
             return
 
     def _pilot_gone(self) -> None:
-        with self._lock:
-            if self._group is not None:
-                kill_group(self._group, signal.SIGKILL)
-            kill_orphans()
-            os._exit(0)
+        """Never gives the lock back: the main thread can neither start a tool nor report the one killed here."""
+        self._lock.acquire()
+        group = self._group
+        if group is not None:
+            kill_group(group, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitid(os.P_PID, group, os.WEXITED | os.WNOWAIT)
+        kill_orphans(frozenset() if group is None else frozenset({group}))
+        os._exit(0)

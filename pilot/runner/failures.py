@@ -32,4 +32,6 @@ def stage_out_error(name: str, error: StorageError) -> AttemptError:
 def node_error(error: OSError) -> AttemptError:
     """The node itself failed the job: its disk is full, its folder is gone."""
     place = f" ({error.filename})" if error.filename else ""
-    return AttemptError(ErrorClass.STAGE_IN_FAILED, f"the pilot's node could not prepare the job: {error.strerror or error}{place}")
+    return AttemptError(
+        ErrorClass.STAGE_IN_FAILED, f"the pilot's node could not prepare the job: {error.strerror or error}{place}"
+    )

@@ -46,6 +46,8 @@ class Program:
     arguments: list[str]
     environment: dict[str, str]
     folder: str
+    #: Folders whose size counts as the job's disk.
+    watched: list[str]
     stdin: IO[bytes] | int
     stdout: IO[bytes]
     stderr: IO[bytes]
@@ -81,7 +83,7 @@ def run_program(program: Program, limits: Limits, control: Control, *, known: Ca
         control.started(popen.pid)
     if limits.disk:
         _limit_file_size(popen.pid, limits.disk)
-    watch = _Watch(popen.pid, program.folder, limits, control, begun)
+    watch = _Watch(popen.pid, program.watched, limits, control, begun)
     try:
         watch.until_end()
     finally:
@@ -93,7 +95,8 @@ def run_program(program: Program, limits: Limits, control: Control, *, known: Ca
         popen.returncode = os.waitstatus_to_exitcode(status)
         kill_orphans(known())
     cut = watch.cut
-    if cut is None and popen.returncode == -signal.SIGXFSZ:
+    # A program that ignores SIGXFSZ, as Python does, fails by itself once a file has reached the limit.
+    if cut is None and popen.returncode and limits.disk and folder_size(program.watched) >= 0.99 * limits.disk:
         cut = Cut.DISK
     return Ended(
         exit_code=popen.returncode,
@@ -115,11 +118,11 @@ def _limit_file_size(pid: int, mib: float) -> None:
 class _Watch:
     """Waits for the end of a process group's leader while it looks after limits and stops."""
 
-    def __init__(self, pid: int, folder: str, limits: Limits, control: Control, begun: float) -> None:
+    def __init__(self, pid: int, watched: list[str], limits: Limits, control: Control, begun: float) -> None:
         self.cut: Cut | None = None
         self.peak = 0.0
         self._pid = pid
-        self._folder = folder
+        self._watched = watched
         self._limits = limits
         self._control = control
         self._end = begun + limits.time if limits.time else None
@@ -166,7 +169,7 @@ class _Watch:
         self.peak = max(self.peak, memory)
         if self._limits.memory and memory > self._limits.memory:
             self._cut_short(Cut.MEMORY)
-        elif self._limits.disk and folder_size(self._folder) > self._limits.disk:
+        elif self._limits.disk and folder_size(self._watched) > self._limits.disk:
             self._cut_short(Cut.DISK)
 
     def _cut_short(self, cut: Cut) -> None:
@@ -174,7 +177,7 @@ class _Watch:
         if self.cut is None:
             self.cut = cut
         self._end = None
-        gentle = cut is Cut.TIME or (cut is Cut.STOPPED and self._limits.grace > 0)
+        gentle = cut is Cut.TIME or (cut is Cut.STOPPED and self._control.gentle())
         if gentle and self._kill is None:
             kill_group(self._pid, signal.SIGTERM)
             self._kill = time.monotonic() + self._limits.grace

@@ -23,10 +23,10 @@ def group_memory(leader: int) -> float:
     return total / _MIB
 
 
-def folder_size(folder: str) -> float:
-    """MiB on disk below a folder; links are not followed."""
+def folder_size(roots: list[str]) -> float:
+    """MiB on disk below some folders; links are not followed."""
     total = 0
-    folders = [folder]
+    folders = list(roots)
     while folders:
         try:
             with os.scandir(folders.pop()) as found:

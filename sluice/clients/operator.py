@@ -8,7 +8,15 @@ from uuid import UUID
 from sluice.clients.base import ServiceClient
 from sluice.contracts.chains import Chain, ChainPage, ChainTask, ChainTaskList, RequestChain
 from sluice.contracts.datasets import (
-    CloseDataset, Dataset, DatasetPage, FilePage, NewDataset, NewFiles, NewStorage, Registered, Storage,
+    CloseDataset,
+    Dataset,
+    DatasetPage,
+    FilePage,
+    NewDataset,
+    NewFiles,
+    NewStorage,
+    Registered,
+    Storage,
 )  # fmt: skip
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.states import ChainState, JobState, StepState

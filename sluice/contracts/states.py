@@ -17,8 +17,8 @@ class DatasetState(StrEnum):
     CLOSED = "closed"  #: complete: can be worked with
     UPLOADING = "uploading"  #: closed, and on its way to the output storage
     UPLOADED = "uploaded"  #: every file safe and verified on the output storage
-    DELETING = "deleting"
-    DELETED = "deleted"
+    DELETING = "deleting"  #: its files are being removed; nothing reads them any more
+    DELETED = "deleted"  #: its files are gone; the record stays
 
     @property
     def readable(self) -> bool:
@@ -29,9 +29,9 @@ class DatasetState(StrEnum):
 class ReplicaState(StrEnum):
     """Life of one copy of a file on one storage."""
 
-    AVAILABLE = "available"
-    DELETING = "deleting"
-    DELETED = "deleted"
+    AVAILABLE = "available"  #: registered, and there as far as anybody knows
+    DELETING = "deleting"  #: to be removed from its storage
+    DELETED = "deleted"  #: removed, or found to be missing already
 
 
 class StorageType(StrEnum):
@@ -57,9 +57,9 @@ class TaskState(StrEnum):
     WAITING = "waiting"  #: its input data set is not complete yet
     SPLITTING = "splitting"  #: jobs are being made from the files; those made may already run
     ACTIVE = "active"  #: all its jobs exist
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELED = "canceled"
+    FINISHED = "finished"  #: enough of its jobs succeeded
+    FAILED = "failed"  #: the minimum cannot be reached any more, or its input is unusable
+    CANCELED = "canceled"  #: stopped on request
 
     @property
     def final(self) -> bool:
@@ -67,12 +67,12 @@ class TaskState(StrEnum):
 
 
 class JobState(StrEnum):
-    READY = "ready"
+    READY = "ready"  #: waits for a pilot, or for the end of its pause before another attempt
     LEASED = "leased"  #: promised to a pilot until a time
     RUNNING = "running"  #: the pilot said that it has started
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELED = "canceled"
+    FINISHED = "finished"  #: one attempt won, and its outputs are on their way to the catalogue
+    FAILED = "failed"  #: its attempts are used up, or its input is at fault
+    CANCELED = "canceled"  #: stopped on request, or no longer needed
     HELD = "held"  #: took several pilots down with it: waits for a person
 
     @property
@@ -104,7 +104,7 @@ class ErrorClass(StrEnum):
 
 
 class PilotState(StrEnum):
-    ACTIVE = "active"
+    ACTIVE = "active"  #: registered, and asks for work
     DRAINING = "draining"  #: finishes what it has, takes nothing new
     GONE = "gone"  #: signed off
     LOST = "lost"  #: stopped answering
@@ -119,11 +119,11 @@ class ReportAnswer(StrEnum):
 
 
 class ChainState(StrEnum):
-    IN_PROGRESS = "in_progress"
+    IN_PROGRESS = "in_progress"  #: has steps left to do
     UPLOADING = "uploading"  #: all steps done, the output is on its way to the output storage
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELED = "canceled"
+    FINISHED = "finished"  #: the output is safe
+    FAILED = "failed"  #: a step or an upload failed
+    CANCELED = "canceled"  #: stopped on request
 
     @property
     def final(self) -> bool:
@@ -134,9 +134,9 @@ class StepState(StrEnum):
     PENDING = "pending"  #: waits for the steps before it
     STARTING = "starting"  #: its storages and data sets are being made
     IN_PROGRESS = "in_progress"  #: its task is with the WMS
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELED = "canceled"
+    FINISHED = "finished"  #: its task finished
+    FAILED = "failed"  #: its task failed, or could not be sent
+    CANCELED = "canceled"  #: its task was canceled, or never sent because the chain ended
 
     @property
     def final(self) -> bool:
@@ -154,10 +154,10 @@ class ChainDatasetStatus(StrEnum):
 class WatchState(StrEnum):
     """What the watcher knows of a task or an upload it follows."""
 
-    IN_PROGRESS = "in_progress"
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELED = "canceled"
+    IN_PROGRESS = "in_progress"  #: asked for again and again
+    FINISHED = "finished"  #: the task finished, the data set is uploaded
+    FAILED = "failed"  #: the task or the upload failed
+    CANCELED = "canceled"  #: the task was canceled, or never sent
 
 
 class WatchKind(StrEnum):

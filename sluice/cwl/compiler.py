@@ -62,7 +62,7 @@ def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Com
 
 
 def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
-    """Compiles a workflow file with all the files it refers to; findings name the file they are in. Also the packed text, for upload.
+    """Compiles a workflow file with all the files it refers to; findings name the file they are in. With it, the packed text.
 
     The text is empty where the files cannot be read.
     """

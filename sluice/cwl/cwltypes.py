@@ -115,25 +115,25 @@ def _may_fit(source: Any, sink: Any) -> bool:
     return _fits(source, sink)
 
 
-_CHECKS: dict[str, Callable[[Any], bool]] = {
-    "null": lambda value: value is None,
-    "boolean": lambda value: isinstance(value, bool),
-    "int": lambda value: _is_integer(value, 31),
-    "long": lambda value: _is_integer(value, 63),
-    "float": lambda value: _is_number(value),
-    "double": lambda value: _is_number(value),
-    "string": lambda value: isinstance(value, str),
-    "File": lambda value: isinstance(value, Mapping),
-    "Directory": lambda value: isinstance(value, Mapping),
-}
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_integer(value: Any, bits: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
+
+
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "null": lambda value: value is None,
+    "boolean": lambda value: isinstance(value, bool),
+    "int": lambda value: _is_integer(value, 31),
+    "long": lambda value: _is_integer(value, 63),
+    "float": _is_number,
+    "double": _is_number,
+    "string": lambda value: isinstance(value, str),
+    "File": lambda value: isinstance(value, Mapping),
+    "Directory": lambda value: isinstance(value, Mapping),
+}
 
 
 def value_fits(value: Any, kind: Any) -> bool:

@@ -97,7 +97,9 @@ def _version(root: CommentedMap, findings: Findings) -> str:
 
 
 def _namespaces(root: CommentedMap, findings: Findings) -> dict[str, str]:
-    written = root.get("$namespaces", {})
+    written = root.get("$namespaces")
+    if "$namespaces" not in root:
+        return {}
     if not isinstance(written, CommentedMap) or not all(isinstance(value, str) for value in written.values()):
         findings.error(place_of(root, "$namespaces"), "'$namespaces' maps prefixes to addresses")
         return {}

@@ -169,10 +169,13 @@ def _data_link(step: Step, workflow: Workflow, wiring: Wiring, findings: Finding
         return
     wiring.data_links[step.name] = links[0]
     port = step.tool_inputs.get(links[0].name)
-    if step.scatter or (port is not None and not _is_array(port.type)):
+    if step.scatter or (port is not None and without_null(port.type) == "File"):
         wiring.modes[step.name] = TaskMode.MAP
-    else:
+    elif port is not None and _is_array(port.type):
         wiring.modes[step.name] = TaskMode.MERGE
+    elif port is not None and fit(ARRAY_OF_FILES, port.type) == "fits" and "$import" not in port.body:
+        what = f"the tool of step '{step.name}' takes the data set as {show(port.type)}"
+        findings.error(port.place_of("type"), f"{what}: write File[] (and scatter over File for a step that runs on each file)")
 
 
 def _is_data(origin: Origin | None, wiring: Wiring) -> bool:
@@ -199,7 +202,7 @@ def _scatter_is_right(step: Step, data: Link, findings: Findings) -> bool:
         if name != data.name:
             findings.error(
                 place,
-                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{data.name}', and give '{name}' whole",
+                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{data.name}'",
             )
             return False
     return True

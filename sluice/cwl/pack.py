@@ -1,4 +1,7 @@
-"""A workflow whose tools stand in files of their own, put together into one text. For the command line: it reads files, never addresses."""
+"""Puts a workflow whose tools stand in files of their own together into one text.
+
+For the command line: it reads files, never addresses.
+"""
 
 import json
 from collections.abc import Iterator
@@ -26,9 +29,10 @@ class PackError(Exception):
 
 
 def pack_template(path: Path) -> str:
-    """The text of ``path`` with all it refers to (``run: tools/x.cwl``, ``$import``, ``$include``) in it; as written if there is nothing.
+    """The text of ``path`` with all it refers to in it: ``run: x.cwl``, ``$import``, ``$include``.
 
-    Raises `PackError`. Places in findings about the packed text are places in that text; `sluice.cwl.compile_file` gives those in the files.
+    A text that refers to nothing stays as written.
+    Raises `PackError`. Findings about the packed text have their places there; `compile_file` gives those in the files.
     """
     findings = Findings(path.name)
     packed = read_files(path, findings)
@@ -44,7 +48,7 @@ def as_text(root: Any) -> str:
 
 @dataclass(slots=True)
 class Packed:
-    """``text``: of the first file, as written. ``root``: all files as one document, each node with its file. ``inlined``: there were others."""
+    """``text``: of the first file, as written. ``root``: all files as one document. ``inlined``: there were others."""
 
     text: str
     root: Any

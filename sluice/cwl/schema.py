@@ -21,7 +21,7 @@ from sluice.cwl.tree import clone
 
 #: Address of the document for the loader; nothing is ever read from there.
 _ADDRESS = "file:///template"
-_PLACED = re.compile(r"^\s*(?P<file>\S+?):(?P<line>\d+):(?P<column>\d+): *(?P<message>.*)$")
+_PLACED = re.compile(r"^\s*(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): *(?P<message>.*)$")
 _LOGGERS = ("cwltool", "salad", "rdflib", "rdflib.term")
 
 
@@ -59,7 +59,8 @@ def _salad_checks(workflow: CommentedMap, findings: Findings) -> None:
     except SchemaSaladException as error:
         _tell(error, findings)
     except Exception as error:  # see check_as_cwltool
-        _tell_text(f"the CWL loader stumbles over this document: {type(error).__name__}: {error}", findings)
+        if not findings.failed:
+            _tell_text(f"not CWL: {error}; a mapping, a list or a text stands where another of these is wanted", findings)
 
 
 class _Library:

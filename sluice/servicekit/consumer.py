@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import pydantic
 import structlog
@@ -52,14 +52,14 @@ class QueueConsumer:
         self._transport = transport
         self._database = database
         self._metrics = metrics
-        self._queue = queue
+        self.queue = queue
         self._handlers = handlers
         self._prefetch = prefetch
         self._on_applied = on_applied
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name=f"consumer {self._queue}")
+        self._task = asyncio.create_task(self._run(), name=f"consumer {self.queue}")
 
     async def stop(self) -> None:
         task, self._task = self._task, None
@@ -68,13 +68,13 @@ class QueueConsumer:
     async def _run(self) -> None:
         while True:
             try:
-                stream = cast(Any, self._transport.consume(self._queue, prefetch=self._prefetch))
+                stream = self._transport.consume(self.queue, prefetch=self._prefetch)
                 async with aclosing(stream):
                     async for deliveries in stream:
                         await self._apply_batch(deliveries)
                 return
             except Exception:  # process boundary: a consumer goes on until it is stopped
-                log.exception("consumer.failed", queue=self._queue)
+                log.exception("consumer.failed", queue=self.queue)
                 await asyncio.sleep(1.0)
 
     async def _apply_batch(self, deliveries: Sequence[Delivery]) -> None:
@@ -110,13 +110,13 @@ class QueueConsumer:
                         await self._handle(transaction, parsed)
                 return
             except (*LOST_CONNECTION, NotAvailable) as error:
-                log.warning("consumer.waiting", queue=self._queue, reason=str(error))
+                log.warning("consumer.waiting", queue=self.queue, reason=str(error))
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, 5.0)
 
     async def _handle(self, transaction: Transaction, parsed: _Parsed) -> None:
-        if not await transaction.first_time(self._queue, parsed.event.id):
-            self._metrics.messages.labels(self._queue, "repeated").inc()
+        if not await transaction.first_time(self.queue, parsed.event.id):
+            self._metrics.messages.labels(self.queue, "repeated").inc()
             return
         with log_ids(message=parsed.event.id):
             await self._handlers[parsed.event.type](transaction, parsed.data)
@@ -125,17 +125,17 @@ class QueueConsumer:
         if self._on_applied is not None:
             self._on_applied()
         await asyncio.gather(*(parsed.delivery.ack() for parsed in batch))
-        self._metrics.messages.labels(self._queue, "applied").inc(len(batch))
+        self._metrics.messages.labels(self.queue, "applied").inc(len(batch))
 
     async def _parse(self, delivery: Delivery) -> _Parsed | None:
         try:
             event = CloudEvent.model_validate_json(delivery.body)
             if event.type not in self._handlers:
-                raise Unprocessable(f"queue {self._queue} does not take messages of type {event.type!r}")
+                raise Unprocessable(f"queue {self.queue} does not take messages of type {event.type!r}")
             data = PAYLOADS[event.type].model_validate(event.data)
         except (pydantic.ValidationError, Unprocessable) as error:
-            self._metrics.messages.labels(self._queue, "rejected").inc()
-            log.error("consumer.rejected", queue=self._queue, message=delivery.message_id, reason=str(error))
+            self._metrics.messages.labels(self.queue, "rejected").inc()
+            log.error("consumer.rejected", queue=self.queue, message=delivery.message_id, reason=str(error))
             await delivery.reject(str(error))
             return None
         return _Parsed(delivery, event, data)
@@ -144,12 +144,12 @@ class QueueConsumer:
         reason = f"{type(error).__name__}: {error}"
         with log_ids(message=parsed.event.id):
             if isinstance(error, Unprocessable):
-                self._metrics.messages.labels(self._queue, "rejected").inc()
-                log.error("consumer.rejected", queue=self._queue, reason=reason)
+                self._metrics.messages.labels(self.queue, "rejected").inc()
+                log.error("consumer.rejected", queue=self.queue, reason=reason)
                 await parsed.delivery.reject(reason)
             else:
-                self._metrics.messages.labels(self._queue, "retried").inc()
-                log.error("consumer.retry", queue=self._queue, reason=reason, exc_info=error)
+                self._metrics.messages.labels(self.queue, "retried").inc()
+                log.error("consumer.retry", queue=self.queue, reason=reason, exc_info=error)
                 await parsed.delivery.retry(reason)
 
 
@@ -158,12 +158,12 @@ class WakeConsumer:
 
     def __init__(self, *, transport: Transport, queue: str, wake: Callable[[], None]) -> None:
         self._transport = transport
-        self._queue = queue
+        self.queue = queue
         self._wake = wake
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name=f"wake {self._queue}")
+        self._task = asyncio.create_task(self._run(), name=f"wake {self.queue}")
 
     async def stop(self) -> None:
         task, self._task = self._task, None
@@ -172,12 +172,12 @@ class WakeConsumer:
     async def _run(self) -> None:
         while True:
             try:
-                stream = cast(Any, self._transport.consume(self._queue, prefetch=256))
+                stream = self._transport.consume(self.queue, prefetch=256)
                 async with aclosing(stream):
                     async for deliveries in stream:
                         self._wake()
                         await asyncio.gather(*(delivery.ack() for delivery in deliveries))
                 return
             except Exception:  # process boundary: a consumer goes on until it is stopped
-                log.exception("consumer.failed", queue=self._queue)
+                log.exception("consumer.failed", queue=self.queue)
                 await asyncio.sleep(1.0)

@@ -12,14 +12,14 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sluice.contracts.problems import PROBLEM_TYPE, Finding, NotAvailable, Problem, ServiceError
+from sluice.contracts.problems import PROBLEM_TYPE, Finding, NotAvailable, Problem, ServiceError, Unprocessable
 from sluice.servicekit.database import LOST_CONNECTION
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.openapi import PROBLEM_JSON, document_problems
 
 log = structlog.get_logger(__name__)
 
 Check = Callable[[], Awaitable[None]]
-PROBLEM_JSON = "application/problem+json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,15 @@ class Health:
 
 def errors(*classes: type[ServiceError]) -> dict[int | str, dict[str, Any]]:
     """Declares a route's error answers: ``@router.get(…, responses=errors(NotFound, Conflict))``."""
-    return {error.status: {"model": Problem, "description": error.title, "content": {PROBLEM_JSON: {}}} for error in classes}
+    return {error.status: {"model": Problem, "description": error.title} for error in classes}
 
 
 def create_app(name: str, routers: Sequence[APIRouter], *, health: Health, metrics: ServiceMetrics) -> FastAPI:
     """An application with the routers, ``/healthz``, ``/readyz`` and ``/metrics``; every error is a problem (RFC 9457)."""
     app = FastAPI(title=f"Sluice {name}", version="1", docs_url="/api/docs", redoc_url=None, openapi_url="/api/openapi.json")
     for router in routers:
-        app.include_router(router)
+        # Any route can meet a request of the wrong form, or a database that does not answer.
+        app.include_router(router, responses=errors(Unprocessable, NotAvailable))
     app.include_router(_health_router(health, metrics))
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
@@ -58,6 +59,7 @@ def create_app(name: str, routers: Sequence[APIRouter], *, health: Health, metri
         app.add_exception_handler(lost, _lost_connection)
     app.add_exception_handler(Exception, _unexpected)
     app.add_middleware(Timing, metrics=metrics)
+    document_problems(app)
     return app
 
 

@@ -1,7 +1,9 @@
 """Migrations: each service brings its database up to date when it starts; of instances that start together one does it."""
 
+import asyncio
 import zlib
 from importlib import resources
+from weakref import WeakKeyDictionary
 
 import asyncpg
 import structlog
@@ -16,6 +18,13 @@ from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.database import LOST_CONNECTION
 
 log = structlog.get_logger(__name__)
+
+_locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+
+def _one_at_a_time() -> asyncio.Lock:
+    """Alembic keeps the migration under way in module globals: services that share a process and a loop take turns."""
+    return _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
 
 
 class Migrator:
@@ -42,7 +51,7 @@ class Migrator:
             "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(self._url), poolclass=NullPool
         )
         try:
-            async with engine.connect() as sql:
+            async with _one_at_a_time(), engine.connect() as sql:
                 await sql.run_sync(_upgrade, config, zlib.crc32(self._versions.encode()))
         finally:
             await engine.dispose()

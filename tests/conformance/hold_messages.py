@@ -6,14 +6,14 @@ Arguments: URL, queue, how many to take.
 import asyncio
 import sys
 
-from sluice.servicekit.transport.base import Queue, Topology
+from sluice.servicekit.transport.base import Delivery, Queue, Topology
 from sluice.servicekit.transport.open import open_transport
 
 
 async def main(url: str, queue: str, count: int) -> None:
     transport = open_transport(url, Topology.of(Queue(queue, delivery_limit=3)))
     await transport.start()
-    held = []
+    held: list[Delivery] = []
     async for batch in transport.consume(queue, prefetch=count):
         held.extend(batch)
         if len(held) == count:

@@ -105,10 +105,12 @@ async def test_closing_the_consumer_hands_back_what_is_unanswered(transport: Tra
     await transport.send(messages("a"))
     async with receiving(transport) as receiver:
         late = await receiver.next()
-    await late.ack()  # too late: changes nothing and raises nothing
     async with receiving(transport) as receiver:
         again = await receiver.next()
         assert (again.message_id, again.attempt) == ("a", 2)
+        await late.ack()  # too late: changes nothing and raises nothing
+    async with receiving(transport) as receiver:
+        assert (await receiver.next()).attempt == 3
 
 
 async def test_a_retried_message_rests_and_does_not_hold_up_others(transport: Transport) -> None:
@@ -331,7 +333,7 @@ async def test_starting_without_a_broker_says_so(broker: Broker) -> None:
 
 
 def test_a_url_of_another_kind_is_refused() -> None:
-    with pytest.raises(UnknownTransport, match="'redis'.*postgresql://.*amqp://"):
+    with pytest.raises(UnknownTransport, match=r"'redis'.*postgresql://.*amqp://"):
         open_transport("redis://localhost", TOPOLOGY)
 
 

@@ -29,6 +29,8 @@ async def test_the_lease_is_renewed_while_the_consumer_lives(database_url: str, 
             async with receiving(other) as idle:
                 await until(renewed)  # six times: twice as long as the first lease
                 assert idle.nothing_waits()
+                assert slow.nothing_waits()
+                assert await database.fetchval("SELECT attempts FROM sluice_transport.message") == 1
                 await delivery.ack()
     assert await database.fetchval("SELECT count(*) FROM sluice_transport.message") == 0
     assert await database.fetchval("SELECT count(*) FROM sluice_transport.holder") == 0

@@ -46,7 +46,8 @@ RETURNING uid, name, host
 SELECT_PILOTS = statement("""
 -- In flight: only jobs that pilots have now are counted, by the index jobs_in_flight.
 WITH flying AS (
-    SELECT pilot, count(*) FILTER (WHERE state = '{job.LEASED}') AS leased, count(*) FILTER (WHERE state = '{job.RUNNING}') AS running
+    SELECT pilot, count(*) FILTER (WHERE state = '{job.LEASED}') AS leased,
+        count(*) FILTER (WHERE state = '{job.RUNNING}') AS running
     FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}') GROUP BY pilot
 )
 SELECT p.uid, name, host, state, slots, resources, registered_at, seen_at, finished, failed,

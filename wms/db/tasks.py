@@ -135,4 +135,3 @@ async def lock_tasks(connection: Connection, uids: Iterable[UUID]) -> dict[UUID,
 
 async def lock_tasks_of_jobs(connection: Connection, ids: Sequence[int]) -> dict[UUID, LockedTask]:
     return {row["uid"]: _locked(row) for row in await connection.fetch(LOCK_TASKS_OF_JOBS, ids)}
-

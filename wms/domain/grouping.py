@@ -1,4 +1,4 @@
-"""How files become jobs: one each (map), or groups in order (merge). Works on a stream, so pages of any size give the same jobs."""
+"""How files become jobs: one each (map), or groups in order (merge). A stream: pages of any size give the same jobs."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class JobDraft:
 
 @dataclass(slots=True)
 class Grouping:
-    """Feed it files in order with ``add``, then ask once for what is left with ``rest``. ``number``: of the group being filled."""
+    """Feed it files in order with ``add``, then ask once for ``rest``. ``number``: of the group being filled."""
 
     mode: TaskMode
     groups: MergeGroups

@@ -11,7 +11,7 @@ MAX_DELAY = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """``counts``: against the task's ``retry``. ``pauses``: the next attempt waits (back-off). ``memory``: the next attempt asks for
+    """``counts``: against the task's ``retry``. ``pauses``: the next attempt waits (back-off). ``memory``: the next one asks for
     so many times the memory. ``hopeless``: no retry helps. ``loss``: the node's fault; several in a row hold the job."""
 
     counts: bool = True
@@ -57,7 +57,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The job's next state. ``delay``: seconds until it may be leased again. ``ram``: MiB of the next attempt, None: unchanged."""
+    """The job's next state. ``delay``: seconds until it may be leased again. ``ram``: MiB of the next attempt, or None."""
 
     state: JobState
     failures: int

@@ -36,9 +36,7 @@ async def end_task(tx: Transaction, known: KnownTask, ending: Ending, *, files: 
     return True
 
 
-def register(
-    tx: Transaction, known: KnownTask, dataset: UUID, files: Sequence[NewFile], *, close_at: int | None = None
-) -> None:
+def register(tx: Transaction, known: KnownTask, dataset: UUID, files: Sequence[NewFile], *, close_at: int | None = None) -> None:
     """Promises ``dms.files`` for one data set of the task."""
     # The files were checked on their way in.
     data = RegisterFiles.model_construct(dataset_uid=dataset, files=list(files), close_at=close_at)

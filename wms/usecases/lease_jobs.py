@@ -54,7 +54,7 @@ async def lease_jobs(
             workload.metrics.leased.inc(len(leased.jobs))
             workload.metrics.lease_seconds.observe(loop.time() - started)
             return leased
-        await workload.signal.wait(version, timeout=min(left, workload.terms.poll))
+        await workload.signal.wait(version, seconds=min(left, workload.terms.poll))
         if connected is not None and not await connected():
             return leased
 
@@ -103,9 +103,7 @@ async def _claim(
     return claimed
 
 
-async def _unknown(
-    tx: Transaction, workload: Workload, jobs: list[ClaimedJob], known_tasks: Collection[UUID]
-) -> list[KnownTask]:
+async def _unknown(tx: Transaction, workload: Workload, jobs: list[ClaimedJob], known_tasks: Collection[UUID]) -> list[KnownTask]:
     uids = {job.task_uid for job in jobs}
     known = await workload.tasks.get(tx.connection, uids)
     return [known[uid] for uid in uids - set(known_tasks)]

@@ -120,4 +120,3 @@ def _normalised(outcome: AttemptOutcome, error: ErrorClass | None) -> tuple[Atte
             return outcome, ErrorClass.PILOT_LOST
         case AttemptOutcome.FAILED:
             return outcome, error or ErrorClass.INTERNAL
-

@@ -26,12 +26,12 @@ class WorkSignal:
         else:
             asyncio.get_running_loop().call_later(seconds, self.ready)
 
-    async def wait(self, version: int, *, timeout: float) -> None:
-        """Returns at a signal given since ``version`` was read, or after ``timeout`` seconds."""
+    async def wait(self, version: int, *, seconds: float) -> None:
+        """Returns at a signal given since ``version`` was read, or after ``seconds``."""
         if self._version != version:
             return
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(seconds):
                 await self._event.wait()
         except TimeoutError:
             return

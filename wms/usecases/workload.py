@@ -12,8 +12,8 @@ from wms.usecases.work_signal import WorkSignal
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Seconds: ``heartbeat`` asked of pilots; ``lease`` after which a silent pilot's jobs are given away, ``grace`` later at the
-    soonest (invariant 6); ``unseen`` after which a pilot counts as lost; ``poll`` between two looks for work of a waiting request.
-    ``losses``: nodes lost in a row that make a job wait for a person."""
+    soonest (invariant 6); ``unseen`` after which a pilot counts as lost; ``poll`` between two looks for work of a waiting
+    request. ``losses``: nodes lost in a row that make a job wait for a person."""
 
     heartbeat: float = 10.0
     lease: float = 60.0

@@ -115,6 +115,7 @@ CREATE INDEX datasets_closing ON datasets (position) WHERE state = '{DatasetStat
 CREATE INDEX datasets_working ON datasets (state, position)
     WHERE state IN ('{DatasetState.UPLOADING}', '{DatasetState.DELETING}');
 CREATE INDEX datasets_sweep ON datasets (sweep_at) WHERE sweep_at IS NOT NULL;
+CREATE INDEX datasets_url ON datasets (url) WHERE url IS NOT NULL;
 -- What is unregistered in a folder that Sluice writes is removed, so no two data sets may share one.
 CREATE UNIQUE INDEX datasets_folder ON datasets (url)
     WHERE type <> '{DatasetType.INPUT}' AND state <> '{DatasetState.DELETED}';

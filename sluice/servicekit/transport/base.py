@@ -10,7 +10,7 @@ Two implementations exist, ``postgres`` (embedded mode) and ``rabbitmq``; one co
 * Order is kept per queue as far as redeliveries allow; nothing may depend on it.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -43,7 +43,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """All queues of the system. A destination is a queue's name, or an event type that any number of queues (none, too) receive."""
+    """All queues of the system. A destination is a queue's name, or an event type that any number of queues receive."""
 
     queues: Mapping[str, Queue]
     events: frozenset[str] = frozenset()
@@ -100,7 +100,7 @@ class Delivery(Protocol):
         ...
 
     async def retry(self, reason: str) -> None:
-        """Failed for now: comes again (a short pause later), up to the queue's delivery limit, then it is dead with ``reason``."""
+        """Failed for now: comes again (a pause later), up to the queue's delivery limit; then it is dead, with ``reason``."""
         ...
 
     async def reject(self, reason: str) -> None:
@@ -122,7 +122,7 @@ class Transport(Protocol):
         """Stores all messages durably; raises ``TransportUnavailable`` or ``UnknownDestination`` (then nothing was sent)."""
         ...
 
-    def consume(self, queue: str, *, prefetch: int) -> AsyncIterator[Sequence[Delivery]]:
+    def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
         """Endless batches of 1 … ``prefetch`` deliveries, as soon as there is one; at most ``prefetch`` unacknowledged at a time.
 
         Survives lost connections. Ends when the transport stops; closing the iterator hands back what is unacknowledged.

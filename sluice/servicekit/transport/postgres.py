@@ -5,7 +5,7 @@ slow handler gets no double; when the consumer's connection ends, its messages c
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import structlog
 
@@ -61,7 +61,7 @@ class PostgresTransport:
         if stored:
             await self._link.fetch(sql.SEND, *map(list, zip(*stored, strict=True)), lasting=True)
 
-    def consume(self, queue: str, *, prefetch: int) -> AsyncIterator[Sequence[Delivery]]:
+    def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
         return self._consume(self._queue(queue), prefetch)
 
     async def depth(self, queue: str) -> int:
@@ -77,7 +77,7 @@ class PostgresTransport:
             raise TransportUnavailable("no session with the database")
         await self._link.fetch("SELECT 1")
 
-    async def _consume(self, queue: Queue, prefetch: int) -> AsyncIterator[Sequence[Delivery]]:
+    async def _consume(self, queue: Queue, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
         consumer = PostgresConsumer(self._link, self._session, queue, prefetch)
         self._consumers.add(consumer)
         try:

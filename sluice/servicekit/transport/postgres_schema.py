@@ -63,7 +63,7 @@ RETURNING m.seq, m.id, m.body, m.attempts, m.reason
 """
 
 # In hand still? Number, attempt and holder all have to agree, so that a late answer changes nothing.
-_HELD = "m.queue = $1 AND m.seq = held.seq AND m.holder = $4"
+_HELD = "m.queue = $1 AND m.seq = held.seq AND m.attempts = held.attempt AND m.holder = $4"
 
 # $1 queue, $2 numbers, $3 attempts, $4 holder
 ACK = f"""

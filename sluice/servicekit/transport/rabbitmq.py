@@ -1,7 +1,7 @@
 """The message transport on RabbitMQ (3.10 or newer): quorum queues, publisher confirms, delivery limits, dead letters."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 
 import structlog
@@ -56,7 +56,7 @@ class RabbitTransport:
             posts.append((exchange, message.destination, durable(message.id, message.body), bool(receivers)))
         await self._link.publish(posts)
 
-    def consume(self, queue: str, *, prefetch: int) -> AsyncIterator[Sequence[Delivery]]:
+    def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
         return self._consume(self._queue(queue), prefetch)
 
     async def depth(self, queue: str) -> int:
@@ -88,7 +88,7 @@ class RabbitTransport:
         channel = await self._link.channel()
         await answer(channel.close())
 
-    async def _consume(self, queue: Queue, prefetch: int) -> AsyncIterator[Sequence[Delivery]]:
+    async def _consume(self, queue: Queue, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
         failures = 0
         while not self._stopping.is_set():
             consumer = RabbitConsumer(self._link, queue)

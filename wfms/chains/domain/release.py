@@ -5,13 +5,13 @@
 * The first input: when the whole chain has finished (its output is uploaded) and the plan says so, nobody else needs it, and it
   came from outside.
 * A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps its first input and all logs.
-  Once the upload has begun, workflow outputs stay in any case.
+  Once the upload was asked for, workflow outputs stay in any case.
 * The data sets of a step whose task was never sent are empty and go, logs too.
 """
 
 from uuid import UUID
 
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType
 from wfms.chains.domain.graph import output_ports, readers, writes_output
 from wfms.chains.domain.view import ChainView, DatasetView
 
@@ -41,11 +41,8 @@ def _data_done(chain: ChainView, dataset: DatasetView) -> bool:
         return False
     if not all(chain.steps[reader.name].state.final for reader in readers(chain.plan, step, port)):
         return False
-    return (step, port) not in output_ports(chain.plan) or _never_uploads(chain)
-
-
-def _never_uploads(chain: ChainView) -> bool:
-    return chain.ending is not None and any(step.state is not StepState.FINISHED for step in chain.steps.values())
+    never_uploads = chain.ending is not None and not chain.upload_asked
+    return never_uploads or (step, port) not in output_ports(chain.plan)
 
 
 def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> bool:

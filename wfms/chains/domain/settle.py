@@ -1,6 +1,5 @@
 """What follows from the state of a chain: worked out after every change, in the change's own transaction."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -17,11 +16,11 @@ class Settlement:
     ``release``: data sets nobody needs."""
 
     state: ChainState
-    start: Sequence[str] = ()
-    cancel: Sequence[str] = ()
-    ready: Sequence[UUID] = ()
-    upload: Sequence[UUID] = ()
-    release: Sequence[UUID] = ()
+    start: tuple[str, ...] = ()
+    cancel: tuple[str, ...] = ()
+    ready: tuple[UUID, ...] = ()
+    upload: tuple[UUID, ...] = ()
+    release: tuple[UUID, ...] = ()
 
 
 def settle(chain: ChainView) -> Settlement:
@@ -36,15 +35,15 @@ def settle(chain: ChainView) -> Settlement:
     datasets = [replace(one, status=ChainDatasetStatus.READY) if one.uid in ready else one for one in chain.datasets]
     after = replace(chain, steps=steps, datasets=datasets)
     state = _next_state(after)
-    after = replace(after, state=state)
-    uploads = state is ChainState.UPLOADING and chain.state is ChainState.IN_PROGRESS
+    uploads = state is ChainState.UPLOADING and not chain.upload_asked
+    after = replace(after, state=state, upload_asked=chain.upload_asked or uploads)
     return Settlement(
         state=state,
-        start=startable(after) if chain.ending is None and state is ChainState.IN_PROGRESS else (),
-        cancel=cancel,
-        ready=ready,
-        upload=[one.uid for one in outputs(after)] if uploads else (),
-        release=releasable(after),
+        start=tuple(startable(after)) if chain.ending is None and state is ChainState.IN_PROGRESS else (),
+        cancel=tuple(cancel),
+        ready=tuple(ready),
+        upload=tuple(one.uid for one in outputs(after)) if uploads else (),
+        release=tuple(releasable(after)),
     )
 
 

@@ -33,11 +33,13 @@ class DatasetView:
 class ChainView:
     """``ending``: how it will end once its running tasks have stopped (failed or canceled), None while it goes well.
 
+    ``upload_asked``: its outputs are (or were) on the way to the output storage.
     ``input_kept``: somebody else still needs the first input (another chain runs over it, or wants it kept)."""
 
     plan: Plan
     state: ChainState
     ending: ChainState | None
+    upload_asked: bool
     input_type: DatasetType
     input_kept: bool
     steps: Mapping[str, StepView]

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from a2wsgi import WSGIMiddleware
 from flask import Flask, Response, request
@@ -44,7 +44,8 @@ def create_application(dependencies: Dependencies, *, bridge: Bridge, health: He
     flask.register_blueprint(pages_blueprint(dependencies, bridge))
     app = create_app("wfms.operator", [], health=health, metrics=metrics)
     app.openapi = lambda: document(routes)  # type: ignore[method-assign] # FastAPI's own way to another document
-    app.mount("/", WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=dependencies.settings.threads))
+    wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=dependencies.settings.threads)
+    app.mount("/", cast(ASGIApp, wsgi))  # a2wsgi spells the same protocol in types of its own
     return app
 
 

@@ -16,7 +16,7 @@ class TemplateUnknown(NotFound):
 
     def __init__(self, name: str, version: int | None = None) -> None:
         which = f"template {name!r}" if version is None else f"version {version} of template {name!r}"
-        super().__init__(f"there is no {which}", name=name, **({} if version is None else {"version": version}))
+        super().__init__(f"there is no {which}", name=name)
 
 
 class TemplateInUse(Conflict):

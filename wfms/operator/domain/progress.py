@@ -93,12 +93,17 @@ class StepProgress:
                 return "waits for the step before it"
             case StepState.STARTING:
                 return "its storages and data sets are being made"
-            case StepState.IN_PROGRESS if self.task is None:
-                return "on its way to the WMS"
-            case StepState.IN_PROGRESS if self.task.state is TaskState.WAITING:
-                return "waits until its input is complete"
+            case StepState.IN_PROGRESS:
+                return self._in_progress
             case _:
                 return ""
+
+
+    @property
+    def _in_progress(self) -> str:
+        if self.task is None:
+            return "on its way to the WMS"
+        return "waits until its input is complete" if self.task.state is TaskState.WAITING else ""
 
 
 @dataclass(frozen=True, slots=True)

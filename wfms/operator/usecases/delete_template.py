@@ -13,8 +13,8 @@ log = structlog.get_logger(__name__)
 
 async def delete_template(database: Database, chains: ChainsClient, name: str, *, force: bool = False) -> list[int]:
     """Precondition: no chain of it runs, or ``force``. Effect: all its versions are deleted; chains that run go on, on their own
-    copy of the plan. Gives the versions. Messages: none. Raises ``TemplateUnknown``, ``TemplateInUse``, and ``NotAvailable`` where
-    the chain service cannot be asked (``force`` does not ask)."""
+    copy of the plan. Gives the versions. Messages: none. Raises ``TemplateUnknown``, ``TemplateInUse``, and ``NotAvailable``
+    where the chain service cannot be asked (``force`` does not ask)."""
     async with database.connection() as connection:
         if await templates.latest(connection, name) is None:
             raise TemplateUnknown(name)

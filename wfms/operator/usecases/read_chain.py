@@ -46,12 +46,12 @@ async def read_chain(database: Database, chains: ChainsClient, dms: DmsClient, w
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain service; what the DMS or the WMS
     does not say is left out."""
     chain = await chains.chain(uid)
-    [progress], template, *datasets = await asyncio.gather(
+    progress, template, datasets = await asyncio.gather(
         read_progress(wms, [chain]),
         read_template_by_id(database, chain.template_id),
-        *(_known(dms, entry) for entry in chain.datasets),
+        asyncio.gather(*(_known(dms, entry) for entry in chain.datasets)),
     )
-    return ChainDetail(progress, template, list(datasets))
+    return ChainDetail(progress[0], template, datasets)
 
 
 async def _known(dms: DmsClient, entry: ChainDataset) -> KnownDataset:

@@ -15,7 +15,8 @@ async def list_templates(database: Database, *, every_version: bool = False) -> 
 
 
 async def read_template(database: Database, name: str, *, version: int | None = None, deleted: bool = False) -> StoredTemplate:
-    """The latest version that is not deleted, or exactly ``version`` (with ``deleted`` also if it is). Raises ``TemplateUnknown``."""
+    """The latest version that is not deleted, or exactly ``version`` (with ``deleted`` also a deleted one).
+    Raises ``TemplateUnknown``."""
     async with database.connection() as connection:
         if version is None:
             found = await templates.latest(connection, name)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from alembic import op
+
 from sluice.contracts.states import AttemptOutcome, DeviceType, ErrorClass, JobState, PilotState, TaskMode, TaskState
 from sluice.servicekit.database import MESSAGING_TABLES
 

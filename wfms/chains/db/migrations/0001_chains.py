@@ -27,6 +27,7 @@ CREATE TABLE chains (
     state text NOT NULL CHECK (state IN ({_names(*ChainState)})),
     -- How it will end when its running tasks have stopped.
     ending text CHECK (ending IN ({_CHAIN_BAD})),
+    upload_asked boolean NOT NULL DEFAULT false,
     reason text NOT NULL DEFAULT '',
     template_id uuid NOT NULL,
     template_name text NOT NULL,
@@ -44,6 +45,8 @@ CREATE TABLE chains (
     CHECK ((state IN ({_CHAIN_FINAL})) = (ended_at IS NOT NULL)),
     CHECK (state NOT IN ({_CHAIN_BAD}) OR ending = state),
     CHECK (state <> '{ChainState.FINISHED}' OR ending IS NULL),
+    CHECK (state NOT IN ({_names(ChainState.UPLOADING, ChainState.FINISHED)}) OR upload_asked),
+    CHECK (state <> '{ChainState.CANCELED}' OR NOT upload_asked),
     CHECK (ending IS NULL OR reason <> '')
 )
 """

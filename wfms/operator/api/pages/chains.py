@@ -53,7 +53,11 @@ class ChainPages:
     def cancel(self, uid: UUID) -> AnyResponse:
         try:
             chain = self._bridge.run(self._dependencies.chains.cancel_chain(uid))
-            flash("The chain is canceled." if chain.state.final else "The chain is being canceled; its running jobs are stopped first.")
+            flash(
+                "The chain is canceled."
+                if chain.state.final
+                else "The chain is being canceled; its running jobs are stopped first."
+            )
         except Conflict as refusal:
             flash(f"It cannot be canceled: {refusal.detail}.")
         return redirect(url_for("pages.chain", uid=uid), 303)

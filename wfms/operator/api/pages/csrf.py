@@ -25,7 +25,9 @@ def check_token() -> None:
     try:
         owner = _signer().loads(request.form.get(FIELD, ""), max_age=_LIFE)
     except BadSignature as error:
-        raise ForeignRequest("this form was opened too long ago or is not ours: go back, reload the page and send it again") from error
+        raise ForeignRequest(
+            "this form was opened too long ago or is not ours: go back, reload the page and send it again"
+        ) from error
     if not secrets.compare_digest(str(owner), str(session.get("id", ""))):
         raise ForeignRequest("this form belongs to another session: go back, reload the page and send it again")
 

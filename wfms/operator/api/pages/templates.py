@@ -52,7 +52,11 @@ class TemplatePages:
 
     def _refused(self, refusal: ServiceError, name: str, text: str) -> Response:
         page = render_template(
-            "refused.html", refusal=refusal, name=name, text=text, listing=list_lines(text, refusal.findings) if text.strip() else None
+            "refused.html",
+            refusal=refusal,
+            name=name,
+            text=text,
+            listing=list_lines(text, refusal.findings) if text.strip() else None,
         )
         return Response(page, status=refusal.status, mimetype="text/html")
 

@@ -9,7 +9,19 @@ from pydantic import BaseModel
 
 from sluice.contracts.base import Contract
 from sluice.contracts.datasets import (
-    CloseDataset, Dataset, DatasetPage, FilePage, NewDataset, NewFiles, NewFrames, NewPeriod, NewRun, NewStorage, Period, Registered, Run,
+    CloseDataset,
+    Dataset,
+    DatasetPage,
+    FilePage,
+    NewDataset,
+    NewFiles,
+    NewFrames,
+    NewPeriod,
+    NewRun,
+    NewStorage,
+    Period,
+    Registered,
+    Run,
     Storage,
 )  # fmt: skip
 from sluice.contracts.pilots import PilotList

@@ -72,13 +72,15 @@ async def _call(view: View, arguments: dict[str, Any]) -> Contract | Answered | 
 
 
 def _response(answer: Contract | Answered | None, status: int) -> Response:
-    content_type = "application/json"
-    if isinstance(answer, Answered):
-        status, content_type, answer = answer.status, answer.content_type, answer.body  # type: ignore[assignment]
-    if answer is None:
-        return Response(status=204 if status == 200 else status)
-    data = answer if isinstance(answer, bytes) else answer.model_dump_json()  # type: ignore[redundant-expr,unreachable]
-    return Response(data, status=status, content_type=content_type)
+    if not isinstance(answer, Answered):
+        answer = Answered(answer, status)
+    match answer.body:
+        case None:
+            return Response(status=204)
+        case bytes() as data:
+            return Response(data, status=answer.status, content_type=answer.content_type)
+        case Contract() as model:
+            return Response(model.model_dump_json(), status=answer.status, content_type=answer.content_type)
 
 
 def parse_json(model: type[ModelT]) -> ModelT:

@@ -1,0 +1,70 @@
+"""Loops that work on files: each takes one data set at a time; several loops, and several instances, share the work."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from uuid import uuid4
+
+from dms.db.claims import Claim, claim_sweep, claim_work
+from dms.db.storages import fold_usage
+from dms.usecases.claimed_work import Work, Workshop, work_on
+from dms.usecases.remove_dataset import remove_dataset
+from dms.usecases.sweep_folder import SWEPT, sweep_dataset
+from dms.usecases.upload_dataset import upload_dataset
+from sluice.contracts.states import DatasetState
+from sluice.servicekit.database import Connection, Database
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.metrics import ServiceMetrics
+
+#: Seconds between two looks at how many changes of usage have gathered, and how many rows may.
+FOLD_PERIOD = 10.0
+FOLD_ABOVE = 100
+
+Take = Callable[[Connection], Awaitable[Claim | None]]
+
+
+async def work_once(shop: Workshop, take: Take, work: Work) -> bool:
+    """Takes one data set in hand and works on it; False where none waits."""
+    async with shop.database.connection() as connection:
+        claim = await take(connection)
+    if claim is None:
+        return False
+    await work_on(shop, claim, work)
+    return True
+
+
+async def delete_once(shop: Workshop) -> bool:
+    return await work_once(
+        shop, lambda connection: claim_work(connection, uuid4(), DatasetState.DELETING, shop.claim_seconds), remove_dataset
+    )
+
+
+async def upload_once(shop: Workshop) -> bool:
+    return await work_once(
+        shop, lambda connection: claim_work(connection, uuid4(), DatasetState.UPLOADING, shop.claim_seconds), upload_dataset
+    )
+
+
+async def sweep_once(shop: Workshop) -> bool:
+    return await work_once(shop, lambda connection: claim_sweep(connection, uuid4(), SWEPT, shop.claim_seconds), sweep_dataset)
+
+
+async def fold_once(database: Database) -> bool:
+    async with database.connection() as connection:
+        await fold_usage(connection, more_than=FOLD_ABOVE)
+    return False
+
+
+def deleter(shop: Workshop, number: int, *, period: float, metrics: ServiceMetrics) -> Loop:
+    return Loop(f"dms.deleter.{number}", partial(delete_once, shop), period=period, metrics=metrics)
+
+
+def uploader(shop: Workshop, number: int, *, period: float, metrics: ServiceMetrics) -> Loop:
+    return Loop(f"dms.uploader.{number}", partial(upload_once, shop), period=period, metrics=metrics)
+
+
+def sweeper(shop: Workshop, *, period: float, metrics: ServiceMetrics) -> Loop:
+    return Loop("dms.sweeper", partial(sweep_once, shop), period=period, metrics=metrics)
+
+
+def usage_folder(database: Database, *, metrics: ServiceMetrics) -> Loop:
+    return Loop("dms.usage", partial(fold_once, database), period=FOLD_PERIOD, metrics=metrics)

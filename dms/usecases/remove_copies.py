@@ -1,0 +1,62 @@
+"""Removing the copies of a data set's files that nobody else holds."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from uuid import UUID
+
+from dms.db.claims import Claim, hold
+from dms.db.replicas import Copy, mark_deleted, mark_deleting, next_page
+from dms.db.storages import add_usage, all_roots
+from dms.domain.places import Root
+from dms.usecases.claimed_work import Workshop
+from sluice.storage import OutsideStorage, StorageError
+
+#: Files gone through at a time.
+PAGE = 1_000
+
+
+async def remove_copies(shop: Workshop, claim: Claim, *, keep: tuple[UUID, str] | None = None) -> None:
+    """Effect: copies are marked, removed (one that is missing is as good as removed; one on a read-only storage is only
+    forgotten), and marked deleted. Copies that another live data set holds stay, and those below ``keep`` (storage, and folder
+    with its slash). May be cut off anywhere and repeated. Messages: none.
+
+    Raises ``ClaimLost``; ``StorageError`` after as much as possible was removed (``OutsideStorage`` before all others).
+    """
+    after = (-1, "")
+    failed: list[StorageError] = []
+    while True:
+        async with shop.database.transaction() as transaction:
+            await hold(transaction.connection, claim)
+            page = await next_page(transaction.connection, claim.uid, after, PAGE)
+            if page is None:
+                break
+            copies = await mark_deleting(transaction.connection, claim.uid, page.file_ids, keep=keep)
+            roots = await all_roots(transaction.connection)
+        failed += await _remove(shop, copies, roots)
+        after = page.last
+    if failed:
+        raise next((error for error in failed if isinstance(error, OutsideStorage)), failed[0])
+
+
+async def _remove(shop: Workshop, copies: list[Copy], roots: Mapping[UUID, Root]) -> list[StorageError]:
+    by_root: dict[UUID, list[Copy]] = defaultdict(list)
+    for copy in copies:
+        by_root[copy.storage_id].append(copy)
+    failed: list[StorageError] = []
+    for storage_id, lying in by_root.items():
+        root = roots[storage_id]
+        gone = lying
+        if not root.read_only:
+            outcomes = await shop.files.remove(root.url, [root.url_of(copy.path) for copy in lying])
+            gone = [copy for copy, error in zip(lying, outcomes, strict=True) if error is None]
+            failed += [error for error in outcomes if error is not None]
+        await _forget(shop, gone)
+    return failed
+
+
+async def _forget(shop: Workshop, copies: list[Copy]) -> None:
+    async with shop.database.transaction() as transaction:
+        went: Counter[UUID] = Counter()
+        for storage_id, size in await mark_deleted(transaction.connection, [copy.id for copy in copies]):
+            went[storage_id] -= size
+        await add_usage(transaction.connection, went)

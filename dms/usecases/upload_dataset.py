@@ -1,0 +1,124 @@
+"""Carrying out the upload of a data set."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from dms.db.claims import Claim, ClaimLost, hold
+from dms.db.replicas import MissingFile, finish_upload, insert_replicas, missing_files, set_upload_place
+from dms.db.storages import add_usage, all_roots
+from dms.domain.facts import NoStorage
+from dms.domain.places import Root, place_of, upload_folder
+from dms.usecases.claimed_work import Workshop
+from dms.usecases.list_storages import storages_by_room
+from dms.usecases.remove_copies import remove_copies
+from dms.usecases.sweep_folder import sweep_folders
+from sluice.contracts.messages import DATASET_CLOSED, DatasetClosed
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from sluice.storage import StorageError
+
+#: Files copied between two notes of what was done.
+PAGE = 200
+
+
+class NoCopyLeft(StorageError):
+    """The catalogue knows no copy from which the file could be taken."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, "no copy of this file is left to upload")
+
+
+class PlaceTaken(StorageError):
+    """At the place where a file should go the catalogue knows another one."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, "another file is registered here")
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    root: Root
+    folder: str
+
+    def path_of(self, name: str) -> str:
+        return f"{self.folder}/{name}"
+
+
+async def upload_dataset(shop: Workshop, claim: Claim) -> None:
+    """Precondition: state uploading, in hand. Effect: every file is copied to the output storage and verified there, the copies
+    elsewhere are removed, the old folder too; type output, state uploaded. May be cut off anywhere and repeated: what was copied
+    stays. Message: ``dms.dataset-closed`` (state uploaded).
+
+    Raises ``ClaimLost``, ``NoStorage``, ``OutsideStorages``, ``StorageError``.
+    """
+    target = await _target(shop, claim)
+    await _copy_files(shop, claim, target)
+    await remove_copies(shop, claim, keep=(target.root.id, target.folder + "/"))
+    url = target.root.url_of(target.folder)
+    await sweep_folders(shop, claim, [url], remove=False)
+    await sweep_folders(shop, claim, [folder for folder in claim.folders if folder != url], remove=True)
+    async with shop.database.transaction() as transaction:
+        await hold(transaction.connection, claim)
+        await finish_upload(transaction.connection, claim, sweep_again=shop.sweep_again_seconds)
+        event = DatasetClosed(uid=claim.uid, type=DatasetType.OUTPUT, state=DatasetState.UPLOADED)
+        transaction.send(DATASET_CLOSED, event, subject=claim.uid, dataset=claim.uid)
+
+
+async def _target(shop: Workshop, claim: Claim) -> _Target:
+    """The place chosen before, or the output storage with the most room."""
+    async with shop.database.connection() as connection:
+        roots = await all_roots(connection)
+    if claim.upload_url is not None and claim.upload_storage_id is not None:
+        root = roots[claim.upload_storage_id]
+        return _Target(root, claim.upload_url[len(root.url) + 1 :])
+    for storage, free in await storages_by_room(shop.database, StorageType.OUTPUT):
+        if not storage.read_only and free >= claim.bytes:
+            break
+    else:
+        raise NoStorage(StorageType.OUTPUT, claim.bytes)
+    root, folder = roots[storage.id], upload_folder(claim.name, claim.meta.get("output_name"))
+    place_of(root.url_of(folder), [root], what=f"data set {claim.name!r}")
+    async with shop.database.connection() as connection:
+        if not await set_upload_place(connection, claim, root.id, root.url_of(folder)):
+            raise ClaimLost(claim)
+    return _Target(root, folder)
+
+
+async def _copy_files(shop: Workshop, claim: Claim, target: _Target) -> None:
+    after = (-1, "")
+    while True:
+        async with shop.database.connection() as connection:
+            files = await missing_files(
+                connection, claim.uid, after=after, target=(target.root.id, target.folder + "/"), limit=PAGE
+            )
+            roots = await all_roots(connection)
+        if not files:
+            return
+        outcomes = await asyncio.gather(*(_copy(shop, file, roots, target) for file in files), return_exceptions=True)
+        await _record(shop, claim, target, [file for file, error in zip(files, outcomes, strict=True) if error is None])
+        for error in outcomes:
+            if error is not None:
+                raise error
+        after = files[-1].seq, files[-1].name
+
+
+async def _copy(shop: Workshop, file: MissingFile, roots: Mapping[UUID, Root], target: _Target) -> None:
+    url = target.root.url_of(target.path_of(file.name))
+    if file.storage_id is None or file.path is None:
+        raise NoCopyLeft(url)
+    source = roots[file.storage_id]
+    checksum = f"sha256:{file.checksum.hex()}"
+    await shop.files.copy((source.url, source.url_of(file.path)), (target.root.url, url), checksum=checksum, size=file.size)
+
+
+async def _record(shop: Workshop, claim: Claim, target: _Target, files: Sequence[MissingFile]) -> None:
+    """Notes the copies made, while the data set is still in hand."""
+    async with shop.database.transaction() as transaction:
+        connection = transaction.connection
+        await hold(connection, claim)
+        made = [(file.file_id, target.path_of(file.name)) for file in files]
+        new = await insert_replicas(connection, target.root.id, made)
+        await add_usage(connection, {target.root.id: sum(file.size for file in files if file.file_id in new)})
+        if taken := [file for file in files if file.file_id not in new]:
+            raise PlaceTaken(target.root.url_of(target.path_of(taken[0].name)))

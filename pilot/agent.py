@@ -1,0 +1,125 @@
+"""Carries out what the core decides, and tells the core what happened."""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from datetime import UTC, datetime
+
+import structlog
+
+from pilot.domain.core import PilotCore
+from pilot.domain.model import (
+    AttemptEnded,
+    Event,
+    ForgetTask,
+    GiveTask,
+    Instruction,
+    Now,
+    RestartSlot,
+    RunJob,
+    Salvage,
+    SendReport,
+    SlotLost,
+    SlotReady,
+    StopJob,
+    Token,
+)
+from pilot.folders import RunFolder
+from pilot.outbox import Outbox
+from pilot.pauses import Pauses
+from pilot.pool import Listener, SlotPool
+from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, TaskFrame
+from sluice.contracts.pilots import AttemptReport
+
+log = structlog.get_logger(__name__)
+
+
+def now() -> Now:
+    """The boot clock also runs while the machine sleeps, as the leases at the WMS do."""
+    return Now(tick=time.clock_gettime(time.CLOCK_BOOTTIME), wall=datetime.now(UTC))
+
+
+class Agent:
+    """``changed`` is set whenever the core has been told something."""
+
+    def __init__(self, core: PilotCore, pool: SlotPool, outbox: Outbox, run: RunFolder) -> None:
+        self.core = core
+        self.changed = asyncio.Event()
+        self.finished = asyncio.Event()
+        self._pool = pool
+        self._outbox = outbox
+        self._run = run
+        self._spooled: set[Token] = set()
+        self._restarts = [Pauses(longest=30.0) for _ in core.slots]
+        self._side_work: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        await self._pool.start(len(self.core.slots), Listener(self._slot_ready, self._ended, self._slot_lost))
+
+    def tell(self, event: Event) -> None:
+        for instruction in self.core.handle(event, now()):
+            self._carry_out(instruction)
+        self.changed.set()
+        if self.core.draining and self.core.idle and not self._side_work:
+            self.finished.set()
+
+    def _slot_ready(self, slot: int) -> None:
+        log.info("slot.ready", slot=slot)
+        self.tell(SlotReady(slot))
+
+    def _slot_lost(self, slot: int, reason: str) -> None:
+        self.tell(SlotLost(slot, reason))
+
+    def _ended(self, slot: int, frame: EndedFrame) -> None:
+        self._restarts[slot].reset()
+        if frame.spooled:
+            self._spooled.add((frame.report.id, frame.report.attempt))
+        self.tell(AttemptEnded(slot, frame.report, frame.seconds))
+
+    def _carry_out(self, instruction: Instruction) -> None:
+        match instruction:
+            case GiveTask(slot=slot, task=task):
+                self._pool.send(slot, TaskFrame(task=task))
+            case ForgetTask(slot=slot, uid=uid):
+                self._pool.send(slot, ForgetFrame(uid=uid))
+            case RunJob(slot=slot, job=job):
+                self._pool.send(slot, JobFrame(job=job))
+            case StopJob(slot=slot, token=token, reason=reason):
+                log.info("job.stop", job=token[0], attempt=token[1], reason=reason)
+                self._pool.send(slot, StopFrame(id=token[0], attempt=token[1], reason=reason))
+            case SendReport(report=report):
+                self._send(report)
+            case Salvage(report=report):
+                self._beside(self._salvage(report))
+            case RestartSlot(slot=slot):
+                self._beside(self._restart(slot))
+
+    def _send(self, report: AttemptReport) -> None:
+        token = (report.id, report.attempt)
+        spooled = token in self._spooled
+        self._spooled.discard(token)
+        self._outbox.add(report, spooled=spooled)
+
+    async def _salvage(self, report: AttemptReport) -> None:
+        token = (report.id, report.attempt)
+        reported = await asyncio.to_thread(self._run.clear_job, token)
+        if reported:
+            self._outbox.add_spooled(token)
+        else:
+            self._outbox.add(report, spooled=False)
+
+    async def _restart(self, slot: int) -> None:
+        await self._restarts[slot].wait()
+        await self._pool.start_slot(slot)
+
+    def _beside(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._side_work.add(task)
+        task.add_done_callback(self._side_work_done)
+
+    def _side_work_done(self, task: "asyncio.Task[None]") -> None:
+        self._side_work.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("pilot.side_work_failed", error=repr(task.exception()))
+        if self.core.draining and self.core.idle and not self._side_work:
+            self.finished.set()

@@ -1,0 +1,31 @@
+"""Renews the leases, brings commands back."""
+
+import asyncio
+
+import structlog
+
+from pilot.agent import Agent, now
+from pilot.domain.model import HeartbeatAnswered
+from pilot.session import Session
+from sluice.contracts.problems import NotFound, ServiceError
+
+log = structlog.get_logger(__name__)
+
+
+async def send_heartbeats(agent: Agent, session: Session) -> None:
+    """Every ``Registration.heartbeat`` seconds; sooner after one that did not get through, while leases still run."""
+    while True:
+        period = session.registration.heartbeat
+        seen, sent, heartbeat = session.times, now().tick, agent.core.heartbeat()
+        try:
+            async with asyncio.timeout(max(period, 1.0)):
+                answer = await session.client.heartbeat(session.pilot.uid, heartbeat)
+        except NotFound:
+            await session.register_again(seen)
+            continue
+        except (ServiceError, TimeoutError) as error:
+            log.warning("heartbeat.failed", reason=str(error) or "no answer in time", jobs=len(heartbeat.running))
+            await asyncio.sleep(period / 4)
+            continue
+        agent.tell(HeartbeatAnswered(sent, heartbeat, answer))
+        await asyncio.sleep(max(0.0, sent + period - now().tick))

@@ -1,0 +1,43 @@
+"""Asks for jobs whenever the core wants some."""
+
+import asyncio
+
+import structlog
+
+from pilot.agent import Agent, now
+from pilot.domain.model import LeaseGranted
+from pilot.pauses import Pauses
+from pilot.session import Session
+from sluice.contracts.pilots import LeaseRequest
+from sluice.contracts.problems import NotFound, ServiceError
+
+log = structlog.get_logger(__name__)
+
+#: Seconds between two calls where the WMS has nothing and does not wait either.
+_SHORTEST_WAIT = 0.1
+
+
+async def lease_jobs(agent: Agent, session: Session, *, wait: float) -> None:
+    """Until the pilot drains. ``wait``: seconds that one call may wait for work."""
+    pauses = Pauses()
+    while not agent.core.draining:
+        agent.changed.clear()
+        wanted = agent.core.jobs_wanted(now())
+        if wanted == 0:
+            await agent.changed.wait()
+            continue
+        seen, sent = session.times, now().tick
+        try:
+            request = LeaseRequest(jobs=wanted, wait=wait, known_tasks=agent.core.known_tasks)
+            lease = await session.client.lease(session.pilot.uid, request)
+        except NotFound:
+            await session.register_again(seen)
+            continue
+        except ServiceError as error:
+            log.warning("lease.failed", reason=error.detail, attempt=pauses.count + 1)
+            await pauses.wait()
+            continue
+        pauses.reset()
+        agent.tell(LeaseGranted(sent, lease))
+        if not lease.jobs:
+            await asyncio.sleep(max(0.0, min(_SHORTEST_WAIT, sent + _SHORTEST_WAIT - now().tick)))

@@ -1,0 +1,41 @@
+"""Sends reports: as soon as the call before has returned, everything that has gathered meanwhile."""
+
+import structlog
+
+from pilot.outbox import Outbox
+from pilot.pauses import Pauses
+from pilot.session import Session
+from sluice.contracts.pilots import AttemptReport, Report
+from sluice.contracts.problems import NotFound, ServiceError, Unprocessable
+
+log = structlog.get_logger(__name__)
+
+
+async def send_reports(outbox: Outbox, session: Session) -> None:
+    pauses = Pauses()
+    while True:
+        await outbox.waiting.wait()
+        batch, seen = outbox.next_batch(), session.times
+        try:
+            await _send(batch, outbox, session)
+            pauses.reset()
+        except NotFound:
+            await session.register_again(seen)
+        except ServiceError as error:
+            log.warning("report.failed", reason=error.detail, reports=len(batch), attempt=pauses.count + 1)
+            await pauses.wait()
+
+
+async def _send(batch: list[AttemptReport], outbox: Outbox, session: Session) -> None:
+    """One report that cannot be understood must not hold up the others: it is found by halving."""
+    try:
+        answers = await session.client.report(session.pilot.uid, Report(reports=batch))
+    except Unprocessable as error:
+        if len(batch) == 1:
+            outbox.refused(batch[0], error.detail)
+            return
+        middle = len(batch) // 2
+        await _send(batch[:middle], outbox, session)
+        await _send(batch[middle:], outbox, session)
+        return
+    await outbox.answered(batch, answers)

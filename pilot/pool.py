@@ -1,0 +1,131 @@
+"""The pilot's side of its slots: starts their processes, hands frames over, tells when one has gone."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from pilot.runner.orphans import kill_orphans
+from pilot.runner.protocol import EndedFrame, ReadyFrame, RunnerSettings, ToSlot, encode, from_slot, read_frame
+
+log = structlog.get_logger(__name__)
+
+#: Variables that the processes of the slots get from the pilot's environment.
+_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+#: Frames may hold tasks with large tools.
+_MOST_FRAME = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """What the pool tells, called in the event loop."""
+
+    ready: Callable[[int], None]
+    ended: Callable[[int, EndedFrame], None]
+    lost: Callable[[int, str], None]
+
+
+class SlotPool:
+    """``inherit``: file descriptors that the slots keep open. ``reap``: this process adopts orphans, and ends those of dead slots."""
+
+    def __init__(self, settings: RunnerSettings, *, environment: Sequence[str], inherit: Sequence[int], reap: bool) -> None:
+        self._settings = settings
+        self._environment = (*_ENVIRONMENT, *environment)
+        self._inherit = tuple(inherit)
+        self._reap = reap
+        self._listener: Listener | None = None
+        self._server: asyncio.subprocess.Process | None = None
+        self._control: socket.socket | None = None
+        self._writers: dict[int, asyncio.StreamWriter] = {}
+        self._readers: dict[int, asyncio.Task[None]] = {}
+        self._pids: dict[int, int] = {}
+        self._stopping = False
+
+    async def start(self, slots: int, listener: Listener) -> None:
+        self._listener = listener
+        await self._start_server()
+        for slot in range(slots):
+            await self.start_slot(slot)
+
+    async def start_slot(self, slot: int) -> None:
+        """Starts (again) the process of one slot."""
+        if self._stopping:
+            return
+        if self._server is None or self._server.returncode is not None:
+            await self._start_server()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            assert self._control is not None  # noqa: S101 - the server is started above
+            socket.send_fds(self._control, [b"s"], [theirs.fileno()])
+        reader, writer = await asyncio.open_connection(sock=ours, limit=_MOST_FRAME)
+        self._writers[slot] = writer
+        self._readers[slot] = asyncio.create_task(self._read(slot, reader), name=f"slot {slot}")
+
+    def send(self, slot: int, frame: ToSlot) -> None:
+        """A slot that has just gone gets nothing; its loss is told by its own event."""
+        writer = self._writers.get(slot)
+        if writer is not None and not writer.is_closing():
+            writer.write(encode(frame))
+
+    async def stop(self) -> None:
+        """Ends all slots; tools that still run are killed by them."""
+        self._stopping = True
+        for writer in self._writers.values():
+            writer.close()
+        await asyncio.gather(*self._readers.values(), return_exceptions=True)
+        if self._control is not None:
+            self._control.close()
+        if self._server is not None:
+            try:
+                async with asyncio.timeout(5.0):
+                    await self._server.wait()
+            except TimeoutError:
+                self._server.kill()
+                await self._server.wait()
+
+    async def _start_server(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._server = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "pilot.runner",
+                str(theirs.fileno()),
+                self._settings.model_dump_json(),
+                stdin=asyncio.subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(), *self._inherit),
+                env=self._server_environment(),
+                start_new_session=True,
+            )
+        self._control = ours
+
+    def _server_environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in self._environment if name in os.environ}
+        return {**kept, "PYTHONPATH": str(Path(__file__).resolve().parent.parent), "PYTHONSAFEPATH": "1"}
+
+    async def _read(self, slot: int, reader: asyncio.StreamReader) -> None:
+        assert self._listener is not None  # noqa: S101 - set before the first slot starts
+        while (body := await read_frame(reader)) is not None:
+            frame = from_slot.validate_json(body)
+            if isinstance(frame, ReadyFrame):
+                self._pids[slot] = frame.pid
+                self._listener.ready(slot)
+            else:
+                self._listener.ended(slot, frame)
+        self._pids.pop(slot, None)
+        self._writers.pop(slot).close()
+        if self._stopping:
+            return
+        log.error("slot.lost", slot=slot)
+        if self._reap:
+            own = set(self._pids.values()) | ({self._server.pid} if self._server is not None else set())
+            kill_orphans(frozenset(own))
+        self._listener.lost(slot, "ended unexpectedly")

@@ -1,0 +1,47 @@
+"""The processes of a pilot's slots: this one loads cwltool once and forks a process for every connection that it is handed.
+
+``python -m pilot.runner <fd of its connection to the pilot> <settings as JSON>``
+"""
+
+import gc
+import os
+import signal
+import socket
+import sys
+
+from pilot.runner.protocol import RunnerSettings
+from pilot.runner.slot import SlotProcess
+from pilot.runner.tool import warm_up
+from sluice.servicekit.logging import configure_logging
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    settings = RunnerSettings.model_validate_json(sys.argv[2])
+    configure_logging("pilot")
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the pilot sees a slot's end by its connection; nobody waits for it here
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", os.defpath)
+    warm_up(settings.run_folder)
+    # Nothing loaded so far is ever freed: the forked processes go on sharing its pages.
+    gc.freeze()
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not data:
+            return
+        if os.fork() == 0:
+            control.close()
+            _serve(descriptors[0], settings)
+        os.close(descriptors[0])
+
+
+def _serve(descriptor: int, settings: RunnerSettings) -> None:
+    try:
+        SlotProcess(socket.socket(fileno=descriptor), settings).serve()
+    finally:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

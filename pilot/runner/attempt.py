@@ -1,0 +1,218 @@
+"""One attempt at a job, from its inputs to its report."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+
+from pilot.domain.model import StopReason, Token
+from pilot.folders import RunFolder
+from pilot.runner.control import Control
+from pilot.runner.failures import AttemptError, node_error
+from pilot.runner.joblog import Story, last_line, write_log
+from pilot.runner.process import Cut, Ended, Limits, Program, run_program
+from pilot.runner.protocol import EndedFrame, RunnerSettings
+from pilot.runner.staging import log_url, produced, stage_in, stage_log, stage_out, take_back
+from pilot.runner.tool import TMP, LoadedTool, PreparedJob, expression_processes
+from pilot.spool import Spool
+from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.storage import StorageError
+
+log = structlog.get_logger(__name__)
+
+_STOPPED = {
+    StopReason.CANCEL: (AttemptOutcome.CANCELED, ErrorClass.CANCELED, "canceled"),
+    StopReason.LEASE: (
+        AttemptOutcome.FAILED,
+        ErrorClass.PILOT_LOST,
+        "stopped: the pilot could not reach the WMS to renew its lease",
+    ),
+    StopReason.ABANDON: (AttemptOutcome.RETURNED, None, "stopped: the job is no longer this pilot's"),
+    StopReason.SHUTDOWN: (AttemptOutcome.RETURNED, None, "stopped: the pilot had to end"),
+}
+
+
+class _StoppedError(Exception):
+    """The pilot wants this attempt stopped."""
+
+
+class Attempt:
+    """Runs once. Whatever happens to the job becomes a report; only the end of this process is an exception to that."""
+
+    def __init__(self, task: PilotTask, job: LeasedJob, *, settings: RunnerSettings, control: Control) -> None:
+        self._task = task
+        self._job = job
+        self._settings = settings
+        self._control = control
+        self._run = RunFolder(Path(settings.run_folder))
+        self._token: Token = (job.id, job.attempt)
+        self._folder = str(self._run.job(self._token))
+        self._story = Story(pilot=settings.pilot, started=datetime.now(UTC))
+        self._outputs: list[OutputFile] = []
+        self._placed: list[str] = []
+
+    def run(self, load: Callable[[], LoadedTool]) -> EndedFrame:
+        """``load`` gives the task's tool, loading it where it is the first job's. The report lies in the spool afterwards."""
+        begun = time.monotonic()
+        self._control.begin(self._token)
+        report = self._outcome(load)
+        spooled = report.outcome is not AttemptOutcome.RETURNED
+        try:
+            if spooled:
+                Spool(self._run.spool).write(report)
+        except OSError as error:
+            log.error("attempt.spool_failed", error=str(error))
+            spooled = False
+        # With the report in the spool the files are accounted for; before, they were the note's.
+        self._run.forget_placed(self._token)
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._control.end(self._token)
+        return EndedFrame(report=report, seconds=time.monotonic() - begun, spooled=spooled)
+
+    def _outcome(self, load: Callable[[], LoadedTool]) -> AttemptReport:
+        try:
+            self._make(load())
+            return self._report(AttemptOutcome.FINISHED, None, "")
+        except _StoppedError:
+            reason = self._control.stop_reason(self._token) or StopReason.ABANDON
+            outcome, error_class, message = _STOPPED[reason]
+            return self._report(outcome, error_class, message)
+        except AttemptError as error:
+            return self._report(AttemptOutcome.FAILED, error.error_class, error.message, exit_code=error.exit_code)
+        except OSError as error:
+            failure = node_error(error)
+            return self._report(AttemptOutcome.FAILED, failure.error_class, failure.message)
+        except Exception as error:  # process boundary: one job must not end its slot
+            log.exception("attempt.unexpected")
+            return self._report(AttemptOutcome.FAILED, ErrorClass.INTERNAL, f"{type(error).__name__}: {error}"[:2000])
+
+    def _make(self, tool: LoadedTool) -> None:
+        self._stop_if_told()
+        for name in ("in", "out", TMP):
+            os.makedirs(f"{self._folder}/{name}")
+        files = stage_in(self._job.inputs, f"{self._folder}/in")
+        prepared = tool.prepare(self._folder, files)
+        self._story.command = prepared.arguments
+        self._stop_if_told()
+        ended = self._run_tool(prepared)
+        self._story.ended = ended
+        self._judge(tool, prepared, ended)
+        paths = tool.collect(prepared, ended.exit_code)
+        self._stop_if_told()
+        outgoing = produced(self._task, self._job, paths)
+        self._note_placed([file.url for file in outgoing])
+        self._outputs = stage_out(outgoing)
+
+    def _stop_if_told(self) -> None:
+        if self._control.stop_reason(self._token) is not None:
+            raise _StoppedError
+
+    def _run_tool(self, prepared: PreparedJob) -> Ended:
+        folder, resources = self._folder, self._task.resources
+        stdout, stderr = prepared.stdout or f"{folder}/stdout", prepared.stderr or f"{folder}/stderr"
+        self._story.streams = {"stderr": stderr} if prepared.stdout else {"stdout": stdout, "stderr": stderr}
+        memory = max(self._settings.memory_floor, resources.ram * self._settings.memory_factor)
+        limits = Limits(time=resources.time_limit, memory=memory, disk=resources.disk, grace=self._settings.grace)
+        with ExitStack() as streams:
+            program = Program(
+                arguments=prepared.arguments,
+                environment=prepared.environment,
+                folder=f"{folder}/out",
+                watched=[f"{folder}/out", f"{folder}/{TMP}"],
+                stdin=streams.enter_context(open(prepared.stdin, "rb")) if prepared.stdin else subprocess.DEVNULL,
+                stdout=streams.enter_context(open(stdout, "wb", buffering=0)),
+                stderr=streams.enter_context(open(stderr, "wb", buffering=0)),
+            )
+            try:
+                return run_program(program, limits, self._control, known=expression_processes)
+            except OSError as error:
+                raise _cannot_start(prepared.arguments[0], error) from error
+
+    def _judge(self, tool: LoadedTool, prepared: PreparedJob, ended: Ended) -> None:
+        """Raises unless the tool ended well."""
+        resources, code = self._task.resources, ended.exit_code
+        match ended.cut:
+            case Cut.STOPPED:
+                raise _StoppedError
+            case Cut.TIME:
+                sentence = f"ran longer than its limit of {resources.time_limit:g} s and was ended"
+                raise AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code)
+            case Cut.MEMORY:
+                sentence = f"used {ended.memory:.0f} MiB of memory, having asked for {resources.ram} MiB, and was ended"
+                raise AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
+            case Cut.DISK:
+                sentence = f"filled its folder: it may write {resources.disk} MiB"
+                raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=code)
+        if code in tool.success or (code == 0 and code not in tool.temporary and code not in tool.permanent):
+            return
+        error_class = ErrorClass.TOOL_REFUSED if code in tool.permanent else ErrorClass.TOOL_FAILED
+        said = last_line(prepared.stderr or f"{self._folder}/stderr")
+        how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+        sentence = f"{os.path.basename(prepared.arguments[0])!r} {how}" + (f": {said}" if said else "")
+        raise AttemptError(error_class, sentence, exit_code=code)
+
+    def _note_placed(self, urls: list[str]) -> None:
+        self._placed = urls
+        self._run.note_placed(self._token, [*urls, log_url(self._task, self._job)])
+
+    def _report(
+        self, outcome: AttemptOutcome, error_class: ErrorClass | None, message: str, *, exit_code: int | None = None
+    ) -> AttemptReport:
+        if outcome is not AttemptOutcome.FINISHED and self._outputs:
+            take_back(self._placed)
+            self._outputs = []
+        ended = self._story.ended
+        log_file: LogFile | None = None
+        if outcome is not AttemptOutcome.RETURNED:
+            log_file, trouble = self._log(outcome, error_class, message)
+            message = f"{message}; {trouble}" if message and trouble else message or trouble
+        return AttemptReport(
+            id=self._job.id,
+            attempt=self._job.attempt,
+            outcome=outcome,
+            started_at=self._story.started,
+            ended_at=datetime.now(UTC),
+            exit_code=ended.exit_code if ended is not None and exit_code is None else exit_code,
+            error_class=error_class,
+            message=message[:4000],
+            outputs=self._outputs,
+            log=log_file,
+            peak_memory=None if ended is None else round(ended.memory, 1),
+            cpu_seconds=None if ended is None else round(ended.cpu, 4),
+        )
+
+    def _log(self, outcome: AttemptOutcome, error_class: ErrorClass | None, message: str) -> tuple[LogFile | None, str]:
+        """The log on its storage; or None, and a sentence why not: a job that has its outputs is not lost for want of a log."""
+        sentence = f"{outcome}" + (f" ({error_class}): {message}" if error_class else "")
+        try:
+            if not self._placed:
+                self._note_placed([])
+            text = write_log(self._task, self._job, self._story, sentence, limit=self._settings.log_limit)
+            return stage_log(text, log_url(self._task, self._job)), ""
+        except (StorageError, OSError) as error:
+            return None, f"its log could not be kept: {error}"
+
+
+def _cannot_start(program: str, error: OSError) -> AttemptError:
+    if isinstance(error, FileNotFoundError):
+        if os.path.sep in program:
+            return AttemptError(
+                ErrorClass.TOOL_FAILED, f"program {program!r} does not exist on this node, or its interpreter does not"
+            )
+        return AttemptError(ErrorClass.TOOL_FAILED, f"program {program!r} was not found on this node's PATH")
+    return AttemptError(ErrorClass.TOOL_FAILED, f"program {program!r} cannot be started: {error.strerror}")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,75 @@
+"""An attempt's log: a plain text that tells a person what was run, how it ended, and what the tool said."""
+
+import os
+import shlex
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pilot.runner.process import Ended
+from sluice.contracts.pilots import LeasedJob, PilotTask
+
+#: Command lines longer than this are cut in the log (a merge may name thousands of files).
+_MOST_COMMAND = 20_000
+
+
+@dataclass(slots=True)
+class Story:
+    """What is known of an attempt so far. ``streams``: title → path of what the tool wrote there."""
+
+    pilot: str
+    started: datetime
+    command: list[str] = field(default_factory=list)
+    streams: dict[str, str] = field(default_factory=dict)
+    ended: Ended | None = None
+
+
+def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
+    """``outcome``: one sentence; ``limit``: bytes kept of each stream, half from its begin, half from its end."""
+    names = ", ".join(file.name for file in job.inputs[:20]) + (
+        f" and {len(job.inputs) - 20} more" if len(job.inputs) > 20 else ""
+    )
+    command = shlex.join(story.command) or "(not reached)"
+    lines = [
+        f"step {task.step}, job {job.id}, attempt {job.attempt}, place {job.seq} in the data set",
+        f"task {task.uid}, chain {task.chain_uid}",
+        f"pilot {story.pilot}",
+        f"started {story.started.isoformat(timespec='milliseconds')}",
+        f"inputs {names}",
+        f"command {command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND] + ' …'}",
+    ]
+    if story.ended is not None:
+        ended = story.ended
+        lines.append(
+            f"exit code {ended.exit_code}, {ended.seconds:.3f} s, CPU {ended.cpu:.3f} s, memory at most {ended.memory:.1f} MiB"
+        )
+    parts = [("\n".join([*lines, f"outcome {outcome}", ""])).encode(errors="replace")]
+    for title, path in story.streams.items():
+        parts.append(f"\n--- {title} ---\n".encode())
+        parts.append(_shortened(path, limit))
+    return b"".join(parts)
+
+
+def last_line(path: str | None) -> str:
+    """The last line with something in it, at most 300 characters; empty where there is none."""
+    if path is None:
+        return ""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
+            lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
+    except OSError:
+        return ""
+    return next((line[:300] for line in reversed(lines) if line), "")
+
+
+def _shortened(path: str, limit: int) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size <= limit:
+                return file.read()
+            head = file.read(limit // 2)
+            file.seek(size - limit // 2)
+            return head + f"\n… {size - 2 * (limit // 2)} bytes left out …\n".encode() + file.read(limit // 2)
+    except OSError as error:
+        return f"(cannot be read: {error})\n".encode()

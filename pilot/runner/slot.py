@@ -1,0 +1,63 @@
+"""The process of one slot: jobs come in over its connection, one runs at a time."""
+
+import os
+import signal
+import socket
+from collections.abc import Callable
+from uuid import UUID
+
+import structlog
+
+from pilot.runner.attempt import Attempt
+from pilot.runner.control import Control
+from pilot.runner.orphans import adopt_orphans
+from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, ReadyFrame, RunnerSettings, TaskFrame, encode
+from pilot.runner.tool import LoadedTool, load
+from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.servicekit.logging import log_ids
+
+log = structlog.get_logger(__name__)
+
+
+class SlotProcess:
+    def __init__(self, connection: socket.socket, settings: RunnerSettings) -> None:
+        self._connection = connection
+        self._settings = settings
+        self._tasks: dict[UUID, PilotTask] = {}
+        self._tools: dict[UUID, LoadedTool] = {}
+
+    def serve(self) -> None:
+        """Runs jobs until the pilot closes the connection; does not return then."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)  # the pilot decides what becomes of running jobs
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        adopt_orphans()
+        control = Control(self._connection)
+        control.start()
+        self._connection.sendall(encode(ReadyFrame(pid=os.getpid())))
+        while True:
+            match control.frames.get():
+                case TaskFrame(task=task):
+                    self._tasks[task.uid] = task
+                case ForgetFrame(uid=uid):
+                    self._tasks.pop(uid, None)
+                    self._tools.pop(uid, None)
+                case JobFrame(job=job):
+                    self._connection.sendall(encode(self._run(job, control)))
+
+    def _run(self, job: LeasedJob, control: Control) -> EndedFrame:
+        task = self._tasks[job.task_uid]
+        with log_ids(chain=task.chain_uid, task=task.uid, job=job.id, attempt=job.attempt):
+            ended = Attempt(task, job, settings=self._settings, control=control).run(self._loader(task))
+            report = ended.report
+            log.debug("attempt.ended", outcome=report.outcome, error_class=report.error_class, seconds=round(ended.seconds, 4))
+            return ended
+
+    def _loader(self, task: PilotTask) -> Callable[[], LoadedTool]:
+        def give() -> LoadedTool:
+            tool = self._tools.get(task.uid)
+            if tool is None:
+                tool = self._tools[task.uid] = load(task, self._settings.run_folder)
+            return tool
+
+        return give

@@ -1,0 +1,251 @@
+"""A CWL CommandLineTool, loaded once and prepared for each job, with cwltool as a library."""
+
+import json
+import logging
+import os
+import re
+import shutil
+import threading
+from dataclasses import dataclass
+from typing import Any, cast
+
+import cwltool.process
+from cwl_utils.sandboxjs import get_js_engine
+from cwltool.context import LoadingContext, RuntimeContext
+from cwltool.errors import WorkflowException
+from cwltool.job import relink_initialworkdir
+from cwltool.load_tool import load_tool
+from cwltool.pathmapper import MapperEnt, PathMapper
+from cwltool.process import stage_files
+from cwltool.workflow import default_make_tool
+from schema_salad.exceptions import ValidationException
+from schema_salad.fetcher import DefaultFetcher
+
+from pilot.runner.failures import AttemptError
+from sluice.contracts.pilots import PilotTask
+from sluice.contracts.states import ErrorClass
+
+#: A job's own folder for temporary files.
+TMP = "tmp"
+
+_CUDA = "http://commonwl.org/cwltool#CUDARequirement"
+
+#: What cwltool raises for a tool or a job order that it cannot work with.
+CWL_ERRORS = (WorkflowException, ValidationException)
+
+_NOTHING_FOUND = re.compile(r"Did not find output file with glob pattern: (\[.*?\])")
+_PORT = re.compile(r"Error collecting output for parameter '([^']*)'")
+_PLACE = re.compile(r"(?:file://)?/\S*\.cwl:\d+:\d+:\s*")
+
+#: Seconds that one JavaScript expression may take.
+_EXPRESSION_LIMIT = 20.0
+
+
+@dataclass(slots=True)
+class PreparedJob:
+    """A command line with its folders made and its files in place. ``stdout`` and ``stderr``: paths, None: not asked for."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    stdin: str | None
+    stdout: str | None
+    stderr: str | None
+    job: Any
+
+
+class LoadedTool:
+    """``success``, ``temporary``, ``permanent``: the tool's exit codes."""
+
+    def __init__(self, task: PilotTask, tool: Any) -> None:
+        self.task = task
+        self._tool = tool
+        document = tool.tool
+        self.success = frozenset(document.get("successCodes", ()))
+        self.temporary = frozenset(document.get("temporaryFailCodes", ()))
+        self.permanent = frozenset(document.get("permanentFailCodes", ()))
+        self._lock = threading.Condition(threading.RLock())
+        # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a hint.
+        tool.hints = [hint for hint in tool.hints if hint["class"] != _CUDA]
+        if tool.get_requirement("InlineJavascriptRequirement")[0] is not None and not _node_js():
+            sentence = "the tool needs JavaScript (InlineJavascriptRequirement), and there is no node.js on this node's PATH"
+            raise AttemptError(ErrorClass.INTERNAL, sentence)
+
+    def prepare(self, folder: str, files: list[dict[str, Any]]) -> PreparedJob:
+        """Raises ``AttemptError`` where the tool and its inputs do not fit."""
+        order = {**self.task.args, self.task.dat_in_port: self._data_value(files)}
+        resources = self.task.resources
+        amounts = {"cores": resources.cores, "ram": resources.ram, "tmpdirSize": resources.disk, "outdirSize": resources.disk}
+        context = RuntimeContext(
+            {
+                "use_container": False,
+                "basedir": folder,
+                "outdir": f"{folder}/out",
+                "tmpdir": f"{folder}/{TMP}",
+                "stagedir": f"{folder}/in",
+                "compute_checksum": False,
+                "eval_timeout": _EXPRESSION_LIMIT,
+                "name": "job",
+            }
+        )
+        context.path_mapper = _InPlaceMapper
+        context.workflow_eval_lock = self._lock
+        context.select_resources = lambda _request, _context: amounts
+        try:
+            job = next(self._tool.job(order, None, context))
+            job._setup(context)
+            _stage(job)
+        except CWL_ERRORS as error:
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"the job could not be set up: {plain(error)}") from error
+        finally:
+            cwltool.process._names.clear()
+        return _prepared(job)
+
+    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, str]:
+        """Path of the file at each output port; ports without one are left out. Raises ``AttemptError``."""
+        job = prepared.job
+        try:
+            if job.generatemapper is not None:
+                relink_initialworkdir(job.generatemapper, job.outdir, job.builder.outdir, inplace_update=job.inplace_update)
+            found = job.collect_outputs(job.outdir, exit_code)
+        except CWL_ERRORS as error:
+            raise AttemptError(ErrorClass.TOOL_FAILED, _no_output(str(error)), exit_code=exit_code) from error
+        paths = {output.port: _path_of(output.port, found.get(output.port), job.outdir) for output in self.task.outputs}
+        for output in self.task.outputs:
+            if paths[output.port] is None and not output.optional:
+                sentence = f"the tool wrote no file for its output {output.port!r}"
+                raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=exit_code)
+        return {port: path for port, path in paths.items() if path is not None}
+
+    def _data_value(self, files: list[dict[str, Any]]) -> Any:
+        """A single File or a list of them, as the tool's data port says."""
+        for port in self._tool.tool["inputs"]:
+            if cwltool.process.shortname(port["id"]) == self.task.dat_in_port:
+                return files if _takes_list(port["type"]) else files[0]
+        raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool has no input {self.task.dat_in_port!r}")
+
+
+class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
+    """Files that were brought into the job's folder are used where they are; all others are staged as cwltool does."""
+
+    def visit(self, obj: Any, stagedir: str, basedir: str, copy: bool = False, staged: bool = False) -> None:
+        path = obj.get("path") or _local(obj["location"])
+        if self.separateDirs and not copy and path is not None and path.startswith(f"{self.stagedir}/"):
+            self._pathmap[obj["location"]] = MapperEnt(path, path, obj["class"], False)
+            return
+        super().visit(obj, stagedir, basedir, copy=copy, staged=staged)
+
+
+def load(task: PilotTask, folder: str) -> LoadedTool:
+    """Loads a task's tool. ``folder``: for its description, which cwltool reads from a file. Raises ``AttemptError``."""
+    path = f"{folder}/{task.uid}.{os.getpid()}.cwl"
+    with open(path, "w") as file:
+        json.dump(task.executable, file)
+    try:
+        return LoadedTool(task, load_tool(f"file://{path}", _loading()))
+    except CWL_ERRORS as error:
+        raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool of step {task.step!r} cannot be used: {plain(error)}") from error
+    finally:
+        os.unlink(path)
+
+
+def _loading() -> LoadingContext:
+    return LoadingContext(
+        {
+            "construct_tool_object": default_make_tool,
+            "fetcher_constructor": lambda cache, _session: DefaultFetcher(cache, None),
+            "disable_js_validation": True,
+            "relax_path_checks": True,
+            "skip_schemas": True,
+        }
+    )
+
+
+def warm_up(folder: str) -> None:
+    """Loads a tool of nothing, so that all schemas are read before the first fork."""
+    logging.getLogger("cwltool").setLevel(logging.ERROR)
+    path = f"{folder}/warm-up.cwl"
+    document = {"cwlVersion": "v1.2", "class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outputs": {}}
+    with open(path, "w") as file:
+        json.dump(document, file)
+    load_tool(f"file://{path}", _loading())
+    os.unlink(path)
+
+
+def expression_processes() -> frozenset[int]:
+    """Pids of the node.js processes that evaluate expressions; they serve many jobs. Ended ones are forgotten."""
+    processes = cast(Any, get_js_engine()).processes_to_kill
+    for process in [process for process in processes if process.poll() is not None]:
+        processes.remove(process)
+    return frozenset(process.pid for process in processes)
+
+
+def plain(error: Exception) -> str:
+    """An error of cwltool as one line without the places of temporary files."""
+    return " ".join(_PLACE.sub("", str(error)).split())[:2000]
+
+
+def _node_js() -> bool:
+    return shutil.which("nodejs") is not None or shutil.which("node") is not None
+
+
+def _local(location: str) -> str | None:
+    return cast(str, cwltool.process.uri_file_path(location)) if location.startswith("file://") else None
+
+
+def _takes_list(cwl_type: Any) -> bool:
+    options = cwl_type if isinstance(cwl_type, list) else [cwl_type]
+    return any(isinstance(option, dict) and option.get("type") == "array" for option in options)
+
+
+def _stage(job: Any) -> None:
+    stage_files(job.pathmapper, ignore_writable=True, symlink=True)
+    if job.generatemapper is not None:
+        stage_files(job.generatemapper, ignore_writable=job.inplace_update, symlink=True)
+        relink_initialworkdir(job.generatemapper, job.outdir, job.builder.outdir, inplace_update=job.inplace_update)
+
+
+def _prepared(job: Any) -> PreparedJob:
+    if not job.command_line:
+        raise AttemptError(ErrorClass.TOOL_FAILED, "the tool's command line is empty: it has no baseCommand and no arguments")
+    return PreparedJob(
+        arguments=[str(argument) for argument in job.command_line],
+        environment={key: str(value) for key, value in job.environment.items()},
+        stdin=job.stdin,
+        stdout=_stream(job.outdir, job.stdout),
+        stderr=_stream(job.outdir, job.stderr),
+        job=job,
+    )
+
+
+def _stream(outdir: str, name: str | None) -> str | None:
+    if not name:
+        return None
+    path = os.path.join(outdir, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    return path
+
+
+def _no_output(message: str) -> str:
+    nothing, port = _NOTHING_FOUND.search(message), _PORT.search(message)
+    where = f"output {port.group(1)!r}" if port else "an output"
+    if nothing:
+        return f"the tool wrote no file for {where}: nothing matches {nothing.group(1)}"
+    return f"the tool's outputs are not as declared: {' '.join(_PLACE.sub('', message).split())[:2000]}"
+
+
+def _path_of(port: str, value: Any, outdir: str) -> str | None:
+    if isinstance(value, list):
+        if len(value) > 1:
+            sentence = f"output {port!r} has {len(value)} files; a job gives at most one file a port"
+            raise AttemptError(ErrorClass.TOOL_FAILED, sentence)
+        value = value[0] if value else None
+    if value is None:
+        return None
+    if not isinstance(value, dict) or value.get("class") != "File":
+        raise AttemptError(ErrorClass.TOOL_FAILED, f"output {port!r} is not a file")
+    if "contents" in value and str(value.get("location", "_:")).startswith("_:"):
+        path = os.path.join(outdir, os.path.basename(value.get("basename") or port))
+        with open(path, "w") as file:
+            file.write(value["contents"])
+        return path
+    return _local(value["location"]) or cast(str, value["location"])

@@ -1,0 +1,48 @@
+"""The pilot as the WMS knows it: registered, and again when the WMS has forgotten it."""
+
+import asyncio
+
+import structlog
+
+from pilot.pauses import Pauses
+from sluice.clients.wms import WmsClient
+from sluice.contracts.pilots import RegisterPilot, Registration
+from sluice.contracts.problems import ServiceError
+
+log = structlog.get_logger(__name__)
+
+
+class Session:
+    """``registration`` is there once ``register`` has returned."""
+
+    def __init__(self, client: WmsClient, pilot: RegisterPilot) -> None:
+        self.client = client
+        self.pilot = pilot
+        self.registration = Registration(heartbeat=10.0, lease=60.0)
+        self._lock = asyncio.Lock()
+        self._times = 0
+
+    @property
+    def times(self) -> int:
+        """How often it was registered: what ``register_again`` wants to know."""
+        return self._times
+
+    async def register(self) -> None:
+        """Waits for the WMS as long as it takes."""
+        await self.register_again(0)
+
+    async def register_again(self, seen: int) -> None:
+        """The WMS did not know the pilot of registration ``seen``; only the first loop that noticed does something."""
+        async with self._lock:
+            if self._times != seen:
+                return
+            pauses = Pauses(longest=10.0)
+            while True:
+                try:
+                    self.registration = await self.client.register(self.pilot)
+                    break
+                except ServiceError as error:
+                    log.warning("pilot.not_registered", reason=error.detail, attempt=pauses.count + 1)
+                    await pauses.wait()
+            self._times += 1
+            log.info("pilot.registered", times=self._times, heartbeat=self.registration.heartbeat, lease=self.registration.lease)

@@ -1,0 +1,42 @@
+"""A pilot's settings: ``SLUICE_PILOT_…`` in the environment; options of the command line come first."""
+
+import socket
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from sluice.contracts.base import Name
+
+
+class PilotSettings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix="SLUICE_PILOT_", extra="ignore", frozen=True)
+
+    #: Base URL of the WMS.
+    wms_url: str = "http://127.0.0.1:8082"
+    #: One pilot of a name at a time on a node; a new start takes over what an earlier one left behind.
+    name: Name = Field(default_factory=socket.gethostname)
+    #: Jobs run at the same time; None: as many as there are cores.
+    slots: Annotated[int, Field(ge=1, le=4096)] | None = None
+    #: Folder for jobs and unsent reports. Best on the file system of the storages: outputs are then renamed, not copied.
+    work_dir: Path = Field(default_factory=lambda: Path(tempfile.gettempdir()) / "sluice-pilot")
+    log_level: str = "INFO"
+    #: Seconds that the WMS may hold back its answer while there is no work.
+    lease_wait: Annotated[float, Field(ge=0, le=60)] = 20.0
+    #: Seconds for running jobs to end after SIGTERM; None: as long as they take.
+    drain_timeout: float | None = None
+    #: Seconds to try to get the last reports through at the end; those left are sent by the next start.
+    flush_timeout: float = 30.0
+    #: Seconds between SIGTERM and SIGKILL for a tool that is canceled or too slow.
+    grace: float = 5.0
+    #: A job may use this many times the memory that it asked for …
+    memory_factor: float = 2.0
+    #: … but always this much, MiB.
+    memory_floor: int = 1024
+    #: Seconds of work to have at hand when jobs are short.
+    horizon: float = 0.75
+    #: Variables of the environment, besides a few of the system's, that the processes of the slots need (drivers of storages).
+    #: Tools never see any of them.
+    worker_environment: list[str] = Field(default_factory=list)

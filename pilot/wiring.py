@@ -1,0 +1,153 @@
+"""Puts a pilot together and runs it from registration to sign-off."""
+
+import asyncio
+import platform
+import signal
+import uuid
+from importlib.metadata import version
+
+import httpx
+import structlog
+
+from pilot.agent import Agent
+from pilot.domain.core import PilotCore
+from pilot.domain.model import DrainAsked, ShutdownAsked
+from pilot.domain.pace import Policy
+from pilot.folders import PilotFolder, RunFolder, open_folder
+from pilot.loops.deadlines import watch_deadlines
+from pilot.loops.heartbeats import send_heartbeats
+from pilot.loops.leasing import lease_jobs
+from pilot.loops.reporting import send_reports
+from pilot.loops.takeover import take_over
+from pilot.node import detect
+from pilot.outbox import Outbox
+from pilot.pool import SlotPool
+from pilot.runner.orphans import adopt_orphans
+from pilot.runner.protocol import RunnerSettings
+from pilot.session import Session
+from pilot.settings import PilotSettings
+from pilot.spool import Spool
+from sluice.clients.wms import WmsClient
+from sluice.contracts.pilots import RegisterPilot, SignOff
+from sluice.contracts.problems import ServiceError
+
+log = structlog.get_logger(__name__)
+
+#: Seconds that processes of an earlier pilot of this name may need to end.
+_FOLDER_PATIENCE = 20.0
+
+
+async def run_pilot(settings: PilotSettings) -> None:
+    """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``."""
+    folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
+    adopt_orphans()
+    uid = uuid.uuid4()
+    run = folder.run(uid)
+    resources = detect(run.path)
+    slots = settings.slots or int(resources.cores)
+    pilot = RegisterPilot(
+        uid=uid, name=settings.name, host=platform.node(), slots=slots, resources=resources, version=version("sluice")
+    )
+    outbox = Outbox(Spool(run.spool))
+    pool = SlotPool(_runner_settings(settings, run), environment=settings.worker_environment, inherit=[folder.lock], reap=True)
+    agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon)), pool, outbox, run)
+    _drain_on_signals(agent, settings.drain_timeout)
+    async with httpx.AsyncClient(base_url=settings.wms_url, timeout=httpx.Timeout(10.0)) as http:
+        session = Session(WmsClient(http), pilot)
+        try:
+            await agent.start()
+            await _work(agent, session, outbox, settings=settings, folder=folder)
+            await _sign_off(agent, session)
+        finally:
+            await pool.stop()
+    _tidy(run)
+    folder.close()
+
+
+async def _work(agent: Agent, session: Session, outbox: Outbox, *, settings: PilotSettings, folder: PilotFolder) -> None:
+    """Until all is done after a drain. A loop that fails unexpectedly ends the pilot: its supervisor starts it afresh."""
+    finished = asyncio.create_task(agent.finished.wait())
+    registered = asyncio.create_task(session.register())
+    await asyncio.wait([registered, finished], return_when=asyncio.FIRST_COMPLETED)
+    if not registered.done():  # told to end before the WMS ever answered
+        registered.cancel()
+        return
+    loops = [
+        asyncio.create_task(send_heartbeats(agent, session), name="heartbeats"),
+        asyncio.create_task(send_reports(outbox, session), name="reports"),
+        asyncio.create_task(watch_deadlines(agent), name="deadlines"),
+    ]
+    others = [
+        asyncio.create_task(lease_jobs(agent, session, wait=settings.lease_wait), name="leases"),
+        asyncio.create_task(take_over(folder.earlier_runs(session.pilot.uid), session), name="takeover"),
+    ]
+    try:
+        await _until_finished(finished, [*loops, *others])
+        for task in others:
+            task.cancel()
+        async with asyncio.timeout(settings.flush_timeout):
+            await outbox.empty.wait()
+    except TimeoutError:
+        log.error("pilot.reports_left", note="the next pilot of this name sends them")
+    finally:
+        for task in [*loops, *others]:
+            task.cancel()
+        await asyncio.gather(*loops, *others, return_exceptions=True)
+
+
+async def _until_finished(finished: "asyncio.Task[bool]", tasks: "list[asyncio.Task[None]]") -> None:
+    pending: set[asyncio.Task[None]] = set(tasks)
+    while not finished.done():
+        done, _ = await asyncio.wait([finished, *pending], return_when=asyncio.FIRST_COMPLETED)
+        for task in pending & done:
+            task.result()
+            pending.discard(task)
+
+
+async def _sign_off(agent: Agent, session: Session) -> None:
+    if session.times == 0:
+        return
+    try:
+        await session.client.sign_off(session.pilot.uid, SignOff(returned=agent.core.returned))
+        log.info("pilot.signed_off", returned=len(agent.core.returned))
+    except ServiceError as error:  # the WMS finds out by the silence
+        log.warning("pilot.not_signed_off", reason=error.detail)
+
+
+def _drain_on_signals(agent: Agent, drain_timeout: float | None) -> None:
+    loop = asyncio.get_running_loop()
+    asked = 0
+
+    def shut_down() -> None:
+        log.warning("pilot.shutdown", jobs=len(agent.core.heartbeat().running))
+        agent.tell(ShutdownAsked())
+
+    def on_signal() -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            shut_down()
+            return
+        log.info("pilot.drain", timeout=drain_timeout)
+        agent.tell(DrainAsked())
+        if drain_timeout is not None:
+            loop.call_later(drain_timeout, shut_down)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+
+
+def _runner_settings(settings: PilotSettings, run: RunFolder) -> RunnerSettings:
+    return RunnerSettings(
+        pilot=settings.name,
+        run_folder=str(run.path),
+        grace=settings.grace,
+        memory_factor=settings.memory_factor,
+        memory_floor=settings.memory_floor,
+    )
+
+
+def _tidy(run: RunFolder) -> None:
+    """A run that has nothing left to say leaves no folder."""
+    if not Spool(run.spool).tokens():
+        run.delete()

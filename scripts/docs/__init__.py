@@ -1,0 +1,1 @@
+"""Makes the generated part of ``docs/`` from the code itself."""

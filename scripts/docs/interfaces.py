@@ -1,0 +1,116 @@
+"""OpenAPI documents of the services, and one AsyncAPI document of the messages between them."""
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic.json_schema import models_json_schema
+
+from scripts.docs.services import SERVICES, app_of, built
+from scripts.docs.source_comments import first_sentence
+from sluice.contracts import messages
+from sluice.contracts.messages import EVENTS, PAYLOADS, QUEUES, CloudEvent
+from sluice.servicekit.consumer import QueueConsumer, WakeConsumer
+
+_REF = "#/components/schemas/{model}"
+_CONTENT_TYPE = "application/cloudevents+json"
+
+
+def openapi_document(service: str) -> str:
+    return as_json(app_of(service).openapi())
+
+
+def as_json(document: Any) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def asyncapi_document() -> str:
+    """AsyncAPI 3.0. Who sends and who receives is read from the services' own code."""
+    _, schemas = models_json_schema(
+        [(model, "validation") for model in (CloudEvent, *PAYLOADS.values())], ref_template=_REF, title="Payloads"
+    )
+    return as_json(
+        {
+            "asyncapi": "3.0.0",
+            "info": {
+                "title": "Sluice: messages between services",
+                "version": "1",
+                "description": "Every message is a CloudEvent in structured JSON mode. Commands are stored in the queue of their "
+                "type; an event is copied into each queue that is bound to it and only wakes its reader.",
+            },
+            "defaultContentType": _CONTENT_TYPE,
+            "channels": {_key(queue): _channel(queue, types) for queue, types in QUEUES.items()},
+            "operations": {**_receive_operations(), **_send_operations()},
+            "components": {
+                "messages": {_key(name): _message(name) for name in PAYLOADS},
+                "schemas": schemas["$defs"],
+            },
+        }
+    )
+
+
+def _key(name: str) -> str:
+    """AsyncAPI's keys are identifiers; names with dots stay in ``address`` and ``name``."""
+    return name.replace(".", "-")
+
+
+def _channel(queue: str, types: frozenset[str]) -> dict[str, Any]:
+    return {
+        "address": queue,
+        "messages": {_key(name): {"$ref": f"#/components/messages/{_key(name)}"} for name in sorted(types)},
+    }
+
+
+def _message(name: str) -> dict[str, Any]:
+    payload = PAYLOADS[name]
+    return {
+        "name": name,
+        "title": "event" if name in EVENTS else "command",
+        "summary": first_sentence(payload),
+        "contentType": _CONTENT_TYPE,
+        "payload": {
+            "allOf": [
+                {"$ref": _REF.format(model="CloudEvent")},
+                {"properties": {"type": {"const": name}, "data": {"$ref": _REF.format(model=payload.__name__)}}},
+            ]
+        },
+    }
+
+
+def _receive_operations() -> dict[str, Any]:
+    return {
+        f"{_key(service)}-receives-{_key(queue)}": {"action": "receive", "channel": {"$ref": f"#/channels/{_key(queue)}"}}
+        for service in SERVICES
+        for queue in received_by(service)
+    }
+
+
+def received_by(service: str) -> list[str]:
+    """The queues whose consumers the service starts."""
+    components = built(service).components
+    return sorted(component.queue for component in components if isinstance(component, QueueConsumer | WakeConsumer))
+
+
+def _send_operations() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for service in SERVICES:
+        for name in sent_by(service):
+            for queue in sorted(queue for queue, types in QUEUES.items() if name in types):
+                found[f"{_key(service)}-sends-{_key(name)}-to-{_key(queue)}"] = {
+                    "action": "send",
+                    "channel": {"$ref": f"#/channels/{_key(queue)}"},
+                    "messages": [{"$ref": f"#/channels/{_key(queue)}/messages/{_key(name)}"}],
+                }
+    return found
+
+
+def sent_by(service: str) -> list[str]:
+    """The message types that the service's code hands to ``transaction.send``."""
+    found: set[str] = set()
+    for path in sorted(Path(*service.split(".")).rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match call:
+                case ast.Call(func=ast.Attribute(attr="send"), args=[ast.Name(id=name), *_]) if name.isupper():
+                    found.add(getattr(messages, name))
+    return sorted(found)

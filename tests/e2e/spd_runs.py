@@ -1,0 +1,79 @@
+"""A detector run carried through a live system, for the end-to-end tests."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from spd.daq import main as daq
+
+from sluice.cli import carry
+from sluice.cli.connect import Connection, connected
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.tasks import Job
+from sluice.contracts.templates import NewTemplate, Template
+
+WORKFLOW = Path(__file__).resolve().parents[2] / "templates" / "spd" / "workflow.cwl"
+
+Look = Callable[[Chain, Sequence[ChainTask]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedRun:
+    number: int
+    frames: list[Path]
+    truth: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    chain: Chain
+    failures: Sequence[tuple[str, Job]]
+    outputs: Sequence[carry.Output]
+
+    def merged(self) -> list[Path]:
+        return [output.path for output in self.outputs if output.path.suffix == ".root"]
+
+
+def generate_run(folder: Path, number: int, *, frames: int, damage: int | None = None) -> GeneratedRun:
+    out, truth = folder / f"daq-{number}", folder / f"truth-{number}.json"
+    arguments = [
+        "--out",
+        str(out),
+        "--truth",
+        str(truth),
+        "--run",
+        str(number),
+        "--frames",
+        str(frames),
+        "--seed",
+        str(40 + number),
+    ]
+    assert daq([*arguments, *(["--damage", str(damage)] if damage else [])]) == 0
+    return GeneratedRun(number, sorted(out.glob("*.raw")), truth)
+
+
+async def carry_run(connection: Connection, run: GeneratedRun, *, template: Template, out: Path, look: Look) -> Carried:
+    """Registers the run as the data acquisition would, and follows the chain that the intake makes for it."""
+    meta = {"type": "raw", "detector": "spd", "run": run.number, "period": "2026-A"}
+    new = carry.run_dataset(f"run-{run.number}", meta).model_copy(update={"on_demand": False})
+    dataset = await carry.bring_in(connection, run.frames, dataset=new, on_file=lambda size: None)
+    chain = await carry.follow(connection, await carry.chain_of(connection, dataset.uid), on_look=look)
+    tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
+    return Carried(
+        chain=chain,
+        failures=await carry.failures(connection, tasks),
+        outputs=await carry.bring_out(connection, chain, template, out),
+    )
+
+
+def carry_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look = lambda chain, tasks: None) -> list[Carried]:
+    """All runs at the same time."""
+
+    async def everything() -> list[Carried]:
+        async with connected(url) as connection:
+            template = await connection.operator.store_template(NewTemplate(name="spd", cwl=WORKFLOW.read_text()))
+            ways = [carry_run(connection, run, template=template, out=out / str(run.number), look=look) for run in runs]
+            return list(await asyncio.gather(*ways))
+
+    return asyncio.run(everything())

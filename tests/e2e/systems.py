@@ -1,0 +1,69 @@
+"""A whole embedded system for a test: the real process, database, transport and pilots, in a folder of its own."""
+
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from sluice.cli.up import start_detached, stop
+from sluice.embedded.home import Home, RunningSystem
+
+#: A lost pilot is noticed within seconds, so that tests need not wait for the default minute.
+QUICK_LEASES = {"SLUICE_WMS_LEASE": "3", "SLUICE_WMS_HEARTBEAT": "0.5"}
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSystem:
+    home: Path
+    running: RunningSystem
+
+    @property
+    def url(self) -> str:
+        return self.running.url
+
+    def pilots(self) -> list[psutil.Process]:
+        """The pilots' own processes (not the workers below them)."""
+        children = psutil.Process(self.running.pid).children()
+        return [child for child in children if _is_pilot(child)]
+
+    def kill_a_pilot(self, number: int) -> int:
+        """SIGKILL to one of the pilots; its process id."""
+        pilots = self.pilots()
+        victim = pilots[number % len(pilots)]
+        victim.send_signal(signal.SIGKILL)
+        return int(victim.pid)
+
+    def storage_files(self, kind: str) -> list[Path]:
+        """Every file below one of the storages, as the disk has it."""
+        return sorted(path for path in (self.home / "storages" / kind).rglob("*") if path.is_file())
+
+
+@contextmanager
+def live_system(home: Path, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[LiveSystem]:
+    """Starts the system, and stops it at the end whatever happens; its log is printed when the test fails."""
+    before = os.environ.copy()
+    os.environ.update(QUICK_LEASES | dict(environment or {}))
+    try:
+        running = start_detached(Home(home), ["--port", "0", *options])
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    try:
+        yield LiveSystem(home, running)
+    except BaseException:
+        log = (home / "logs" / "system.log").read_text(errors="replace").splitlines()
+        print("\n".join(line for line in log if '"level": "error"' in line or "Traceback" in line) or "\n".join(log[-40:]))
+        raise
+    finally:
+        stop(running)
+
+
+def _is_pilot(process: psutil.Process) -> bool:
+    try:
+        return "pilot" in process.cmdline()
+    except psutil.Error:
+        return False

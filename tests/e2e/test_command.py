@@ -1,0 +1,181 @@
+"""The command as people type it, against real systems."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.systems import LiveSystem, live_system
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+SLUICE = str(Path(sys.executable).parent / "sluice")
+
+SHOUT = """\
+cwlVersion: v1.2
+class: Workflow
+requirements: {{ScatterFeatureRequirement: {{}}}}
+inputs:
+  texts: File[]
+  suffix: {{type: string, default: "!"}}
+outputs:
+  all: {{type: File, outputSource: join/joined}}
+steps:
+  shout:
+    scatter: text
+    in: {{text: texts, suffix: suffix}}
+    out: [loud]
+    run:
+      class: CommandLineTool
+      baseCommand: {command}
+      requirements: {{ToolTimeLimit: {{timelimit: {limit}}}}}
+      inputs:
+        text: {{type: File, inputBinding: {{position: 1}}}}
+        suffix: {{type: string, inputBinding: {{position: 2}}}}
+      outputs:
+        loud: {{type: File, outputBinding: {{glob: {glob}}}}}
+      stdout: loud.txt
+  join:
+    in: {{parts: shout/loud}}
+    out: [joined]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      arguments: [$(inputs.parts)]
+      requirements: {{ToolTimeLimit: {{timelimit: 60}}}}
+      inputs: {{parts: "File[]"}}
+      outputs: {{joined: {{type: stdout}}}}
+      stdout: joined.txt
+"""
+
+UPPER = '[python3, -c, "import sys; print(open(sys.argv[1]).read().strip().upper() + sys.argv[2])"]'
+
+
+def sluice(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([SLUICE, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def write_workflow(path: Path, *, command: str = UPPER, limit: int = 60, glob: str = "loud.txt") -> Path:
+    path.write_text(SHOUT.format(command=command, limit=limit, glob=glob))
+    return path
+
+
+def write_texts(folder: Path, *words: str) -> list[str]:
+    folder.mkdir(exist_ok=True)
+    for number, word in enumerate(words):
+        (folder / f"text {number}.txt").write_text(word + "\n")
+    return [str(path) for path in sorted(folder.iterdir())]
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveSystem]:
+    with live_system(tmp_path_factory.mktemp("command") / "home", "--pilots", "1", "--slots", "2") as system:
+        yield system
+
+
+def test_run_carries_files_through_and_writes_a_manifest(system: LiveSystem, tmp_path: Path) -> None:
+    """Invariant 8: the merge receives the files in the order in which they were given."""
+    workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "one", "two", "three")
+    given = [texts[2], texts[0], texts[1]]
+    sluice("run", str(workflow), "--input", *given, "--param", "suffix=?", "--out", str(tmp_path / "out"), "--url", system.url)
+    joined = (tmp_path / "out" / "joined.txt").read_bytes()
+    assert joined == b"THREE?\nONE?\nTWO?\n"
+    [entry] = json.loads((tmp_path / "out" / "manifest.json").read_text())["outputs"]
+    assert (entry["name"], entry["size"], entry["sha256"]) == ("joined.txt", len(joined), hashlib.sha256(joined).hexdigest())
+    assert entry["origin"]["attempt"] == 1
+    assert [Path(text).read_text() for text in texts] == ["one\n", "two\n", "three\n"], "the person's own files stay"
+
+
+@pytest.mark.parametrize(
+    ("options", "error_class", "sentence"),
+    [
+        ({"command": "[no-such-program-here]"}, "tool_failed", "no-such-program-here"),
+        ({"command": "[sh, -c, 'echo the reason >&2; exit 3']"}, "tool_failed", "3"),
+        ({"command": "[sleep, '1000', '--']", "limit": 1}, "tool_timeout", "1 s"),
+        ({"glob": "nothing-here.txt"}, "tool_failed", "loud"),
+    ],
+    ids=["no program", "exit code", "hangs", "no output"],
+)
+def test_run_that_fails_says_why_in_plain_words(
+    system: LiveSystem, tmp_path: Path, options: dict[str, str | int], error_class: str, sentence: str
+) -> None:
+    if "sleep" in str(options.get("command")):
+        options = options | {"command": "[python3, -c, 'import time; time.sleep(1000)']"}
+    workflow = write_workflow(tmp_path / "bad.cwl", **options)  # type: ignore[arg-type] # parametrised
+    texts = write_texts(tmp_path / "in", "one")
+    done = sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, "--json", code=1)
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "failed"
+    assert answer["reason"]
+    [failed] = answer["failed_jobs"]
+    assert failed["class"] == error_class
+    assert sentence in failed["message"]
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(system: LiveSystem, tmp_path: Path) -> None:
+    workflow = tmp_path / "wrong.cwl"
+    workflow.write_text(
+        write_workflow(tmp_path / "right.cwl")
+        .read_text()
+        .replace("text: texts", "text: textz")
+        .replace("shout/loud", "shout/lout")
+    )
+    done = sluice("run", str(workflow), "-i", *write_texts(tmp_path / "in", "x"), "--url", system.url, code=1)
+    assert "textz" in done.stderr
+    assert "lout" in done.stderr
+    names = [template["name"] for template in json.loads(sluice("template", "list", "--json", "--url", system.url).stdout)]
+    assert "wrong" not in names
+
+
+def test_run_names_files_that_are_not_there(system: LiveSystem, tmp_path: Path) -> None:
+    workflow = write_workflow(tmp_path / "shout.cwl")
+    done = sluice("run", str(workflow), "-i", str(tmp_path / "absent.txt"), "--url", system.url, code=1)
+    assert "absent.txt" in done.stderr
+
+
+def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_workflow(tmp_path / "listed.cwl"), write_texts(tmp_path / "in", "a", "b")
+    sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url)
+    chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+    [chain] = [chain for chain in chains if chain["template_name"] == "listed"]
+    assert chain["state"] == "finished"
+    assert "listed" in sluice("chain", "list", "--url", system.url).stdout
+    assert "shout" in sluice("chain", "show", chain["uid"], "--url", system.url).stdout
+    tasks = json.loads(sluice("task", "list", "--chain", chain["uid"], "--json", "--url", system.url).stdout)
+    assert sorted(task["jobs"]["total"] for task in tasks) == [1, 2]
+    task = next(task for task in tasks if task["step"] == "shout")
+    jobs = json.loads(sluice("task", "jobs", task["task_id"], "--json", "--url", system.url).stdout)
+    assert [job["inputs"] for job in jobs] == [["text 0.txt"], ["text 1.txt"]]
+    assert json.loads(sluice("pilot", "list", "--json", "--url", system.url).stdout)[0]["slots"] == 2
+    assert (
+        "text" in sluice("dataset", "list", "--url", system.url).stdout
+        or "input" in sluice("dataset", "list", "--url", system.url).stdout
+    )
+
+
+def test_without_a_system_the_command_says_what_to_do(tmp_path: Path) -> None:
+    done = sluice("task", "list", "--home", str(tmp_path / "nothing"), code=1)
+    assert "sluice up" in done.stderr
+    sluice("status", "--home", str(tmp_path / "nothing"), code=1)
+
+
+def test_up_run_down(tmp_path: Path) -> None:
+    """Up twice is once; a run uses what is up; down stops it; a run without a system starts one and stops it again."""
+    home = ["--home", str(tmp_path / "home")]
+    workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "x")
+    sluice("up", "--detach", "--port", "0", *home)
+    assert "already runs" in sluice("up", "--detach", *home).stdout
+    assert json.loads(sluice("status", "--json", *home).stdout)["running"]
+    sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "first"), *home)
+    assert "stopped" in sluice("down", *home).stdout
+    sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "second"), *home)
+    assert (tmp_path / "second" / "joined.txt").read_text() == (tmp_path / "first" / "joined.txt").read_text() == "X!\n"
+    sluice("status", *home, code=1)

@@ -1,0 +1,88 @@
+"""The detector pack through the whole system, held against what the generator knows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+import pytest
+from spd.report import read_events
+from spd.truth import expected_events
+
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.datasets import FilePage
+from sluice.contracts.states import ChainState, DatasetState, StepState
+from tests.e2e.spd_runs import Carried, GeneratedRun, carry_runs, generate_run
+from tests.e2e.systems import LiveSystem, live_system
+
+pytestmark = pytest.mark.xdist_group("e2e-spd")
+
+
+def find_catalogued(system: LiveSystem) -> dict[str, set[str]]:
+    """State of the data set → paths of its files in the catalogue."""
+    found: dict[str, set[str]] = {}
+    with httpx.Client(base_url=f"{system.url}/dms", timeout=30) as dms:
+        states = [("state", state.value) for state in DatasetState]
+        for dataset in dms.get("/api/v1/datasets", params=[*states, ("limit", "1000")]).raise_for_status().json()["datasets"]:
+            page = FilePage.model_validate(dms.get(f"/api/v1/datasets/{dataset['uid']}/files").raise_for_status().json())
+            found.setdefault(dataset["state"], set()).update(file.url.removeprefix("file://") for file in page.files)
+    return found
+
+
+def assert_storages_clean(system: LiveSystem, carried: Sequence[Carried]) -> None:
+    """Inputs released, nothing intermediate left, no dark file: storages and catalogue hold the same."""
+    assert system.storage_files("input") == []
+    assert system.storage_files("intermediate") == []
+    assert len(system.storage_files("output")) == sum(len(one.outputs) for one in carried)
+    catalogued = find_catalogued(system)
+    live = set().union(*(paths for state, paths in catalogued.items() if state in {"closed", "uploaded"}))
+    on_disk = {str(path) for kind in ("input", "intermediate", "output", "logs") for path in system.storage_files(kind)}
+    assert on_disk == live
+
+
+def assert_events(run: GeneratedRun, carried: Carried) -> None:
+    assert carried.chain.state is ChainState.FINISHED, carried.chain.reason
+    assert len(carried.merged()) >= 1
+    assert read_events(carried.merged()) == expected_events(run.truth)
+
+
+def test_two_runs_at_once_give_exactly_the_true_events(tmp_path: Path) -> None:
+    """Invariants 4, 7 and 8: order kept, the damaged frame named, inputs released when the output is safe, no file left over."""
+    runs = [generate_run(tmp_path, 1, frames=30), generate_run(tmp_path, 2, frames=30, damage=7)]
+    with live_system(tmp_path / "home") as system:
+        first, second = carry_runs(system.url, runs, out=tmp_path / "out")
+        assert_events(runs[0], first)
+        assert_events(runs[1], second)
+        assert list(first.failures) == []
+        [(step, job)] = second.failures
+        assert step == "decode"
+        assert job.inputs == ["run000002-frame000007.raw"]
+        assert "CRC" in job.message
+        assert_storages_clean(system, [first, second])
+        kept = [path.name for path in system.storage_files("logs") if ".decode." in str(path)]
+        assert len(kept) == 30, "the logs of the step with the failed job are kept"
+
+
+class PilotKiller:
+    """Kills a pilot the first time a step is seen with jobs in a pilot's hands."""
+
+    def __init__(self, system: LiveSystem) -> None:
+        self._system = system
+        self.killed: dict[str, int] = {}
+
+    def look(self, chain: Chain, tasks: Sequence[ChainTask]) -> None:
+        for task in tasks:
+            busy = task.jobs is not None and task.jobs.leased + task.jobs.running > 0
+            if busy and task.step not in self.killed and self._system.pilots():
+                self.killed[task.step] = self._system.kill_a_pilot(len(self.killed))
+
+
+def test_pilots_killed_in_the_middle_of_each_step_change_nothing(tmp_path: Path) -> None:
+    """Invariants 3 and 7: a pilot's death costs time and nothing else."""
+    run = generate_run(tmp_path, 3, frames=40)
+    with live_system(tmp_path / "home") as system:
+        killer = PilotKiller(system)
+        [carried] = carry_runs(system.url, [run], out=tmp_path / "out", look=killer.look)
+        assert_events(run, carried)
+        assert {"decode", "build_events", "filter_events", "verify"} <= set(killer.killed)
+        assert [step.state for step in carried.chain.steps] == [StepState.FINISHED] * len(carried.chain.steps)
+        assert_storages_clean(system, [carried])

@@ -1,0 +1,214 @@
+"""A WMS without its web face and loops, on a real database: what the tests of its use cases act on."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import orjson
+
+from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
+from sluice.contracts.pilots import (
+    AnsweredReport,
+    AttemptReport,
+    Heartbeat,
+    HeartbeatAnswer,
+    JobToken,
+    LeaseRequest,
+    LogFile,
+    NodeResources,
+    OutputFile,
+    RegisterPilot,
+    StartedJob,
+)
+from sluice.contracts.plan import Boundary, MergeGroups, Resources
+from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, ReportAnswer, TaskMode
+from sluice.contracts.tasks import Task, TaskStatus
+from sluice.servicekit.database import Database
+from wms.db import splitting
+from wms.db.jobs import ClaimedJob
+from wms.db.reading import task_status
+from wms.usecases.accept_task import accept_task
+from wms.usecases.lease_jobs import Leased, lease_jobs
+from wms.usecases.register_pilot import register_pilot
+from wms.usecases.renew_leases import renew_leases
+from wms.usecases.report_attempts import report_attempts
+from wms.usecases.split_task import HOLD
+from wms.usecases.workload import Workload
+
+CHECKSUM = "sha256:" + "0" * 64
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def make_task(**changes: Any) -> Task:
+    """A map task with one output."""
+    uid = changes.pop("uid", None) or uuid4()
+    plain: dict[str, Any] = {
+        "uid": uid,
+        "chain_uid": uuid4(),
+        "step": "decode",
+        "template": "t",
+        "executable": {"class": "CommandLineTool"},
+        "args": {"threshold": 3},
+        "mode": TaskMode.MAP,
+        "dat_in_uid": uuid4(),
+        "dat_in_port": "frame",
+        "dat_out_uid": uuid4(),
+        "dat_out_port": "events",
+        "dat_stor_url": "file:///store",
+        "dat_out_url": f"file:///store/{uid}",
+        "log_out_uid": uuid4(),
+        "log_stor_url": "file:///logs",
+        "log_out_url": f"file:///logs/{uid}",
+        "backoff": 0.0,
+        "boundary": Boundary(),
+        "groups": MergeGroups(),
+        "resources": Resources(),
+    }
+    return Task(**{**plain, **changes})
+
+
+def input_file(seq: int, *, size: int = 100) -> dict[str, Any]:
+    name = f"frame-{seq:04}.raw"
+    return {"seq": seq, "name": name, "size": size, "checksum": CHECKSUM, "url": f"file:///in/{name}", "meta": {"frame": seq}}
+
+
+@dataclass
+class Stage:
+    """``lease`` and the like act as the pilot named; ``sent`` reads the outbox, where nothing is taken away."""
+
+    workload: Workload
+    tasks: dict[UUID, Task] = field(default_factory=dict)
+
+    @property
+    def database(self) -> Database:
+        return self.workload.database
+
+    async def add_task(self, task: Task, *, jobs: int) -> Task:
+        """The task with its jobs, active, made by the statements of the product."""
+        self.tasks[task.uid] = task
+        async with self.database.transaction() as tx:
+            await accept_task(tx, task)
+        token = uuid4()
+        async with self.database.transaction() as tx:
+            await tx.connection.execute(
+                "UPDATE tasks SET state = 'splitting', split_token = $2, split_until = now() WHERE uid = $1", task.uid, token
+            )
+            await tx.connection.fetchval(splitting.ADD_PAGE, task.uid, token, jobs, None, 0, 0, jobs - 1, True, HOLD)
+            await splitting.insert_jobs(tx.connection, task.uid, [(seq, [input_file(seq)]) for seq in range(jobs)])
+        self.workload.signal.ready()
+        return task
+
+    async def add_pilot(self, *, name: str = "p", cores: float = 8, ram: int = 16_000, gpus: Sequence[str] = ()) -> UUID:
+        uid = uuid4()
+        node = NodeResources(cores=cores, ram=ram, disk=1_000_000, gpus=list(gpus))
+        await register_pilot(
+            self.workload, RegisterPilot(uid=uid, name=name, host="h", slots=4, resources=node, version="1")
+        )
+        return uid
+
+    async def lease(self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0) -> list[ClaimedJob]:
+        return (await self.leased(pilot, jobs, wait=wait)).jobs
+
+    async def leased(self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0, known: Sequence[UUID] = ()) -> Leased:
+        return await lease_jobs(self.workload, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known)))
+
+    async def beat(
+        self, pilot: UUID, *, running: Sequence[ClaimedJob] = (), waiting: Sequence[ClaimedJob] = ()
+    ) -> HeartbeatAnswer:
+        heartbeat = Heartbeat(
+            running=[StartedJob(id=job.id, attempt=job.attempt, started_at=NOW) for job in running],
+            waiting=[JobToken(id=job.id, attempt=job.attempt) for job in waiting],
+        )
+        return await renew_leases(self.workload, pilot, heartbeat)
+
+    def report_of(
+        self,
+        job: ClaimedJob,
+        outcome: AttemptOutcome = AttemptOutcome.FINISHED,
+        *,
+        error: ErrorClass | None = None,
+        **changes: Any,
+    ) -> AttemptReport:
+        """A right report: with its output if it finished, and its log."""
+        task = self.tasks[job.task_uid]
+        name = f"{job.seq}.{job.attempt}"
+        good = outcome is AttemptOutcome.FINISHED
+        plain: dict[str, Any] = {
+            "id": job.id,
+            "attempt": job.attempt,
+            "outcome": outcome,
+            "started_at": NOW,
+            "ended_at": NOW,
+            "exit_code": 0 if good else 1,
+            "error_class": error if good or error else ErrorClass.TOOL_FAILED,
+            "message": "" if good else "exit code 1",
+            "outputs": [
+                OutputFile(port=o.port, name=f"{o.port}-{name}", size=1, checksum=CHECKSUM, url=f"{o.dat_out_url}/{o.port}-{name}")
+                for o in task.outputs
+                if good
+            ],
+            "log": LogFile(name=f"{name}.log", size=1, checksum=CHECKSUM, url=f"{task.log_out_url}/{name}.log"),
+        }
+        return AttemptReport(**{**plain, **changes})
+
+    async def report(self, pilot: UUID, *reports: AttemptReport) -> list[ReportAnswer]:
+        answers: list[AnsweredReport] = await report_attempts(self.workload, pilot, reports)
+        return [answer.answer for answer in answers]
+
+    async def finish(self, pilot: UUID, *jobs: ClaimedJob) -> list[ReportAnswer]:
+        return await self.report(pilot, *(self.report_of(job) for job in jobs))
+
+    async def fail(self, pilot: UUID, *jobs: ClaimedJob, error: ErrorClass = ErrorClass.TOOL_FAILED) -> list[ReportAnswer]:
+        return await self.report(pilot, *(self.report_of(job, AttemptOutcome.FAILED, error=error) for job in jobs))
+
+    async def status(self, task: Task) -> TaskStatus:
+        async with self.database.connection() as connection:
+            return await task_status(connection, task.uid)
+
+    async def states(self, task: Task) -> Counter[JobState]:
+        async with self.database.connection() as connection:
+            rows = await connection.fetch("SELECT state, count(*) AS n FROM jobs WHERE task_uid = $1 GROUP BY state", task.uid)
+        return Counter({JobState(row["state"]): row["n"] for row in rows})
+
+    async def execute(self, sql: str, *arguments: Any) -> None:
+        async with self.database.connection() as connection:
+            await connection.execute(sql, *arguments)
+
+    async def overdue(self, *jobs: ClaimedJob) -> None:
+        """Lets the leases on the jobs run out without waiting."""
+        await self.execute(
+            "UPDATE jobs SET lease_until = now() - interval '1 hour' WHERE id = ANY($1::bigint[]) AND lease_until IS NOT NULL",
+            [job.id for job in jobs],
+        )
+
+    async def sent(self) -> "Sent":
+        """Everything that was promised so far."""
+        async with self.database.connection() as connection:
+            rows = await connection.fetch("SELECT destination, body FROM outbox ORDER BY id")
+        sent = Sent()
+        for row in rows:
+            data = orjson.loads(row["body"])["data"]
+            if row["destination"] == DMS_FILES:
+                sent.add(RegisterFiles.model_validate(data))
+            elif row["destination"] == TASK_ENDED:
+                sent.ended.append(TaskEndedEvent.model_validate(data))
+        return sent
+
+
+@dataclass
+class Sent:
+    """``files``: data set → (job seq, name) of each file, repetitions too. ``close_at``: data set → all values sent."""
+
+    files: dict[UUID, list[tuple[int, str]]] = field(default_factory=dict)
+    close_at: dict[UUID, list[int]] = field(default_factory=dict)
+    ended: list[TaskEndedEvent] = field(default_factory=list)
+    messages: list[RegisterFiles] = field(default_factory=list)
+
+    def add(self, message: RegisterFiles) -> None:
+        self.messages.append(message)
+        self.files.setdefault(message.dataset_uid, []).extend((file.seq, file.name) for file in message.files)
+        if message.close_at is not None:
+            self.close_at.setdefault(message.dataset_uid, []).append(message.close_at)

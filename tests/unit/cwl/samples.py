@@ -1,0 +1,81 @@
+"""Templates for the tests, and the marks by which tests name places in them."""
+
+LINEAR = """\
+cwlVersion: v1.2
+class: Workflow
+doc: Counts and joins.
+$namespaces:
+  sluice: "urn:sluice:cwl:"
+sluice:match: {sluice:type: raw, detector: spd}
+requirements:
+  ScatterFeatureRequirement: {}
+inputs:
+  frames: File[]
+  limit:
+    type: int
+    default: 5
+  note: string?
+outputs:
+  all:
+    type: File
+    outputSource: join/joined
+steps:
+  count:
+    scatter: frame
+    in:
+      frame: frames
+      limit: limit
+    out: [number]
+    sluice:boundary: {minimum: 0.9}
+    run:
+      class: CommandLineTool
+      baseCommand: [head, -n]
+      inputs:
+        limit: {type: int, inputBinding: {position: 1}}
+        frame: {type: File, inputBinding: {position: 2}}
+      outputs:
+        number: stdout
+      requirements:
+        ToolTimeLimit: {timelimit: 10}
+  join:
+    in:
+      parts: count/number
+      note: note
+    out: [joined]
+    sluice:merge: {files: 10}
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      arguments: [$(inputs.parts)]
+      inputs:
+        parts: File[]
+        note: string?
+      outputs:
+        joined: stdout
+      requirements:
+        ToolTimeLimit: {timelimit: 10}
+"""
+
+#: Stands in front of what a finding is expected to point at; as often as findings are expected there.
+MARK = "¦"
+
+
+def edited(*edits: tuple[str, str], text: str = LINEAR) -> str:
+    """``text`` with each edit's first string, which must be there, replaced once."""
+    for old, new in edits:
+        assert old in text, f"{old!r} is not in the template"
+        text = text.replace(old, new, 1)
+    return text
+
+
+def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text without its marks, and the place (line, column) of each."""
+    places: list[tuple[int, int]] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        parts = line.split(MARK)
+        before = 0
+        for part in parts[:-1]:
+            before += len(part)
+            places.append((number, before + 1))
+    return text.replace(MARK, ""), places

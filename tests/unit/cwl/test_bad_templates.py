@@ -1,0 +1,139 @@
+"""Every reason against a template comes with its place. In each case the mark ¦ stands before what a message points at."""
+
+# ruff: noqa: E501 (a case is one line, so that the table can be read)
+import pytest
+
+from sluice.cwl import compile_template
+from tests.unit.cwl.samples import LINEAR, edited, unmarked
+
+Edits = list[tuple[str, str]]
+
+CASES: dict[str, tuple[Edits, list[str]]] = {
+    "misspelt field of a step": (
+        [("    scatter: frame", "    ¦scater: frame"), ("frame: frames", "¦frame: frames"), ("parts: count", "¦parts: count")],
+        ["no field 'scater' here; did you mean 'scatter'?", "add 'scatter: frame'", "takes File[], and 'count/number' is File"],
+    ),
+    "misspelt field of a tool": ([("      baseCommand: cat", "      ¦baseComand: cat")], ["did you mean 'baseCommand'?"]),
+    "misspelt extension": ([("sluice:boundary", "¦sluice:bondary")], ["did you mean 'sluice:boundary'?"]),
+    "extension in the wrong place": ([("      baseCommand: cat", "      baseCommand: cat\n      ¦sluice:rank: 2")], ["belongs to a step"]),
+    "step's extension on the workflow": ([("doc: Counts", "¦sluice:retry: {attempts: 2}\ndoc: Counts")], ["belongs to a step"]),
+    "share out of range": ([("{minimum: 0.9}", "{¦minimum: 1.9}")], ["less than or equal to 1, not 1.9"]),
+    "shares the wrong way round": ([("sluice:boundary: {minimum: 0.9}", "¦sluice:boundary: {minimum: 0.9, sufficient: 0.5}")], ["satisfied with"]),
+    "unknown key of an extension": ([("{minimum: 0.9}", "{¦minimun: 0.9}")], ["did you mean 'minimum'?"]),
+    "wrong type in an extension": ([("{files: 10}", "{¦files: ten}")], ["valid integer, not 'ten'"]),
+    "extension that is no mapping": ([("sluice:merge: {files: 10}", "¦sluice:merge: 10")], ["sluice:merge: {files: 25}"]),
+    "both kinds of groups": ([("sluice:merge: {files: 10}", "¦sluice:merge: {files: 10, bytes: 5}")], ["not both"]),
+    "merge tree": ([("{files: 10}", "{files: 10, ¦tree: true}")], ["'tree' is not supported yet"]),
+    "groups on a map step": ([("sluice:boundary: {minimum: 0.9}", "¦sluice:merge: {files: 3}")], ["groups are for steps that take a File[]"]),
+    "extension not there yet": ([("sluice:merge: {files: 10}", "¦sluice:batch: {files: 10}")], ["'sluice:batch' is not supported yet"]),
+    "namespace not declared": ([('  sluice: "urn:sluice:cwl:"', "  x: 'urn:x:'"), ("sluice:match", "¦sluice:match")], ["prefix 'sluice' is not declared"]),
+    "wrong condition": ([("detector: spd", "¦detector: {from: 1}")], ["{minimum, maximum} or {glob}"]),
+    "binding to no parameter": ([("doc: Counts", "sluice:bind: {¦limmit: run}\ndoc: Counts")], ["did you mean 'limit'?"]),
+    "binding to the data set": ([("doc: Counts", "sluice:bind: {¦frames: run}\ndoc: Counts")], ["'frames' is the data set"]),
+    "retention": ([("doc: Counts", "sluice:retention: {¦input: burn}\ndoc: Counts")], ["'delete' or 'keep'"]),
+    "priority": ([("doc: Counts", "¦sluice:priority: high\ndoc: Counts")], ["whole number"]),
+    "unknown type": ([("limit:\n    type: int", "limit:\n    ¦type: intt")], ["there is no type 'intt'; did you mean 'int'?"]),
+    "unknown source": ([("frame: frames", "¦frame: framess")], ["no input 'framess' of the workflow; did you mean 'frames'?"]),
+    "unknown step": ([("parts: count/number", "¦parts: cuont/number")], ["there is no step 'cuont'; did you mean 'count'?"]),
+    "unknown output": ([("parts: count/number", "¦parts: count/numbers")], ["has no output 'numbers' in its 'out'; did you mean 'number'?"]),
+    "unknown output of the tool": (
+        [("out: [number]", "out: [¦numbr]"), ("parts: count/number", "¦parts: count/number")],
+        ["has no output 'numbr'; did you mean 'number'?", "has no output 'number' in its 'out'"],
+    ),
+    "unknown input of the tool": ([("      note: note", "      ¦notes: note")], ["has no input 'notes'; did you mean 'note'?"]),
+    "value that the tool needs": ([("    in:\n      frame: frames\n      limit: limit", "    ¦in:\n      frame: frames")], ["gives no value for 'limit'"]),
+    "types across a link": ([("limit:\n    type: int\n    default: 5", "limit: string"), ("limit: limit", "¦limit: limit")], ["takes int, and 'limit' is string"]),
+    "type of an output": ([("    type: File\n    outputSource", "    type: File[]\n    ¦outputSource")], ["output 'all' takes File[], and 'join/joined' is File"]),
+    "no scatter": (
+        [("    scatter: frame\n", ""), ("frame: frames", "¦frame: frames"), ("parts: count", "¦parts: count")],
+        ["add 'scatter: frame' to run the tool on each file", "takes File[], and 'count/number' is File"],
+    ),
+    "scatter on a merge": (
+        [("  join:\n", "  join:\n    scatter: parts\n"), ("parts: count", "¦parts: count"), ("sluice:merge", "¦sluice:merge"), ("outputSource", "¦outputSource")],
+        ["takes File, and 'join/joined' is File[]", "leave 'scatter: parts' out", "groups are for steps"],
+    ),
+    "scatter over a parameter": ([("scatter: frame", "¦scatter: limit"), ("frame: frames", "¦frame: frames"), ("limit: limit", "¦limit: limit")], ["which is no data set", "takes File, and 'frames' is File[]", "takes int[], and 'limit' is int"]),
+    "scatter over several": ([("scatter: frame", "¦scatter: [frame, limit]\n    scatterMethod: dotproduct"), ("limit: limit", "¦limit: limit")], ["scatters over several inputs", "takes int[]"]),
+    "scatter over nothing": ([("scatter: frame", "¦scatter: fram"), ("frame: frames", "¦frame: frames")], ["did you mean 'frame'?", "takes File, and 'frames' is File[]"]),
+    "scatter without its requirement": ([("requirements:\n  ScatterFeatureRequirement: {}\n", ""), ("scatter: frame", "¦scatter: frame")], ["ScatterFeatureRequirement"]),
+    "cycle": ([("  count:\n", "  ¦count:\n"), ("frame: frames", "¦frame: join/joined")], ["in a circle: count → join → count", "leave 'scatter: frame' out"]),
+    "no data set": ([("inputs:\n  frames: File[]", "¦inputs:\n  frames: string[]"), ("frame: frames", "¦frame: frames")], ["exactly one must be of type File[]", "takes File[], and 'frames' is string[]"]),
+    "two data sets": ([("  limit:\n    type: int\n    default: 5", "  ¦limit: File[]"), ("limit: limit", "¦limit: limit")], ["second input of type File[]", "takes int, and 'limit' is File[]"]),
+    "step with two data sets": (
+        [("      note: note", "      ¦note: frames"), ("note: string?\n      outputs", "note: File[]\n      outputs")],
+        ["takes two data sets, by 'parts' and by 'note'"],
+    ),
+    "step without a data set": ([("  join:", "  ¦join:"), ("      parts: count/number\n", ""), ("        parts: File[]\n", "")], ["takes no data set"]),
+    "file as a parameter": ([("  note: string?", "  note:\n    ¦type: File?"), ("      note: note\n", "")], ["files as parameters are not supported yet"]),
+    "data set taken as anything": ([("parts: File[]", "¦parts: Any")], ["write File[]"]),
+    "wrong default": ([("    default: 5", "    ¦default: five")], ["must be of type int, not 'five'"]),
+    "missing tool": ([("    run:\n      class: CommandLineTool\n      baseCommand: cat", "    xrun:\n      class: CommandLineTool\n      baseCommand: cat"), ("  join:", "  ¦join:"), ("xrun", "¦xrun")], ["'run' is missing", "no field 'xrun' here"]),
+    "nested workflow": ([("class: CommandLineTool\n      baseCommand: cat", "¦class: Workflow\n      baseCommand: cat")], ["nested Workflow"]),
+    "expression tool": ([("class: CommandLineTool\n      baseCommand: cat", "¦class: ExpressionTool\n      baseCommand: cat")], ["ExpressionTool"]),
+    "conditional step": ([("    scatter: frame", "    scatter: frame\n    ¦when: $(inputs.limit > 3)")], ["'when' of step 'count'"]),
+    "expression in a step": ([("limit: limit", "limit: {¦valueFrom: $(2)}")], ["is an expression"]),
+    "several sources": ([("parts: count/number", "parts: {¦source: [count/number, frames], ¦linkMerge: merge_flattened}")], ["several sources", "'linkMerge' of input 'parts'"]),
+    "secondary files": ([("limit: {type: int,", "limit: {type: int, "), ("frame: {type: File,", "frame: {type: File, ¦secondaryFiles: [.idx],")], ["secondaryFiles"]),
+    "several files from a job": ([("joined: stdout", "joined: {¦type: 'File[]', outputBinding: {glob: '*'}}"), ("    outputSource", "    ¦outputSource")], ["takes File, and 'join/joined' is File[]", "several files from one job"]),
+    "folder from a job": ([("joined: stdout", "joined: {¦type: Directory, outputBinding: {glob: d}}"), ("    outputSource", "    ¦outputSource")], ["takes File, and 'join/joined' is Directory", "is a Directory"]),
+    "number from a job": ([("joined: stdout", "joined: {¦type: int, outputBinding: {glob: d}}"), ("    outputSource", "    ¦outputSource")], ["takes File", "only files become data sets"]),
+    "output that is an input": ([("outputSource: join/joined", "¦outputSource: frames")], ["outputs come from steps"]),
+    "same output twice": ([("outputs:\n  all:", "outputs:\n  first: {type: File, outputSource: join/joined}\n  all:"), ("    outputSource: join", "    ¦outputSource: join")], ["are the same data set"]),
+    "key twice": ([("    out: [number]", "    out: [number]\n    ¦out: [number]")], ["'out' stands twice here; the first is in line 25"]),
+    "required container": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ¦DockerRequirement: {dockerPull: x}\n  join")], ["containers are not supported yet"]),
+    "unknown requirement": ([("ToolTimeLimit: {timelimit: 10}\n  join", "¦ToolTimeLimt: {timelimit: 10}\n  join")], ["did you mean 'ToolTimeLimit'?"]),
+    "negative amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {¦ramMin: -1}\n  join")], ["must be greater than 0"]),
+    "value of the wrong type": ([("baseCommand: cat", "baseCommand: cat\n      successCodes: [0, ¦x]")], ["is not int"]),
+    "import": ([("inputs:\n        parts: File[]", "inputs:\n        parts: {¦$import: types.yml}")], ["reads another file"]),
+    "file outside": ([("note: string?\n      outputs", "note: string?\n        extra: {type: File, default: {class: File, ¦location: /etc/passwd}}\n      outputs")], ["outside this text"]),
+    "unknown version": ([("cwlVersion", "¦cwlVersion"), ("v1.2", "v3.0")], ["'v3.0' is not supported"]),
+    "namespaces that are none": ([("\n  sluice: \"urn:sluice:cwl:\"", " 5"), ("$namespaces", "¦$namespaces"), ("sluice:match", "¦sluice:match")], ["maps prefixes", "is not declared"]),
+    "no version": ([("cwlVersion: v1.2\nclass", "¦class")], ["there is no 'cwlVersion'"]),
+    "no class": ([("cwlVersion: v1.2\nclass: Workflow", "¦cwlVersion: v1.2")], ["there is no 'class'"]),
+    "misspelt class": ([("class: Workflow", "¦class: Worklfow")], ["did you mean 'Workflow'?"]),
+    "tool alone": ([("class: Workflow", "¦class: CommandLineTool")], ["not a CommandLineTool"]),
+    "not YAML": ([("doc: Counts and joins.\n$namespaces:", "doc: [Counts\n$namespaces¦:")], ["not YAML"]),
+    "name that cannot be used": ([("  note: string?", "  ¦no te: string?"), ("      note: note\n", "")], ["'no te' cannot be used"]),
+    "list of names with a duplicate": ([("out: [number]", "out: [number, ¦number]")], ["two outputs of step 'count' named 'number'"]),
+    "many at once": (
+        [("sluice:boundary", "¦sluice:bondary"), ("frame: frames", "¦frame: framess"), ("baseCommand: cat", "¦baseComand: cat"), ("    default: 5", "    ¦default: x")],
+        ["the default of parameter 'limit'", "'framess'", "'sluice:bondary'", "'baseComand'"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_reason_comes_with_its_place(case: str) -> None:
+    edits, messages = CASES[case]
+    text, places = unmarked(edited(*edits))
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is None
+    found = [(error.line, error.column) for error in compiled.errors]
+    assert found == places, "\n".join(map(str, compiled.errors))
+    for error, part in zip(compiled.errors, messages, strict=True):
+        assert part in error.message
+        assert error.file == "workflow.cwl"
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        ([("  note: string?", "  ¦note: string?"), ("      note: note\n", "")], "'note' is never used"),
+        ([("  count:\n", "  ¦count:\n"), ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join", "  join")], "has no time limit"),
+        ([("        parts: File[]\n", "        parts: {type: 'File[]', ¦inputBinding: {}}\n")], "takes minutes for thousands of files"),
+        ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n      hints:\n        ¦DockerRequirement: {dockerPull: x}\n  join")], "is a hint"),
+        ([("{timelimit: 10}\n  join", "{timelimit: 10}\n        ResourceRequirement: {¦ramMin: $(inputs.limit)}\n  join")], "is an expression"),
+        ([("    type: int\n    default: 5", "    type: int?"), ("limit: limit", "¦limit: limit")], "takes int, and 'limit' is int?"),
+        ([("requirements:\n  Scatter", "hints:\n  ¦acme:Fast: {}\nrequirements:\n  Scatter")], "'acme:Fast' is not known here"),
+    ],
+)  # fmt: skip
+def test_what_is_legal_and_hurts_is_a_warning(edits: Edits, message: str) -> None:
+    text, places = unmarked(edited(*edits))
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, compiled.errors
+    assert [(warning.line, warning.column) for warning in compiled.warnings] == places
+    assert message in compiled.warnings[0].message
+
+
+def test_the_sample_is_right() -> None:
+    assert compile_template(LINEAR, name="t").findings == []

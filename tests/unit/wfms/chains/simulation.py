@@ -1,0 +1,108 @@
+"""A chain carried along in memory: events in, the rules' settlement applied, what happened written down."""
+
+from dataclasses import dataclass, field, replace
+from uuid import UUID, uuid5
+
+from sluice.contracts.plan import Plan
+from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from wfms.chains.domain.settle import Settlement, outputs, settle
+from wfms.chains.domain.tasks import ports
+from wfms.chains.domain.transitions import CHAIN_MOVES, DATASET_MOVES, STEP_MOVES
+from wfms.chains.domain.view import ChainView, DatasetView, StepView
+
+SPACE = UUID(int=7)
+INPUT = UUID(int=1)
+
+
+def uid_of(step: str, port: str | None) -> UUID:
+    return uuid5(SPACE, f"{step}/{port}")
+
+
+@dataclass
+class Simulation:
+    plan: Plan
+    input_kept: bool = False
+    input_type: DatasetType = DatasetType.INPUT
+    started: list[str] = field(default_factory=list)
+    released: list[UUID] = field(default_factory=list)
+    uploads: list[UUID] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.view = ChainView(
+            plan=self.plan,
+            state=ChainState.IN_PROGRESS,
+            ending=None,
+            upload_asked=False,
+            input_type=self.input_type,
+            input_kept=self.input_kept,
+            steps={one.name: StepView(StepState.PENDING) for one in self.plan.steps},
+            datasets=[DatasetView(INPUT, None, None, ChainDatasetStatus.READY)],
+        )
+        self.settle()
+
+    def move_step(self, name: str, to: StepState, **more: int | bool) -> None:
+        now = self.view.steps[name]
+        assert to in STEP_MOVES[now.state], f"{name}: {now.state} → {to}"
+        self.view = replace(self.view, steps={**self.view.steps, name: replace(now, state=to, **more)})  # type: ignore[arg-type] # names of StepView's fields
+
+    def move_datasets(self, uids: list[UUID], to: ChainDatasetStatus) -> None:
+        moved = []
+        for one in self.view.datasets:
+            if one.uid in uids:
+                assert to in DATASET_MOVES[one.status], f"{one}: → {to}"
+                one = replace(one, status=to)  # noqa: PLW2901 - the moved one takes its place
+            moved.append(one)
+        self.view = replace(self.view, datasets=moved)
+
+    def settle(self) -> None:
+        todo = settle(self.view)
+        for name in todo.start:
+            self.move_step(name, StepState.STARTING)
+        for name in todo.cancel:
+            self.move_step(name, StepState.CANCELED)
+        self.move_datasets(list(todo.ready), ChainDatasetStatus.READY)
+        self.move_datasets(list(todo.release), ChainDatasetStatus.FINISHED)
+        self.released += todo.release
+        self.uploads += todo.upload
+        if todo.state is not self.view.state:
+            assert todo.state in CHAIN_MOVES[self.view.state]
+            asked = self.view.upload_asked or todo.state is ChainState.UPLOADING
+            self.view = replace(self.view, state=todo.state, upload_asked=asked)
+        again = settle(self.view)
+        assert again == Settlement(state=self.view.state), "applied to its own result it gives nothing more to do"
+
+    def in_state(self, state: StepState) -> list[str]:
+        return [name for name, one in self.view.steps.items() if one.state is state]
+
+    def try_start(self, name: str) -> None:
+        """A start that was begun and broke off."""
+        self.view = replace(self.view, steps={**self.view.steps, name: replace(self.view.steps[name], tried=True)})
+
+    def start(self, name: str) -> None:
+        made = [DatasetView(uid_of(name, port), name, port, ChainDatasetStatus.IN_PROGRESS) for port in ports(self.plan, name)]
+        self.view = replace(self.view, datasets=[*self.view.datasets, *made])
+        if self.view.ending is None:
+            self.started.append(name)
+            self.move_step(name, StepState.IN_PROGRESS, tried=True, sent=True)
+        else:
+            self.move_step(name, StepState.CANCELED)
+        self.settle()
+
+    def end(self, name: str, state: StepState, failed_jobs: int = 0) -> None:
+        self.move_step(name, state, failed_jobs=failed_jobs)
+        if state is not StepState.FINISHED:
+            self.doom(ChainState(str(state)))
+        self.settle()
+
+    def doom(self, ending: ChainState) -> None:
+        self.view = replace(self.view, ending=self.view.ending or ending)
+        self.settle()
+
+    def uploaded(self, uid: UUID) -> None:
+        self.view = replace(
+            self.view, datasets=[replace(one, uploaded=True) if one.uid == uid else one for one in self.view.datasets]
+        )
+        self.settle()
+
+    def output_uids(self) -> set[UUID]:
+        return {one.uid for one in outputs(self.view)}

@@ -1,0 +1,166 @@
+"""What follows from a chain's state: order of steps, and the release rule (invariant 4), on chosen and on random plans."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sluice.contracts.plan import Plan, Retention, Source
+from sluice.contracts.states import ChainState, DatasetType, StepState
+from tests.unit.wfms.chains.plans import plan, plans, step, three_steps
+from tests.unit.wfms.chains.simulation import INPUT, Simulation, uid_of
+from wfms.chains.domain.graph import readers
+
+DELETE_ALL = Retention(input="delete", logs="delete")
+
+
+def run_step(chain: Simulation, name: str, failed_jobs: int = 0) -> None:
+    chain.start(name)
+    chain.end(name, StepState.FINISHED, failed_jobs)
+
+
+def test_only_two_generations_are_kept_and_the_first_input_goes_last() -> None:
+    chain = Simulation(three_steps(retention=DELETE_ALL))
+    run_step(chain, "decode")
+    assert chain.released == []
+    run_step(chain, "filter")
+    assert chain.released == [uid_of("decode", "out"), uid_of("decode", None)]
+    run_step(chain, "merge")
+    assert chain.released[2:] == [uid_of("filter", "out"), uid_of("filter", None)]
+    assert chain.view.state is ChainState.UPLOADING
+    assert chain.uploads == [uid_of("merge", "out")]
+    chain.uploaded(uid_of("merge", "out"))
+    assert chain.view.state is ChainState.FINISHED
+    assert chain.released[4:] == [INPUT]
+
+
+def test_logs_of_a_step_with_failed_jobs_stay() -> None:
+    chain = Simulation(three_steps(retention=DELETE_ALL))
+    run_step(chain, "decode", failed_jobs=1)
+    run_step(chain, "filter")
+    assert chain.released == [uid_of("decode", "out")]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_input_stays_where_somebody_else_needs_it(kept: bool) -> None:
+    chain = Simulation(plan(step("only"), outputs=[("only", "out")]), input_kept=kept)
+    run_step(chain, "only")
+    chain.uploaded(uid_of("only", "out"))
+    assert (INPUT in chain.released) is not kept
+
+
+def test_an_output_taken_as_input_is_never_released() -> None:
+    chain = Simulation(plan(step("only"), outputs=[("only", "out")]), input_type=DatasetType.OUTPUT)
+    run_step(chain, "only")
+    chain.uploaded(uid_of("only", "out"))
+    assert chain.released == []
+
+
+def test_what_a_running_step_reads_stays_though_the_chain_is_failing() -> None:
+    fork = plan(
+        step("decode"),
+        step("left", Source(step="decode", port="out")),
+        step("right", Source(step="decode", port="out")),
+        outputs=[("left", "out"), ("right", "out")],
+    )
+    chain = Simulation(fork)
+    run_step(chain, "decode")
+    chain.start("left")
+    chain.start("right")
+    chain.end("left", StepState.FAILED)
+    assert chain.view.state is ChainState.IN_PROGRESS
+    assert uid_of("decode", "out") not in chain.released
+    chain.end("right", StepState.CANCELED)
+    assert chain.view.state is ChainState.FAILED
+    assert set(chain.released) == {uid_of("decode", "out"), uid_of("left", "out"), uid_of("right", "out")}
+
+
+def test_a_start_broken_off_is_cleared_up_before_the_chain_ends() -> None:
+    chain = Simulation(three_steps())
+    chain.try_start("decode")
+    chain.doom(ChainState.CANCELED)
+    assert chain.view.state is ChainState.IN_PROGRESS
+    chain.start("decode")
+    assert chain.view.state is ChainState.CANCELED
+    assert chain.released == [uid_of("decode", "out"), uid_of("decode", None)]
+    assert chain.started == []
+
+
+def test_a_failed_upload_keeps_outputs_input_and_logs() -> None:
+    chain = Simulation(plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL))
+    run_step(chain, "only")
+    chain.doom(ChainState.FAILED)
+    assert chain.view.state is ChainState.FAILED
+    assert chain.released == []
+
+
+def check_released(chain: Simulation) -> None:
+    """No data set is released that a step still needs, nor twice."""
+    assert len(chain.released) == len(set(chain.released))
+    for dataset in chain.view.datasets:
+        if dataset.uid not in chain.released:
+            continue
+        if dataset.step is None:
+            assert chain.view.state is ChainState.FINISHED
+            continue
+        assert chain.view.steps[dataset.step].state.final
+        if dataset.port is not None:
+            assert all(chain.view.steps[one.name].state.final for one in readers(chain.plan, dataset.step, dataset.port))
+    if INPUT in chain.released:
+        assert chain.released[-1] == INPUT
+
+
+@settings(max_examples=300)
+@given(wanted=plans(), data=st.data())
+def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> None:
+    chain = Simulation(wanted)
+    while chain.view.state is ChainState.IN_PROGRESS:
+        possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
+        possible += [("end", name) for name in chain.in_state(StepState.IN_PROGRESS)]
+        what, name = data.draw(st.sampled_from(possible))
+        if what == "start":
+            source = wanted.step(name).source.step
+            assert source is None or chain.view.steps[source].state is StepState.FINISHED
+            chain.start(name)
+        else:
+            chain.end(name, StepState.FINISHED, data.draw(st.integers(0, 1)))
+        check_released(chain)
+    assert sorted(chain.started) == sorted(one.name for one in wanted.steps), "every step starts exactly once"
+    assert set(chain.uploads) == chain.output_uids()
+    for uid in data.draw(st.permutations(chain.uploads)):
+        assert chain.view.state is ChainState.UPLOADING
+        assert INPUT not in chain.released
+        chain.uploaded(uid)
+    assert chain.view.state is ChainState.FINISHED
+    check_released(chain)
+    between = {one.uid for one in chain.view.datasets if one.step is not None and one.port is not None}
+    assert between - set(chain.released) == chain.output_uids(), "all but the outputs are released in the end"
+    assert (INPUT in chain.released) is (wanted.retention.input == "delete")
+
+
+@settings(max_examples=300)
+@given(wanted=plans(), data=st.data())
+def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObject) -> None:
+    chain = Simulation(wanted)
+    while chain.view.state is ChainState.IN_PROGRESS:
+        possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
+        possible += [("try", name) for name in chain.in_state(StepState.STARTING) if not chain.view.steps[name].tried]
+        possible += [(end, name) for name in chain.in_state(StepState.IN_PROGRESS) for end in ("finished", "failed", "canceled")]
+        what, name = data.draw(st.sampled_from([*possible, ("cancel", "")]))
+        match what:
+            case "start":
+                chain.start(name)
+            case "try":
+                chain.try_start(name)
+            case "cancel":
+                chain.doom(ChainState.CANCELED)
+                possible = []
+            case end:
+                chain.end(name, StepState(end))
+        check_released(chain)
+    if chain.view.state is ChainState.UPLOADING:
+        return
+    assert chain.view.state is chain.view.ending
+    assert INPUT not in chain.released
+    between = {one.uid for one in chain.view.datasets if one.step is not None and one.port is not None}
+    assert between <= set(chain.released), "a chain that fails gives up everything in between"
+    assert len(chain.started) == len(set(chain.started))

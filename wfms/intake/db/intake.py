@@ -1,0 +1,102 @@
+"""Statements of the intake."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sluice.contracts.chains import NewChain
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.intake import Unmatched
+from sluice.contracts.problems import Finding
+from sluice.servicekit.database import Connection
+
+READ_CURSOR = "SELECT value FROM cursor"
+
+MOVE_CURSOR = """
+-- Nothing when another instance has moved it meanwhile.
+UPDATE cursor SET value = $2 WHERE value IS NOT DISTINCT FROM $1 RETURNING 1
+"""
+
+INSERT_HANDOVER = "INSERT INTO handovers (dataset_uid, chain) VALUES ($1, $2) ON CONFLICT (dataset_uid) DO NOTHING"
+
+CLAIM_HANDOVERS = """
+-- Those due; whoever takes one keeps it from the others for a while.
+UPDATE handovers SET attempts = attempts + 1, next_try_at = now() + $1
+WHERE dataset_uid IN (
+    SELECT dataset_uid FROM handovers WHERE next_try_at <= now() ORDER BY next_try_at LIMIT $2 FOR UPDATE SKIP LOCKED
+)
+RETURNING dataset_uid, chain, attempts
+"""
+
+POSTPONE_HANDOVER = "UPDATE handovers SET next_try_at = now() + $2, reason = $3 WHERE dataset_uid = $1"
+
+DELETE_HANDOVER = "DELETE FROM handovers WHERE dataset_uid = $1 RETURNING 1"
+
+UPSERT_UNMATCHED = """
+INSERT INTO unmatched (dataset_uid, dataset_name, reason, findings, since) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (dataset_uid) DO UPDATE SET reason = EXCLUDED.reason, findings = EXCLUDED.findings
+"""
+
+DELETE_UNMATCHED = "DELETE FROM unmatched WHERE dataset_uid = $1 RETURNING 1"
+
+HAS_UNMATCHED = "SELECT EXISTS (SELECT 1 FROM unmatched WHERE dataset_uid = $1)"
+
+SELECT_UNMATCHED = """
+SELECT dataset_uid, dataset_name, reason, findings, since FROM unmatched ORDER BY since DESC, dataset_uid LIMIT $1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    dataset: UUID
+    chain: NewChain
+    attempts: int
+
+
+async def read_cursor(connection: Connection) -> str | None:
+    value: str | None = await connection.fetchval(READ_CURSOR)
+    return value
+
+
+async def move_cursor(connection: Connection, *, old: str | None, new: str | None) -> bool:
+    """False when another instance has moved it meanwhile."""
+    return await connection.fetchval(MOVE_CURSOR, old, new) is not None
+
+
+async def insert_handover(connection: Connection, chain: NewChain) -> None:
+    await connection.execute(INSERT_HANDOVER, chain.dataset.uid, chain.model_dump(mode="json"))
+
+
+async def claim_handovers(connection: Connection, *, hold: timedelta, limit: int) -> list[Handover]:
+    rows = await connection.fetch(CLAIM_HANDOVERS, hold, limit)
+    return [Handover(row["dataset_uid"], NewChain.model_validate(row["chain"]), row["attempts"]) for row in rows]
+
+
+async def postpone_handover(connection: Connection, dataset: UUID, *, pause: timedelta, reason: str) -> None:
+    await connection.execute(POSTPONE_HANDOVER, dataset, pause, reason)
+
+
+async def delete_handover(connection: Connection, dataset: UUID) -> bool:
+    """False when it was deleted before."""
+    return await connection.fetchval(DELETE_HANDOVER, dataset) is not None
+
+
+async def put_unmatched(
+    connection: Connection, dataset: Dataset, *, reason: str, now: datetime, findings: list[Finding] | None = None
+) -> None:
+    listed = [finding.model_dump(mode="json") for finding in findings or []]
+    await connection.execute(UPSERT_UNMATCHED, dataset.uid, dataset.name, reason, listed, now)
+
+
+async def has_unmatched(connection: Connection, dataset: UUID) -> bool:
+    return bool(await connection.fetchval(HAS_UNMATCHED, dataset))
+
+
+async def delete_unmatched(connection: Connection, dataset: UUID) -> bool:
+    """False when it was not (or no longer) there."""
+    return await connection.fetchval(DELETE_UNMATCHED, dataset) is not None
+
+
+async def select_unmatched(connection: Connection, *, limit: int) -> list[Unmatched]:
+    """Newest first."""
+    return [Unmatched.model_validate(dict(row)) for row in await connection.fetch(SELECT_UNMATCHED, limit)]

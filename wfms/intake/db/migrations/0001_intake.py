@@ -1,0 +1,51 @@
+"""The cursor, decisions on their way to the chain service, and data sets that fit no template."""
+
+from alembic import op
+
+from sluice.servicekit.database import MESSAGING_TABLES
+
+revision = "wfms_intake0001"
+down_revision = None
+
+CURSOR = """
+-- One row: the DMS's cursor after the last data set decided upon; null at the very beginning.
+CREATE TABLE cursor (
+    only boolean PRIMARY KEY DEFAULT true CHECK (only),
+    value text
+)
+"""
+
+FIRST = "INSERT INTO cursor DEFAULT VALUES"
+
+HANDOVERS = """
+-- Decided, and not yet known to be with the chain service.
+CREATE TABLE handovers (
+    dataset_uid uuid PRIMARY KEY,
+    -- A NewChain.
+    chain jsonb NOT NULL,
+    attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
+    next_try_at timestamptz NOT NULL DEFAULT now(),
+    reason text NOT NULL DEFAULT ''
+)
+"""
+
+UNMATCHED = """
+CREATE TABLE unmatched (
+    dataset_uid uuid PRIMARY KEY,
+    dataset_name text NOT NULL,
+    reason text NOT NULL CHECK (reason <> ''),
+    findings jsonb NOT NULL DEFAULT '[]',
+    since timestamptz NOT NULL
+)
+"""
+
+DUE = "CREATE INDEX handovers_due ON handovers (next_try_at)"
+NEWEST = "CREATE INDEX unmatched_since ON unmatched (since DESC)"
+
+
+def upgrade() -> None:
+    for statement in MESSAGING_TABLES.split(";\n"):
+        if statement.strip():
+            op.execute(statement)
+    for statement in (CURSOR, FIRST, HANDOVERS, UNMATCHED, DUE, NEWEST):
+        op.execute(statement)

@@ -1,0 +1,22 @@
+"""Settings of the intake."""
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from sluice.servicekit.settings import ServiceSettings
+
+
+class IntakeSettings(ServiceSettings):
+    """``SLUICE_INTAKE_…``; times in seconds."""
+
+    model_config = SettingsConfigDict(env_prefix="SLUICE_INTAKE_", env_nested_delimiter="__", extra="ignore", frozen=True)
+
+    port: int = 8085
+    #: How often the DMS is asked for new data sets; events make it sooner.
+    period: float = Field(default=5.0, gt=0)
+    #: Data sets decided upon in one go.
+    page: int = Field(default=100, ge=1, le=10_000)
+    #: How long one instance may be at the handing over of a data set before another takes over.
+    hold: float = Field(default=60.0, ge=0)
+    #: Longest pause between tries while the chain service does not answer.
+    longest_pause: float = Field(default=30.0, ge=0)

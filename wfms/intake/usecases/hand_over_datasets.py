@@ -1,0 +1,54 @@
+"""Hands decided data sets over to the chain service."""
+
+import asyncio
+from datetime import timedelta
+
+import structlog
+
+from sluice.clients.chains import ChainsClient
+from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
+from sluice.servicekit.database import Database
+from sluice.servicekit.logging import log_ids
+from wfms.intake.db import intake
+from wfms.intake.db.intake import Handover
+
+log = structlog.get_logger(__name__)
+
+BATCH = 16
+
+
+async def hand_over_datasets(database: Database, chains: ChainsClient, *, hold: timedelta, longest_pause: timedelta) -> bool:
+    """Effect: a decision that the chain service has taken is forgotten here; one that it refuses becomes an unmatched data set
+    with its reasons; otherwise it waits. Repeating one is harmless: the chain service answers with the first chain. Messages:
+    none. Errors: none. True when there may be more."""
+    async with database.connection() as connection:
+        claimed = await intake.claim_handovers(connection, hold=hold, limit=BATCH)
+    await asyncio.gather(*(_hand_over(database, chains, one, longest_pause) for one in claimed))
+    return len(claimed) == BATCH
+
+
+async def _hand_over(database: Database, chains: ChainsClient, handover: Handover, longest_pause: timedelta) -> None:
+    with log_ids(dataset=handover.dataset):
+        try:
+            chain = await chains.new_dataset(handover.chain)
+        except (Unprocessable, Conflict) as refusal:
+            await _refused(database, handover, refusal)
+        except ServiceError as error:
+            pause = min(timedelta(seconds=0.25 * 2 ** min(handover.attempts, 16)), longest_pause)
+            async with database.connection() as connection:
+                await intake.postpone_handover(connection, handover.dataset, pause=pause, reason=error.detail)
+            log.warning("handover.waits", attempts=handover.attempts, reason=error.detail)
+        else:
+            async with database.connection() as connection:
+                await intake.delete_handover(connection, handover.dataset)
+            log.info("handover.done", chain=str(chain.uid))
+
+
+async def _refused(database: Database, handover: Handover, refusal: ServiceError) -> None:
+    now = database.clock.now()
+    async with database.transaction() as transaction:
+        if await intake.delete_handover(transaction.connection, handover.dataset):
+            await intake.put_unmatched(
+                transaction.connection, handover.chain.dataset, reason=refusal.detail, now=now, findings=refusal.findings
+            )
+    log.warning("handover.refused", reason=refusal.detail)

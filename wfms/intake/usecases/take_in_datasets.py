@@ -1,0 +1,41 @@
+"""Looks for new data sets and decides which template takes each.
+
+The decisions and the cursor's move commit together, so each data set is decided upon once, whatever happens before or after: a
+crash repeats the page from the old cursor, and of two instances with the same page the guarded move lets one win. The handing
+over to the chain service follows from what was written down (``hand_over_datasets``): neither an outage there nor a template
+changed meanwhile makes a second chain (invariant 1) or loses one (invariant 7).
+"""
+
+import structlog
+
+from sluice.clients.dms import DmsClient
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.states import DatasetType
+from sluice.servicekit.database import Database
+from wfms.intake.db import intake
+from wfms.intake.domain.matching import decide
+from wfms.intake.usecases.record_decision import record_decision
+
+log = structlog.get_logger(__name__)
+
+
+async def take_in_datasets(database: Database, *, dms: DmsClient, operator: OperatorClient, page: int) -> bool:
+    """Effect: the next ``page`` data sets closed after the cursor are decided upon, and the cursor is behind them. Those on
+    demand are left alone. Messages: none. Errors: ``NotAvailable`` where the DMS or the operator service does not answer (nothing
+    has changed then). True when there may be more."""
+    async with database.connection() as connection:
+        cursor = await intake.read_cursor(connection)
+    found = await dms.closed_datasets(after=cursor, type=DatasetType.INPUT, limit=page)
+    if not found.datasets:
+        return False
+    wanted = [dataset for dataset in found.datasets if not dataset.on_demand]
+    templates = (await operator.templates()).templates if wanted else []
+    decisions = [(dataset, decide(dataset, templates)) for dataset in wanted]
+    now = database.clock.now()
+    async with database.transaction() as transaction:
+        if not await intake.move_cursor(transaction.connection, old=cursor, new=found.cursor):
+            log.info("intake.overtaken", cursor=cursor)
+            return True
+        for dataset, decision in decisions:
+            await record_decision(transaction.connection, dataset, decision, now=now)
+    return len(found.datasets) >= page

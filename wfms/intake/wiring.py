@@ -1,0 +1,60 @@
+"""The intake, put together."""
+
+from datetime import timedelta
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.messages import INTAKE_WAKE
+from sluice.servicekit.consumer import WakeConsumer
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.lifecycle import Component
+from sluice.servicekit.links import Links
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.service import Service
+from sluice.servicekit.transport.base import Transport
+from wfms.intake.api.unmatched import unmatched_routes
+from wfms.intake.settings import IntakeSettings
+from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
+from wfms.intake.usecases.take_in_datasets import take_in_datasets
+
+NAME = "wfms.intake"
+#: Seconds between looks for decisions that wait for the chain service.
+HAND_OVER_PERIOD = 1.0
+
+
+def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Service:
+    metrics = ServiceMetrics(NAME)
+    database = Database(settings.database_url, source=NAME)
+    dms, operator = DmsClient(links.http("dms")), OperatorClient(links.http("wfms.operator"))
+    chains = ChainsClient(links.http("wfms.chains"))
+
+    async def hand_over() -> bool:
+        hold, longest_pause = timedelta(seconds=settings.hold), timedelta(seconds=settings.longest_pause)
+        return await hand_over_datasets(database, chains, hold=hold, longest_pause=longest_pause)
+
+    handing_over = Loop("intake.hand_over", hand_over, period=HAND_OVER_PERIOD, metrics=metrics)
+
+    async def take_in() -> bool:
+        more = await take_in_datasets(database, dms=dms, operator=operator, page=settings.page)
+        handing_over.wake()
+        return more
+
+    taking_in = Loop("intake.take_in", take_in, period=settings.period, metrics=metrics)
+    app = create_app(
+        NAME,
+        [unmatched_routes(database, dms=dms, operator=operator, wake=handing_over.wake)],
+        health=Health({"database": database.ping, "transport": transport.ping}),
+        metrics=metrics,
+    )
+    components: list[Component] = [
+        Migrator(settings.database_url, "wfms.intake.db.migrations"),
+        database,
+        handing_over,
+        taking_in,
+        WakeConsumer(transport=transport, queue=INTAKE_WAKE, wake=taking_in.wake),
+    ]
+    return Service(NAME, app, components)

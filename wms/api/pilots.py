@@ -1,0 +1,100 @@
+"""Routes for pilots. The three that carry many jobs read and write JSON without detours: they are the hot path."""
+
+from typing import Annotated
+from uuid import UUID
+
+import orjson
+from fastapi import APIRouter, Depends, Request, Response
+
+from sluice.contracts.pilots import (
+    Heartbeat,
+    HeartbeatAnswer,
+    Lease,
+    LeaseRequest,
+    PilotList,
+    RegisterPilot,
+    Registration,
+    Report,
+    ReportAnswers,
+    SignOff,
+)
+from sluice.contracts.problems import NotFound
+from sluice.servicekit.http import errors
+from wms.api.raw_body import parsed, schema_of
+from wms.usecases.drain_pilot import drain_pilot
+from wms.usecases.lease_jobs import Leased, lease_jobs
+from wms.usecases.list_pilots import list_pilots
+from wms.usecases.register_pilot import register_pilot
+from wms.usecases.renew_leases import renew_leases
+from wms.usecases.report_attempts import report_attempts
+from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.usecases.workload import Workload
+
+
+def pilots_router(workload: Workload) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/pilots", tags=["pilots"])
+
+    @router.get("")
+    async def pilots() -> PilotList:
+        return PilotList(pilots=await list_pilots(workload))
+
+    @router.post("")
+    async def register(body: RegisterPilot) -> Registration:
+        return await register_pilot(workload, body)
+
+    @router.post("/{uid}/lease", response_model=Lease, responses=errors(NotFound), openapi_extra=schema_of(LeaseRequest))
+    async def lease(uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]) -> Response:
+        """As many jobs as asked for, if there are; else waits for some."""
+
+        async def connected() -> bool:
+            return not await request.is_disconnected()
+
+        return _json(_lease_body(await lease_jobs(workload, uid, body, connected=connected)))
+
+    @router.post(
+        "/{uid}/heartbeat", response_model=HeartbeatAnswer, responses=errors(NotFound), openapi_extra=schema_of(Heartbeat)
+    )
+    async def heartbeat(uid: UUID, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]) -> Response:
+        """Renews leases, brings commands."""
+        return _json((await renew_leases(workload, uid, body)).model_dump_json().encode())
+
+    @router.post("/{uid}/report", response_model=ReportAnswers, responses=errors(NotFound), openapi_extra=schema_of(Report))
+    async def report(uid: UUID, body: Annotated[Report, Depends(parsed(Report))]) -> Response:
+        """What became of attempts. Repeating it is fine."""
+        answers = ReportAnswers(answers=await report_attempts(workload, uid, body.reports))
+        return _json(answers.model_dump_json().encode())
+
+    @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
+    async def drain(uid: UUID) -> None:
+        await drain_pilot(workload, uid)
+
+    @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
+    async def sign_off(uid: UUID, body: SignOff) -> None:
+        await sign_off_pilot(workload, uid, body.returned)
+
+    return router
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
+
+
+def _lease_body(leased: Leased) -> bytes:
+    """A ``Lease``; inputs and descriptions of tasks are JSON already and are passed on as they are."""
+    return orjson.dumps(
+        {
+            "seconds": leased.seconds,
+            "drain": leased.drain,
+            "tasks": [orjson.Fragment(task.for_pilots) for task in leased.tasks],
+            "jobs": [
+                {
+                    "id": job.id,
+                    "attempt": job.attempt,
+                    "task_uid": job.task_uid,
+                    "seq": job.seq,
+                    "inputs": orjson.Fragment(job.inputs),
+                }
+                for job in leased.jobs
+            ],
+        }
+    )

@@ -1,0 +1,76 @@
+"""Routes for operators and the WfMS: tasks and jobs."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
+from sluice.servicekit.http import errors
+from wms.usecases import explain, read_tasks, retry_jobs
+from wms.usecases.cancel_task import cancel_task
+from wms.usecases.prioritise_task import prioritise_task
+from wms.usecases.workload import Workload
+
+Limit = Annotated[int, Query(ge=1, le=10_000)]
+
+
+def tasks_router(workload: Workload) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
+
+    @router.get("")
+    async def tasks(
+        uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None, state: TaskState | None = None, limit: Limit = 1000
+    ) -> TaskStatusList:
+        """Those of the given uids that are known; without any, the latest."""
+        return TaskStatusList(tasks=await read_tasks.read_tasks(workload, uid or [], state=state, limit=limit))
+
+    @router.get("/{uid}", responses=errors(NotFound))
+    async def task(uid: UUID) -> TaskStatus:
+        return await read_tasks.read_task(workload, uid)
+
+    @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
+    async def jobs(uid: UUID, state: JobState | None = None, after: str | None = None, limit: Limit = 1000) -> JobPage:
+        """In order of their sequence numbers."""
+        return await read_tasks.read_jobs(workload, uid, state=state, after=after, limit=limit)
+
+    @router.get("/{uid}/explain", responses=errors(NotFound))
+    async def explain_task(uid: UUID) -> Explanation:
+        """Why it does not run, or why it ended as it did."""
+        return await explain.explain_task(workload, uid)
+
+    @router.post("/{uid}/rank", responses=errors(NotFound, Conflict))
+    async def rank(uid: UUID, body: Prioritise) -> TaskStatus:
+        """Higher runs earlier."""
+        return await prioritise_task(workload, uid, body.rank)
+
+    @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict))
+    async def cancel(uid: UUID) -> TaskStatus:
+        return await cancel_task(workload, uid)
+
+    @router.post("/{uid}/retry", responses=errors(NotFound, Conflict))
+    async def retry(uid: UUID) -> TaskStatus:
+        """Another round for its failed and held jobs."""
+        return await retry_jobs.retry_task(workload, uid)
+
+    return router
+
+
+def jobs_router(workload: Workload) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
+
+    @router.get("/{job_id}", responses=errors(NotFound))
+    async def job(job_id: int) -> Job:
+        return await read_tasks.read_job(workload, job_id)
+
+    @router.get("/{job_id}/explain", responses=errors(NotFound))
+    async def explain_job(job_id: int) -> Explanation:
+        return await explain.explain_job(workload, job_id)
+
+    @router.post("/{job_id}/retry", responses=errors(NotFound, Conflict))
+    async def retry(job_id: int) -> Job:
+        return await retry_jobs.retry_job(workload, job_id)
+
+    return router

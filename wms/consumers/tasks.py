@@ -1,0 +1,29 @@
+"""Queue ``wms.tasks``: new tasks from the WfMS; queue ``wms.wake``: data sets that were closed."""
+
+from collections.abc import Callable
+
+from sluice.contracts.messages import WMS_TASKS, WMS_WAKE
+from sluice.contracts.tasks import Task
+from sluice.servicekit.consumer import QueueConsumer, WakeConsumer
+from sluice.servicekit.database import Transaction
+from sluice.servicekit.transport.base import Transport
+from wms.usecases.accept_task import accept_task
+from wms.usecases.workload import Workload
+
+
+def task_consumer(workload: Workload, transport: Transport, *, on_applied: Callable[[], None]) -> QueueConsumer:
+    async def handle(tx: Transaction, task: Task) -> None:
+        await accept_task(tx, task)
+
+    return QueueConsumer(
+        transport=transport,
+        database=workload.database,
+        metrics=workload.metrics,
+        queue=WMS_TASKS,
+        handlers={WMS_TASKS: handle},
+        on_applied=on_applied,
+    )
+
+
+def wake_consumer(transport: Transport, *, wake: Callable[[], None]) -> WakeConsumer:
+    return WakeConsumer(transport=transport, queue=WMS_WAKE, wake=wake)

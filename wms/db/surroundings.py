@@ -1,0 +1,32 @@
+"""Statements for explanations."""
+
+from uuid import UUID
+
+from sluice.contracts.pilots import NodeResources
+from sluice.servicekit.database import Connection
+from wms.db.pilots import SELECT_NODES
+from wms.db.statement import statement
+from wms.db.tasks import demands
+from wms.domain.sentences import Surroundings
+
+SELECT_PAUSED = statement("""
+-- Jobs that pause before their next attempt: an end of the index jobs_ready.
+SELECT count(*) AS paused, extract(epoch FROM min(not_before) - now())::float AS next_in FROM jobs
+WHERE task_uid = $1 AND state = '{job.READY}' AND not_before > now()
+""")
+
+SELECT_PAUSE = statement("""
+SELECT extract(epoch FROM not_before - now())::float FROM jobs
+WHERE id = $1 AND state = '{job.READY}' AND not_before > now()
+""")
+
+
+async def surroundings(connection: Connection, task: UUID) -> Surroundings:
+    paused = await connection.fetchrow(SELECT_PAUSED, task)
+    nodes = [NodeResources.model_validate(row["resources"]) for row in await connection.fetch(SELECT_NODES)]
+    return Surroundings(
+        demands=await demands(connection),
+        nodes=nodes,
+        paused=paused["paused"] if paused else 0,
+        next_in=paused["next_in"] if paused else None,
+    )

@@ -1,0 +1,103 @@
+"""Explanations: why a task or a job does not run, or why it ended as it did, in one sentence with numbers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sluice.contracts.pilots import NodeResources
+from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.tasks import Job, TaskStatus
+from wms.domain.matching import Demand, misfit, order
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a task's waiting depends on: the other tasks with ready jobs, the pilots that take jobs, seconds until the next of its
+    jobs may be tried again (None: none pauses), and how many of its ready jobs pause."""
+
+    demands: Sequence[Demand]
+    nodes: Sequence[NodeResources]
+    paused: int = 0
+    next_in: float | None = None
+
+
+def plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def explain_task(task: TaskStatus, around: Surroundings) -> str:
+    """One sentence."""
+    match task.state:
+        case TaskState.FINISHED:
+            return f"Finished: {task.reason}."
+        case TaskState.FAILED | TaskState.CANCELED:
+            return f"{task.state.capitalize()}: {task.reason}."
+        case TaskState.WAITING:
+            reason = task.reason or "waiting for its turn to be split into jobs"
+            return f"{reason[:1].upper()}{reason[1:]}."
+        case TaskState.SPLITTING | TaskState.ACTIVE:
+            return _explain_live(task, around)
+
+
+def _explain_live(task: TaskStatus, around: Surroundings) -> str:
+    done = f"{task.finished} of {plural(task.total, 'job')} finished"
+    flying = task.leased + task.running
+    if flying:
+        held = f", {task.held} held" if task.held else ""
+        return f"In work: {done}, {flying} with pilots, {task.ready} ready{held}."
+    if task.ready == 0:
+        if task.held:
+            jobs = plural(task.held, "job")
+            return f"Waiting for a person: {done}, {jobs} held after pilots were lost with them; retry or cancel."
+        if task.state is TaskState.SPLITTING:
+            return f"Its input is being split into jobs: {task.total} so far."
+        return f"About to end: {done}."
+    if around.paused >= task.ready:
+        return (
+            f"Backing off: {plural(task.ready, 'job')} will be tried again, the first in {around.next_in or 0.0:.1f} s ({done})."
+        )
+    return f"{why_waiting(task, around)} ({task.ready} ready, {done})."
+
+
+def why_waiting(task: TaskStatus, around: Surroundings) -> str:
+    """Why ready jobs of the task are not leased."""
+    own = next((demand for demand in around.demands if demand.uid == task.uid), None)
+    if not around.nodes:
+        return "No pilot: none has registered that is alive and takes jobs"
+    if own is None:
+        return "Its jobs are being looked at"
+    reasons = [misfit(own, node) for node in around.nodes]
+    if all(reason is not None for reason in reasons):
+        largest = max(around.nodes, key=lambda node: (len(node.gpus), node.cores, node.ram))
+        return f"No pilot fits: a job {misfit(own, largest)} (the largest of {plural(len(around.nodes), 'pilot')})"
+    ahead = order(around.demands)
+    before = ahead[: ahead.index(own)]
+    if before:
+        jobs = sum(demand.ready for demand in before)
+        return f"Waiting behind {plural(len(before), 'task')} of higher rank or age with {plural(jobs, 'ready job')}"
+    return f"Next in line: all slots of {plural(len(around.nodes), 'pilot')} are taken, or about to be asked for"
+
+
+def explain_job(  # noqa: PLR0911 - one sentence for each state
+    job: Job, task: TaskStatus, *, retry: int, next_in: float | None, around: Surroundings
+) -> str:
+    """One sentence. ``retry``: most attempts that count; ``next_in``: seconds until it may be tried again."""
+    tries = f"{job.attempt} of at most {retry}" if job.attempt <= retry else str(job.attempt)
+    last = f"{job.error_class}: {job.message}" if job.error_class else job.message
+    match job.state:
+        case JobState.READY if next_in is not None and next_in > 0:
+            return f"Backing off for another {next_in:.1f} s after attempt {tries}, which ended with {last}."
+        case JobState.READY:
+            return f"Ready: {why_waiting(task, around)}."
+        case JobState.LEASED:
+            return f"Given to pilot {job.attempts[-1].pilot} (attempt {job.attempt}), which has not started it yet."
+        case JobState.RUNNING:
+            return f"Running on pilot {job.attempts[-1].pilot} (attempt {job.attempt})."
+        case JobState.FINISHED:
+            return f"Finished with attempt {job.attempt}."
+        case JobState.FAILED:
+            return f"Failed with attempt {tries}: {last}."
+        case JobState.HELD:
+            attempts = plural(job.attempt, "attempt")
+            return f"Held after {attempts}: several in a row were lost with their pilots ({last}); retry or cancel."
+        case JobState.CANCELED:
+            return f"Canceled: {job.message.removeprefix('canceled: ') or 'by request'}."

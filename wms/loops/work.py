@@ -1,0 +1,43 @@
+"""The WMS's periodic work: splitting, expiry of leases, lost pilots, ranks."""
+
+from sluice.clients.dms import DmsClient
+from sluice.servicekit.loop import Loop
+from wms.settings import WmsSettings
+from wms.usecases.expire_leases import expire_leases
+from wms.usecases.lose_pilots import lose_pilots
+from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.update_ranks import update_ranks
+from wms.usecases.workload import Workload
+
+
+def split_loops(workload: Workload, dms: DmsClient, settings: WmsSettings) -> list[Loop]:
+    """Several, so that a large data set does not keep small ones waiting."""
+
+    async def split() -> bool:
+        await split_waiting_tasks(workload, dms, page=settings.split_page)
+        return False
+
+    return [
+        Loop(f"split.{number}", split, period=settings.split_period, metrics=workload.metrics)
+        for number in range(settings.split_parallel)
+    ]
+
+
+def care_loops(workload: Workload, settings: WmsSettings) -> list[Loop]:
+    async def expire() -> bool:
+        return await expire_leases(workload)
+
+    async def lose() -> bool:
+        await lose_pilots(workload)
+        return False
+
+    async def rank() -> bool:
+        await update_ranks(workload, every=settings.rank_period)
+        return False
+
+    metrics = workload.metrics
+    return [
+        Loop("expiry", expire, period=settings.expiry_period, metrics=metrics),
+        Loop("pilots", lose, period=max(settings.expiry_period, settings.pilot_unseen / 4), metrics=metrics),
+        Loop("rank", rank, period=settings.rank_period, metrics=metrics),
+    ]

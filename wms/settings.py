@@ -1,0 +1,36 @@
+"""Settings of the WMS: ``SLUICE_WMS_…`` in the environment."""
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from sluice.servicekit.settings import ServiceSettings
+
+
+class WmsSettings(ServiceSettings):
+    model_config = SettingsConfigDict(env_prefix="SLUICE_WMS_", env_nested_delimiter="__", extra="ignore", frozen=True)
+
+    port: int = 8082
+    #: Seconds between two heartbeats of a pilot.
+    heartbeat: float = Field(default=10.0, gt=0)
+    #: Seconds after which a job whose pilot is silent is no longer that pilot's. At least three heartbeats.
+    lease: float = Field(default=60.0, gt=0)
+    #: Seconds beyond the lease before the job is given away.
+    lease_grace: float = Field(default=1.0, ge=0)
+    #: Seconds of silence after which a pilot is shown as lost.
+    pilot_unseen: float = Field(default=120.0, gt=0)
+    #: Pilots lost in a row with a job before it is held for a person.
+    losses: int = Field(default=5, ge=1)
+    #: Seconds between two looks for work of a request that waits; events make it faster.
+    poll: float = Field(default=1.0, gt=0)
+    #: Seconds between two looks at tasks whose input is not complete; events make it faster.
+    split_period: float = Field(default=2.0, gt=0)
+    #: Files read from the DMS, and jobs made, in one go.
+    split_page: int = Field(default=2000, ge=1, le=10_000)
+    #: Tasks that are split at the same time.
+    split_parallel: int = Field(default=3, ge=1, le=16)
+    #: Seconds between two looks for leases that have run out.
+    expiry_period: float = Field(default=1.0, gt=0)
+    #: Seconds between two steps of the rank formula.
+    rank_period: float = Field(default=30.0, gt=0)
+    #: Connections to the database.
+    database_connections: int = Field(default=10, ge=4, le=200)

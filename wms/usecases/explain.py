@@ -1,0 +1,27 @@
+"""Says why a task or a job does not run, or why it ended as it did."""
+
+from uuid import UUID
+
+from sluice.contracts.tasks import Explanation
+from wms.db.reading import job_with_attempts, task_status
+from wms.db.surroundings import SELECT_PAUSE, surroundings
+from wms.domain import sentences
+from wms.usecases.workload import Workload
+
+
+async def explain_task(workload: Workload, uid: UUID) -> Explanation:
+    """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
+    async with workload.database.connection() as connection:
+        status = await task_status(connection, uid)
+        return Explanation(text=sentences.explain_task(status, await surroundings(connection, uid)))
+
+
+async def explain_job(workload: Workload, job_id: int) -> Explanation:
+    """Precondition: the job exists. Effect: none. Messages: none. Raises ``NotFound``."""
+    async with workload.database.connection() as connection:
+        job = await job_with_attempts(connection, job_id)
+        status = await task_status(connection, job.task_uid)
+        known = (await workload.tasks.get(connection, [job.task_uid]))[job.task_uid]
+        pause = await connection.fetchval(SELECT_PAUSE, job_id)
+        around = await surroundings(connection, job.task_uid)
+    return Explanation(text=sentences.explain_job(job, status, retry=known.task.retry, next_in=pause, around=around))

@@ -1,0 +1,36 @@
+"""Shows tasks and their jobs."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.tasks import Job, JobPage, TaskStatus
+from wms.db import reading
+from wms.usecases.workload import Workload
+
+
+async def read_task(workload: Workload, uid: UUID) -> TaskStatus:
+    """Raises ``NotFound``. Reads only, as all functions here."""
+    async with workload.database.connection() as connection:
+        return await reading.task_status(connection, uid)
+
+
+async def read_tasks(workload: Workload, uids: Sequence[UUID], *, state: TaskState | None, limit: int) -> list[TaskStatus]:
+    """Those of ``uids`` that there are, in a state if one is given; without any, the latest first."""
+    async with workload.database.connection() as connection:
+        if not uids:
+            return await reading.latest_tasks(connection, state=state, limit=limit)
+        found = await reading.task_statuses(connection, uids)
+        return [task for task in found if state is None or task.state is state]
+
+
+async def read_jobs(workload: Workload, uid: UUID, *, state: JobState | None, after: str | None, limit: int) -> JobPage:
+    """A page of a task's jobs in order of seq. Raises ``NotFound``, ``Unprocessable``."""
+    async with workload.database.connection() as connection:
+        return await reading.job_page(connection, uid, state=state, after=after, limit=limit)
+
+
+async def read_job(workload: Workload, job_id: int) -> Job:
+    """A job with its attempts. Raises ``NotFound``."""
+    async with workload.database.connection() as connection:
+        return await reading.job_with_attempts(connection, job_id)

@@ -1,0 +1,56 @@
+"""Puts the WMS together."""
+
+from sluice.clients.dms import DmsClient
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.links import Links
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.service import Service
+from sluice.servicekit.transport.base import Transport
+from wms.api.pilots import pilots_router
+from wms.api.tasks import jobs_router, tasks_router
+from wms.consumers.tasks import task_consumer, wake_consumer
+from wms.loops.ready_listener import ReadyListener
+from wms.loops.work import care_loops, split_loops
+from wms.settings import WmsSettings
+from wms.usecases.workload import Terms, Workload
+
+
+def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
+    """The service, not started. The transport is started and stopped by the caller."""
+    database = Database(settings.database_url, source="wms", max_connections=settings.database_connections)
+    workload = Workload(database, terms=_terms(settings))
+    splitting = split_loops(workload, DmsClient(links.http("dms")), settings)
+
+    def wake() -> None:
+        for loop in splitting:
+            loop.wake()
+
+    health = Health({"database": database.ping, "broker": transport.ping})
+    routers = [tasks_router(workload), jobs_router(workload), pilots_router(workload)]
+    return Service(
+        name="wms",
+        app=create_app("wms", routers, health=health, metrics=workload.metrics),
+        components=[
+            Migrator(settings.database_url, "wms.db.migrations"),
+            database,
+            OutboxRelay(database, transport, workload.metrics),
+            ReadyListener(settings.database_url, workload.signal),
+            *splitting,
+            *care_loops(workload, settings),
+            task_consumer(workload, transport, on_applied=wake),
+            wake_consumer(transport, wake=wake),
+        ],
+    )
+
+
+def _terms(settings: WmsSettings) -> Terms:
+    return Terms(
+        heartbeat=settings.heartbeat,
+        lease=settings.lease,
+        grace=settings.lease_grace,
+        unseen=settings.pilot_unseen,
+        poll=settings.poll,
+        losses=settings.losses,
+    )
