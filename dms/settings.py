@@ -14,8 +14,9 @@ class DmsSettings(ServiceSettings):
     poll_seconds: float = Field(default=1.0, gt=0)
     #: Data sets deleted at the same time, and uploaded at the same time: one whose storage hangs must not keep the others.
     workers: int = Field(default=2, ge=1)
-    #: Files copied at the same time, and bundles of files removed at the same time.
+    #: Files copied at the same time.
     parallel_copies: int = Field(default=4, ge=1)
+    #: Bundles of files removed at the same time.
     parallel_removals: int = Field(default=8, ge=1)
     #: Seconds for which an instance keeps others off a data set it works on; renewed while it lives, three times as often.
     claim_seconds: float = Field(default=30.0, gt=0)

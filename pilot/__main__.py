@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         settings = PilotSettings(**given)
     except ValidationError as error:
-        print(f"sluice-pilot: {error}", file=sys.stderr)  # noqa: T201 - logging is not set up yet
+        print(f"sluice-pilot: {error}", file=sys.stderr)
         return 2
     configure_logging("pilot", level=settings.log_level)
     structlog.contextvars.bind_contextvars(pilot=settings.name)

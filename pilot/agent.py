@@ -25,7 +25,8 @@ from pilot.domain.model import (
     Token,
 )
 from pilot.folders import RunFolder
-from pilot.outbox import Outbox
+from pilot.journal import read_journals
+from pilot.outbox import Outbox, remove_urls
 from pilot.pauses import Pauses
 from pilot.pool import Listener, SlotPool
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, TaskFrame
@@ -49,7 +50,7 @@ class Agent:
         self._pool = pool
         self._outbox = outbox
         self._run = run
-        self._spooled: set[Token] = set()
+        self._journals: dict[Token, str] = {}
         self._restarts = [Pauses(longest=30.0) for _ in core.slots]
         self._side_work: set[asyncio.Task[None]] = set()
 
@@ -72,8 +73,8 @@ class Agent:
 
     def _ended(self, slot: int, frame: EndedFrame) -> None:
         self._restarts[slot].reset()
-        if frame.spooled:
-            self._spooled.add((frame.report.id, frame.report.attempt))
+        if frame.journal is not None:
+            self._journals[(frame.report.id, frame.report.attempt)] = frame.journal
         self.tell(AttemptEnded(slot, frame.report, frame.seconds))
 
     def _carry_out(self, instruction: Instruction) -> None:
@@ -95,18 +96,17 @@ class Agent:
                 self._beside(self._restart(slot))
 
     def _send(self, report: AttemptReport) -> None:
-        token = (report.id, report.attempt)
-        spooled = token in self._spooled
-        self._spooled.discard(token)
-        self._outbox.add(report, spooled=spooled)
+        self._outbox.add(report, self._journals.pop((report.id, report.attempt), None))
 
     async def _salvage(self, report: AttemptReport) -> None:
-        token = (report.id, report.attempt)
-        reported = await asyncio.to_thread(self._run.clear_job, token)
-        if reported:
-            self._outbox.add_spooled(token)
-        else:
-            self._outbox.add(report, spooled=False)
+        traces = await asyncio.to_thread(read_journals, self._run.journals)
+        trace = traces.get((report.id, report.attempt))
+        if trace is not None and trace.report is not None:
+            self._outbox.add(trace.report, trace.journal)
+            return
+        if trace is not None:
+            await asyncio.to_thread(remove_urls, trace.urls)
+        self._outbox.add(report)
 
     async def _restart(self, slot: int) -> None:
         await self._restarts[slot].wait()

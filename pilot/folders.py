@@ -1,16 +1,11 @@
 """Where a pilot keeps things on its node.
 
-    <work_dir>/<name>/lock             held while a pilot of that name (or a process of its slots) lives
-    <work_dir>/<name>/runs/<uid>/      one start of the pilot
-        jobs/<id>.<attempt>/           the attempt's folder: in/ out/ tmp/
-        placed/<id>.<attempt>          URLs of the files that it puts on storages
-        spool/<id>.<attempt>.json      its report, until the WMS has answered it
-
-An attempt notes ``placed`` before its first file goes out, writes its report into the spool after the last, and removes the note
-before it tells the pilot. So wherever a kill strikes, what is left says which files nobody will ever report.
+<work_dir>/<name>/lock          held while a pilot of that name (or a process of its slots) lives
+<work_dir>/<name>/runs/<uid>/   one start of the pilot
+    journals/                   what attempts have done (``pilot.journal``)
+    slots/<pid>/                the folder that one slot's jobs work in, one after the other
 """
 
-import contextlib
 import fcntl
 import os
 import shutil
@@ -19,19 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from pilot.domain.model import Token
-from sluice.storage import StorageError, remove
-
-_REPORT_SUFFIX = ".json"
-
-
-def folder_name(token: Token) -> str:
-    return f"{token[0]}.{token[1]}"
-
-
-def token_from(name: str) -> Token | None:
-    job, _, attempt = name.removesuffix(_REPORT_SUFFIX).partition(".")
-    return (int(job), int(attempt)) if job.isdigit() and attempt.isdigit() else None
+#: A job's own folders: its inputs, where it runs and writes, its temporary files.
+IN, OUT, TMP = "in", "out", "tmp"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,61 +29,70 @@ class RunFolder:
         return UUID(self.path.name)
 
     @property
-    def jobs(self) -> Path:
-        return self.path / "jobs"
-
-    @property
-    def spool(self) -> Path:
-        return self.path / "spool"
-
-    @property
-    def placed(self) -> Path:
-        return self.path / "placed"
+    def journals(self) -> Path:
+        return self.path / "journals"
 
     def make(self) -> None:
-        for folder in (self.jobs, self.spool, self.placed):
-            folder.mkdir(parents=True, exist_ok=True)
+        self.journals.mkdir(parents=True, exist_ok=True)
 
     def delete(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def job(self, token: Token) -> Path:
-        return self.jobs / folder_name(token)
+    def work_folder(self, pid: int) -> "WorkFolder":
+        return WorkFolder(f"{self.path}/slots/{pid}")
 
-    def unfinished(self) -> list[Token]:
-        """Attempts whose folder or note is still there."""
-        names = {name for folder in (self.jobs, self.placed) if folder.is_dir() for name in os.listdir(folder)}
-        return sorted(token for name in names if (token := token_from(name)) is not None)
 
-    def has_report(self, token: Token) -> bool:
-        return (self.spool / (folder_name(token) + _REPORT_SUFFIX)).exists()
+class WorkFolder:
+    """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new folders are dear on a disk."""
 
-    def clear_job(self, token: Token) -> bool:
-        """Removes what an attempt left: its files on storages, unless its report is in the spool, and its folder.
+    def __init__(self, base: str) -> None:
+        self._base = base
+        self._number = 0
+        self.path = ""
+        self._open_next()
 
-        Returns whether there is a report. Nothing may run in the folder any more.
-        """
-        reported = self.has_report(token)
-        if not reported:
-            for url in self._read_placed(token):
-                with contextlib.suppress(StorageError):  # a storage that is away now: its auditor finds the file
-                    remove(url)
-        self.forget_placed(token)
-        shutil.rmtree(self.job(token), ignore_errors=True)
-        return reported
+    @property
+    def stdout(self) -> str:
+        return f"{self.path}/stdout"
 
-    def note_placed(self, token: Token, urls: list[str]) -> None:
-        with open(self.placed / folder_name(token), "w") as file:
-            file.write("\n".join(urls))
+    @property
+    def stderr(self) -> str:
+        return f"{self.path}/stderr"
 
-    def forget_placed(self, token: Token) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.placed / folder_name(token))
+    def open_stream(self, path: str) -> int:
+        """An empty file to append to, as a descriptor; the file itself is used again and again."""
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.ftruncate(descriptor, 0)
+        return descriptor
 
-    def _read_placed(self, token: Token) -> list[str]:
-        with contextlib.suppress(FileNotFoundError):
-            return [url for url in (self.placed / folder_name(token)).read_text().split("\n") if url]
-        return []
+    def clear(self) -> None:
+        """Nothing of the last job is left for the next. Raises ``OSError`` where not even a new folder can be made."""
+        try:
+            for name in (IN, OUT, TMP):
+                _empty(f"{self.path}/{name}")
+        except OSError:  # the tool has taken away our rights in it
+            shutil.rmtree(self.path, ignore_errors=True)
+            self._open_next()
+
+    def _open_next(self) -> None:
+        self._number += 1
+        self.path = f"{self._base}.{self._number}"
+        for name in (IN, OUT, TMP):
+            os.makedirs(f"{self.path}/{name}")
+
+
+def _empty(folder: str) -> None:
+    if os.path.islink(folder):
+        os.unlink(folder)
+    try:
+        with os.scandir(folder) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path)
+                else:
+                    os.unlink(entry.path)
+    except FileNotFoundError:  # the tool has removed it
+        os.mkdir(folder)
 
 
 class FolderInUseError(Exception):

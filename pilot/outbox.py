@@ -1,11 +1,13 @@
-"""Reports on their way to the WMS: in the spool first, sent in batches, removed when answered."""
+"""Reports on their way to the WMS: in a journal first, sent in batches, done with when answered."""
 
 import asyncio
+from itertools import islice
+from pathlib import Path
 
 import structlog
 
 from pilot.domain.model import Token
-from pilot.spool import Spool
+from pilot.journal import Journal, Ledger
 from sluice.contracts.pilots import AttemptReport, ReportAnswers
 from sluice.contracts.states import ReportAnswer
 from sluice.storage import StorageError, remove
@@ -17,31 +19,33 @@ _MOST_A_CALL = 512
 
 
 class Outbox:
-    """Keeps the order of arrival. ``waiting`` is set while there is something to send."""
+    """Keeps the order of arrival. ``waiting`` is set while there is something to send, ``empty`` while there is not."""
 
-    def __init__(self, spool: Spool) -> None:
+    def __init__(self, journals: Path) -> None:
         self.waiting = asyncio.Event()
         self.empty = asyncio.Event()
         self.empty.set()
-        self._spool = spool
-        self._reports: dict[Token, AttemptReport] = {}
+        self._journal = Journal(journals, "pilot")
+        self._ledger = Ledger(journals)
+        self._reports: dict[Token, tuple[AttemptReport, str | None]] = {}
 
-    def add(self, report: AttemptReport, *, spooled: bool) -> None:
-        if not spooled:
+    def add(self, report: AttemptReport, journal: str | None = None) -> None:
+        """``journal``: name of the one that the report is in already."""
+        token = (report.id, report.attempt)
+        if journal is None:
             try:
-                self._spool.write(report)
-            except OSError as error:  # a full disk: the report is sent all the same, only a kill would lose it
-                log.error("report.not_spooled", job=report.id, attempt=report.attempt, error=str(error))
-        self._reports[(report.id, report.attempt)] = report
+                self._journal.begun(token)
+                self._journal.report(report)
+                journal = self._journal.name
+            except OSError as error:  # a full disk: it is sent all the same, only a kill would lose it
+                log.error("report.not_kept", job=report.id, attempt=report.attempt, error=str(error))
+        if journal is not None:
+            self._ledger.expect(journal, token)
+        self._reports[token] = (report, journal)
         self._signal()
 
-    def add_spooled(self, token: Token) -> None:
-        report = self._spool.read(token)
-        if report is not None:
-            self.add(report, spooled=True)
-
     def next_batch(self) -> list[AttemptReport]:
-        return [report for report, _ in zip(self._reports.values(), range(_MOST_A_CALL), strict=False)]
+        return [report for report, _ in islice(self._reports.values(), _MOST_A_CALL)]
 
     async def answered(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
         """Files of attempts that are no longer their job's are removed; then the reports are done with."""
@@ -54,14 +58,17 @@ class Outbox:
             if answer is ReportAnswer.STALE:
                 log.warning("report.stale", job=report.id, attempt=report.attempt, outcome=report.outcome)
                 await asyncio.to_thread(remove_files, report)
-            self._spool.remove(token)
-            self._reports.pop(token, None)
-        self._signal()
+            self._done(token)
 
     def refused(self, report: AttemptReport, reason: str) -> None:
-        """The WMS cannot understand it: it stays in the spool for a person, and no longer holds up the others."""
+        """The WMS cannot understand it: it is told to a person, and no longer holds up the others."""
         log.error("report.refused", job=report.id, attempt=report.attempt, reason=reason)
-        self._reports.pop((report.id, report.attempt), None)
+        self._done((report.id, report.attempt))
+
+    def _done(self, token: Token) -> None:
+        _, journal = self._reports.pop(token, (None, None))
+        if journal is not None:
+            self._ledger.answered(journal, token)
         self._signal()
 
     def _signal(self) -> None:
@@ -75,8 +82,13 @@ class Outbox:
 
 def remove_files(report: AttemptReport) -> None:
     """Removes from their storages the files that an attempt wrote."""
-    for url in [*(output.url for output in report.outputs), *([report.log.url] if report.log else [])]:
+    remove_urls([*(output.url for output in report.outputs), *([report.log.url] if report.log else [])])
+
+
+def remove_urls(urls: list[str]) -> None:
+    """A storage that does not answer now keeps its file, for its auditor to find."""
+    for url in urls:
         try:
             remove(url)
         except StorageError as error:
-            log.error("report.file_not_removed", job=report.id, attempt=report.attempt, url=url, reason=error.reason)
+            log.error("file.not_removed", url=url, reason=error.reason)

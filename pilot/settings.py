@@ -16,12 +16,15 @@ class PilotSettings(BaseSettings):
 
     #: Base URL of the WMS.
     wms_url: str = "http://127.0.0.1:8082"
-    #: One pilot of a name at a time on a node; a new start takes over what an earlier one left behind.
+    #: Default: the name of the machine. One pilot of a name at a time on a node; a new start takes over what an earlier one
+    #: left behind.
     name: Name = Field(default_factory=socket.gethostname)
     #: Jobs run at the same time; None: as many as there are cores.
     slots: Annotated[int, Field(ge=1, le=4096)] | None = None
-    #: Folder for jobs and unsent reports. Best on the file system of the storages: outputs are then renamed, not copied.
+    #: Folder for jobs and unsent reports; default: `sluice-pilot` in the folder for temporary files. Best on the file system
+    #: of the storages: outputs are then renamed, not copied.
     work_dir: Path = Field(default_factory=lambda: Path(tempfile.gettempdir()) / "sluice-pilot")
+    #: DEBUG, INFO, WARNING or ERROR.
     log_level: str = "INFO"
     #: Seconds that the WMS may hold back its answer while there is no work.
     lease_wait: Annotated[float, Field(ge=0, le=60)] = 20.0

@@ -26,7 +26,6 @@ from pilot.runner.orphans import adopt_orphans
 from pilot.runner.protocol import RunnerSettings
 from pilot.session import Session
 from pilot.settings import PilotSettings
-from pilot.spool import Spool
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
@@ -48,7 +47,7 @@ async def run_pilot(settings: PilotSettings) -> None:
     pilot = RegisterPilot(
         uid=uid, name=settings.name, host=platform.node(), slots=slots, resources=resources, version=version("sluice")
     )
-    outbox = Outbox(Spool(run.spool))
+    outbox = Outbox(run.journals)
     pool = SlotPool(_runner_settings(settings, run), environment=settings.worker_environment, inherit=[folder.lock], reap=True)
     agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon)), pool, outbox, run)
     _drain_on_signals(agent, settings.drain_timeout)
@@ -60,7 +59,8 @@ async def run_pilot(settings: PilotSettings) -> None:
             await _sign_off(agent, session)
         finally:
             await pool.stop()
-    _tidy(run)
+    if outbox.empty.is_set():
+        run.delete()
     folder.close()
 
 
@@ -145,9 +145,3 @@ def _runner_settings(settings: PilotSettings, run: RunFolder) -> RunnerSettings:
         memory_factor=settings.memory_factor,
         memory_floor=settings.memory_floor,
     )
-
-
-def _tidy(run: RunFolder) -> None:
-    """A run that has nothing left to say leaves no folder."""
-    if not Spool(run.spool).tokens():
-        run.delete()

@@ -62,7 +62,7 @@ INSERT INTO replicas (file_id, storage_id, path)
 SELECT file_id, $2, path FROM unnest($1::bigint[], $3::text[]) AS made (file_id, path)
 ON CONFLICT (storage_id, path) WHERE state <> '{ReplicaState.DELETED}' DO NOTHING
 RETURNING file_id
-"""
+"""  # noqa: S608 - a constant: the index's condition takes no parameter
 
 FOLDER_SHARED = """
 -- Is this folder another data set's too?
@@ -144,8 +144,8 @@ async def next_page(connection: Connection, uid: UUID, after: tuple[int, str], l
 async def mark_deleting(
     connection: Connection, uid: UUID, file_ids: Sequence[int], *, keep: tuple[UUID, str] | None
 ) -> list[Copy]:
-    """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder (with its slash) of copies that
-    stay."""
+    """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder (with its slash) of those
+    that stay."""
     movable, gone = replica_sources(ReplicaState.DELETING), [DatasetState.DELETING, DatasetState.DELETED]
     await connection.execute(LOCK_AVAILABLE, file_ids, movable)
     storage, folder = keep or (None, "")

@@ -11,8 +11,8 @@ from sluice.servicekit.logging import log_ids
 
 
 async def apply_upload(transaction: Transaction, message: UploadDataset) -> None:
-    """``dms.uploads``. Effect: state uploading; an open data set is uploaded as soon as it closes. Repeating it sets an upload going that was
-    halted, and changes nothing else.
+    """``dms.uploads``. Effect: state uploading; an open data set is uploaded as soon as it closes. Repeating it sets a
+    halted upload going, and changes nothing else.
 
     Raises ``UnknownDataset`` (the message is tried again), ``NotUploadable`` for inputs and what is being deleted.
     """

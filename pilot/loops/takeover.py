@@ -5,14 +5,16 @@ from datetime import UTC, datetime
 
 import structlog
 
+from pilot.domain.model import Token
 from pilot.domain.reports import lost_with_pilot
 from pilot.folders import RunFolder
-from pilot.outbox import Outbox, remove_files
+from pilot.journal import read_journals
+from pilot.outbox import remove_files, remove_urls
 from pilot.pauses import Pauses
 from pilot.session import Session
-from pilot.spool import Spool
 from sluice.contracts.pilots import AttemptReport, Report, SignOff
 from sluice.contracts.problems import NotFound, ServiceError
+from sluice.contracts.states import ReportAnswer
 
 log = structlog.get_logger(__name__)
 
@@ -39,21 +41,26 @@ async def take_over(runs: list[RunFolder], session: Session) -> None:
 
 
 def _collect(run: RunFolder) -> list[AttemptReport]:
-    """The run's reports, those of attempts that it was killed in included."""
-    spool = Spool(run.spool)
-    lost = [token for token in run.unfinished() if not run.clear_job(token)]
-    for token in lost:
-        spool.write(lost_with_pilot(*token, datetime.now(UTC)))
-    return [report for token in spool.tokens() if (report := spool.read(token)) is not None]
+    """The run's reports, those of attempts that it was killed in included; the files of these are removed."""
+    reports = []
+    for token, trace in read_journals(run.journals).items():
+        if trace.report is None:
+            remove_urls(trace.urls)
+        reports.append(trace.report or lost_with_pilot(*token, datetime.now(UTC)))
+    return reports
 
 
 async def _send_all(reports: list[AttemptReport], run: RunFolder, session: Session) -> None:
+    """Repeating it is fine: the WMS answers "already" to what it has."""
+    stale = reports
     try:
+        answered: dict[Token, ReportAnswer] = {}
         for begin in range(0, len(reports), _MOST_A_CALL):
-            batch = reports[begin : begin + _MOST_A_CALL]
-            answers = await session.client.report(run.uid, Report(reports=batch))
-            await Outbox(Spool(run.spool)).answered(batch, answers)
+            answers = await session.client.report(run.uid, Report(reports=reports[begin : begin + _MOST_A_CALL]))
+            answered |= {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
+        stale = [report for report in reports if answered.get((report.id, report.attempt)) is ReportAnswer.STALE]
         await session.client.sign_off(run.uid, SignOff())
-    except NotFound:  # the WMS has forgotten that run: nobody waits for its reports, nobody knows its files
-        for report in reports:
-            await asyncio.to_thread(remove_files, report)
+    except NotFound:
+        log.warning("takeover.forgotten", run=str(run.uid), note="the WMS knows nothing of that run; its files are removed")
+    for report in stale:
+        await asyncio.to_thread(remove_files, report)

@@ -1,27 +1,26 @@
 """One attempt at a job, from its inputs to its report."""
 
 import os
-import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 import structlog
 
 from pilot.domain.model import StopReason, Token
-from pilot.folders import RunFolder
+from pilot.folders import IN, OUT, TMP, WorkFolder
+from pilot.journal import Journal
 from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, node_error
 from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.process import Cut, Ended, Limits, Program, run_program
 from pilot.runner.protocol import EndedFrame, RunnerSettings
 from pilot.runner.staging import log_url, produced, stage_in, stage_log, stage_out, take_back
-from pilot.runner.tool import TMP, LoadedTool, PreparedJob, expression_processes
-from pilot.spool import Spool
+from pilot.runner.tool import LoadedTool, PreparedJob, expression_processes
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from sluice.storage import StorageError
@@ -44,38 +43,58 @@ class _StoppedError(Exception):
     """The pilot wants this attempt stopped."""
 
 
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What the attempts of one slot share, one after the other."""
+
+    settings: RunnerSettings
+    folder: WorkFolder
+    journal: Journal
+    control: Control
+
+
 class Attempt:
     """Runs once. Whatever happens to the job becomes a report; only the end of this process is an exception to that."""
 
-    def __init__(self, task: PilotTask, job: LeasedJob, *, settings: RunnerSettings, control: Control) -> None:
+    def __init__(self, task: PilotTask, job: LeasedJob, place: Workplace) -> None:
         self._task = task
         self._job = job
-        self._settings = settings
-        self._control = control
-        self._run = RunFolder(Path(settings.run_folder))
+        self._settings = place.settings
+        self._work = place.folder
+        self._folder = place.folder.path
+        self._journal = place.journal
+        self._control = place.control
         self._token: Token = (job.id, job.attempt)
-        self._folder = str(self._run.job(self._token))
-        self._story = Story(pilot=settings.pilot, started=datetime.now(UTC))
+        self._story = Story(pilot=place.settings.pilot, started=datetime.now(UTC))
         self._outputs: list[OutputFile] = []
         self._placed: list[str] = []
 
     def run(self, load: Callable[[], LoadedTool]) -> EndedFrame:
-        """``load`` gives the task's tool, loading it where it is the first job's. The report lies in the spool afterwards."""
+        """``load`` gives the task's tool, loading it where it is the first job's. The report is in the journal afterwards."""
         begun = time.monotonic()
         self._control.begin(self._token)
         report = self._outcome(load)
-        spooled = report.outcome is not AttemptOutcome.RETURNED
-        try:
-            if spooled:
-                Spool(self._run.spool).write(report)
-        except OSError as error:
-            log.error("attempt.spool_failed", error=str(error))
-            spooled = False
-        # With the report in the spool the files are accounted for; before, they were the note's.
-        self._run.forget_placed(self._token)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        journal = self._keep(report)
+        self._clear()
         self._control.end(self._token)
-        return EndedFrame(report=report, seconds=time.monotonic() - begun, spooled=spooled)
+        return EndedFrame(report=report, seconds=time.monotonic() - begun, journal=journal)
+
+    def _keep(self, report: AttemptReport) -> str | None:
+        try:
+            if report.outcome is AttemptOutcome.RETURNED:
+                self._journal.gone(self._token)
+                return None
+            self._journal.report(report)
+        except OSError as error:
+            log.error("attempt.report_not_kept", error=str(error))
+            return None
+        return self._journal.name
+
+    def _clear(self) -> None:
+        try:
+            self._work.clear()
+        except OSError as error:  # the next job finds out by itself, and says so
+            log.error("attempt.folder_not_cleared", error=str(error))
 
     def _outcome(self, load: Callable[[], LoadedTool]) -> AttemptReport:
         try:
@@ -96,9 +115,8 @@ class Attempt:
 
     def _make(self, tool: LoadedTool) -> None:
         self._stop_if_told()
-        for name in ("in", "out", TMP):
-            os.makedirs(f"{self._folder}/{name}")
-        files = stage_in(self._job.inputs, f"{self._folder}/in")
+        self._journal.begun(self._token)
+        files = stage_in(self._job.inputs, f"{self._folder}/{IN}")
         prepared = tool.prepare(self._folder, files)
         self._story.command = prepared.arguments
         self._stop_if_told()
@@ -117,7 +135,7 @@ class Attempt:
 
     def _run_tool(self, prepared: PreparedJob) -> Ended:
         folder, resources = self._folder, self._task.resources
-        stdout, stderr = prepared.stdout or f"{folder}/stdout", prepared.stderr or f"{folder}/stderr"
+        stdout, stderr = prepared.stdout or self._work.stdout, prepared.stderr or self._work.stderr
         self._story.streams = {"stderr": stderr} if prepared.stdout else {"stdout": stdout, "stderr": stderr}
         memory = max(self._settings.memory_floor, resources.ram * self._settings.memory_factor)
         limits = Limits(time=resources.time_limit, memory=memory, disk=resources.disk, grace=self._settings.grace)
@@ -125,16 +143,21 @@ class Attempt:
             program = Program(
                 arguments=prepared.arguments,
                 environment=prepared.environment,
-                folder=f"{folder}/out",
-                watched=[f"{folder}/out", f"{folder}/{TMP}"],
+                folder=f"{folder}/{OUT}",
+                watched=[f"{folder}/{OUT}", f"{folder}/{TMP}"],
                 stdin=streams.enter_context(open(prepared.stdin, "rb")) if prepared.stdin else subprocess.DEVNULL,
-                stdout=streams.enter_context(open(stdout, "wb", buffering=0)),
-                stderr=streams.enter_context(open(stderr, "wb", buffering=0)),
+                stdout=self._open(stdout, streams),
+                stderr=self._open(stderr, streams),
             )
             try:
                 return run_program(program, limits, self._control, known=expression_processes)
             except OSError as error:
                 raise _cannot_start(prepared.arguments[0], error) from error
+
+    def _open(self, path: str, streams: ExitStack) -> int:
+        descriptor = self._work.open_stream(path)
+        streams.callback(os.close, descriptor)
+        return descriptor
 
     def _judge(self, tool: LoadedTool, prepared: PreparedJob, ended: Ended) -> None:
         """Raises unless the tool ended well."""
@@ -154,14 +177,14 @@ class Attempt:
         if code in tool.success or (code == 0 and code not in tool.temporary and code not in tool.permanent):
             return
         error_class = ErrorClass.TOOL_REFUSED if code in tool.permanent else ErrorClass.TOOL_FAILED
-        said = last_line(prepared.stderr or f"{self._folder}/stderr")
+        said = last_line(prepared.stderr or self._work.stderr)
         how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         sentence = f"{os.path.basename(prepared.arguments[0])!r} {how}" + (f": {said}" if said else "")
         raise AttemptError(error_class, sentence, exit_code=code)
 
     def _note_placed(self, urls: list[str]) -> None:
         self._placed = urls
-        self._run.note_placed(self._token, [*urls, log_url(self._task, self._job)])
+        self._journal.placing(self._token, [*urls, log_url(self._task, self._job)])
 
     def _report(
         self, outcome: AttemptOutcome, error_class: ErrorClass | None, message: str, *, exit_code: int | None = None

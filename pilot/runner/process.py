@@ -49,8 +49,8 @@ class Program:
     #: Folders whose size counts as the job's disk.
     watched: list[str]
     stdin: IO[bytes] | int
-    stdout: IO[bytes]
-    stderr: IO[bytes]
+    stdout: int
+    stderr: int
 
 
 @dataclass(frozen=True, slots=True)

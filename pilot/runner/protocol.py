@@ -57,12 +57,12 @@ class ReadyFrame(Contract):
 
 
 class EndedFrame(Contract):
-    """An attempt has ended. ``spooled``: its report is in the spool already."""
+    """An attempt has ended. ``journal``: name of the one that its report is in; None: in none."""
 
     kind: Literal["ended"] = "ended"
     report: AttemptReport
     seconds: float
-    spooled: bool
+    journal: str | None
 
 
 ToSlot = TaskFrame | ForgetFrame | JobFrame | StopFrame

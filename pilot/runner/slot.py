@@ -4,11 +4,14 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from uuid import UUID
 
 import structlog
 
-from pilot.runner.attempt import Attempt
+from pilot.folders import RunFolder
+from pilot.journal import Journal
+from pilot.runner.attempt import Attempt, Workplace
 from pilot.runner.control import Control
 from pilot.runner.orphans import adopt_orphans
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, ReadyFrame, RunnerSettings, TaskFrame, encode
@@ -33,6 +36,13 @@ class SlotProcess:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         adopt_orphans()
         control = Control(self._connection)
+        run = RunFolder(Path(self._settings.run_folder))
+        place = Workplace(
+            settings=self._settings,
+            folder=run.work_folder(os.getpid()),
+            journal=Journal(run.journals, f"slot-{os.getpid()}"),
+            control=control,
+        )
         control.start()
         self._connection.sendall(encode(ReadyFrame(pid=os.getpid())))
         while True:
@@ -43,12 +53,12 @@ class SlotProcess:
                     self._tasks.pop(uid, None)
                     self._tools.pop(uid, None)
                 case JobFrame(job=job):
-                    self._connection.sendall(encode(self._run(job, control)))
+                    self._connection.sendall(encode(self._run(job, place)))
 
-    def _run(self, job: LeasedJob, control: Control) -> EndedFrame:
+    def _run(self, job: LeasedJob, place: Workplace) -> EndedFrame:
         task = self._tasks[job.task_uid]
         with log_ids(chain=task.chain_uid, task=task.uid, job=job.id, attempt=job.attempt):
-            ended = Attempt(task, job, settings=self._settings, control=control).run(self._loader(task))
+            ended = Attempt(task, job, place).run(self._loader(task))
             report = ended.report
             log.debug("attempt.ended", outcome=report.outcome, error_class=report.error_class, seconds=round(ended.seconds, 4))
             return ended

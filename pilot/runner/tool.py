@@ -21,12 +21,10 @@ from cwltool.workflow import default_make_tool
 from schema_salad.exceptions import ValidationException
 from schema_salad.fetcher import DefaultFetcher
 
+from pilot.folders import IN, OUT, TMP
 from pilot.runner.failures import AttemptError
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
-
-#: A job's own folder for temporary files.
-TMP = "tmp"
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
 
@@ -79,9 +77,9 @@ class LoadedTool:
             {
                 "use_container": False,
                 "basedir": folder,
-                "outdir": f"{folder}/out",
+                "outdir": f"{folder}/{OUT}",
                 "tmpdir": f"{folder}/{TMP}",
-                "stagedir": f"{folder}/in",
+                "stagedir": f"{folder}/{IN}",
                 "compute_checksum": False,
                 "eval_timeout": _EXPRESSION_LIMIT,
                 "name": "job",

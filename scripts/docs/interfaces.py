@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from scripts.docs.services import SERVICES, app_of, built
@@ -27,9 +28,8 @@ def as_json(document: Any) -> str:
 
 def asyncapi_document() -> str:
     """AsyncAPI 3.0. Who sends and who receives is read from the services' own code."""
-    _, schemas = models_json_schema(
-        [(model, "validation") for model in (CloudEvent, *PAYLOADS.values())], ref_template=_REF, title="Payloads"
-    )
+    models: list[type[BaseModel]] = [CloudEvent, *PAYLOADS.values()]
+    _, schemas = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
     return as_json(
         {
             "asyncapi": "3.0.0",

@@ -103,7 +103,10 @@ NOTES: dict[str, CycleNotes] = {
                 "itself, by signing off; an operator's `drain`; the loop that looks for silent pilots",
                 "its leases run out, then it is shown as `lost`",
             ),
-            PilotState.DRAINING: ("itself, when its last job has ended; the loop that looks for silent pilots", "as for `active`"),
+            PilotState.DRAINING: (
+                "itself, when its last job has ended; the loop that looks for silent pilots",
+                "as for `active`",
+            ),
             PilotState.LOST: ("itself, when it is heard of again", "its leases have run out; nothing more is lost"),
             PilotState.GONE: ("itself, by registering anew", "nothing is under way"),
         },
@@ -129,8 +132,8 @@ NOTES: dict[str, CycleNotes] = {
             StepState.PENDING: ("the transaction that ends the step before it; a cancelation", "nothing is under way"),
             StepState.STARTING: (
                 "the start loop of the instance that holds the claim",
-                "the claim runs out and another instance does it again: data sets have fixed names, the task a fixed id, so that a "
-                "repetition finds what is there; the task leaves with the transaction that ends this state",
+                "the claim runs out and another instance does it again: data sets have fixed names, the task a fixed id, so that "
+                "a repetition finds what is there; the task leaves with the transaction that ends this state",
             ),
             StepState.IN_PROGRESS: ("the watcher's report", "the report comes again, and is answered as the first time"),
         },

@@ -18,7 +18,7 @@ from sluice.embedded.home import Home, HomeBusy, RunningSystem
 #: Seconds a detached system gets to become ready, and to stop.
 START_LIMIT, STOP_LIMIT = 60.0, 30.0
 
-PortOption = Annotated[int, typer.Option(help="Port of the web page and of all services; 0: any free one.")]
+PortOption = Annotated[int, typer.Option(envvar="SLUICE_PORT", help="Port of the web page and of all services; 0: any free one.")]
 PilotsOption = Annotated[int, typer.Option(min=0, help="Pilots to start.")]
 SlotsOption = Annotated[int, typer.Option(min=0, help="Jobs a pilot runs at once; 0: the cores, shared among the pilots.")]
 

@@ -1,5 +1,6 @@
 """Client of the operator service: the one address that people and the command line need."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -37,7 +38,7 @@ class OperatorClient(ServiceClient):
 
     async def store_template_file(self, path: Path, *, name: str | None = None) -> Template:
         """As ``store_template``; findings name the file. ``name``: by default the file's, without its ending."""
-        file = {"cwl": (path.name, path.read_bytes(), "application/yaml")}
+        file = {"cwl": (path.name, await asyncio.to_thread(path.read_bytes), "application/yaml")}
         request = self._http.build_request("POST", f"{_API}/templates", files=file, data={} if name is None else {"name": name})
         return Template.model_validate_json((await self._send(request)).content)
 

@@ -100,7 +100,7 @@ def _compile(root: Any, name: str, findings: Findings) -> Plan | None:
 
 def _check_with_cwltool(document: Document, workflow: Workflow, findings: Findings) -> None:
     """The schema always, so that all reasons come together; a whole load only where nothing else is wrong."""
-    if document.incomplete:
+    if document.incomplete or findings.full:
         return
     body = clone(workflow.body)
     set_apart(body, document.namespaces)

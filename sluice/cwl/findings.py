@@ -31,7 +31,7 @@ def place_of(node: Any, key: Any = None) -> Place:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?``, or what there is when nothing is close, or nothing when there is nothing."""
     names = sorted(set(known))
-    close = get_close_matches(word, names, n=1, cutoff=0.6)
+    close = get_close_matches(word[:80], names[:200], n=1, cutoff=0.6)
     if close:
         return f"; did you mean '{close[0]}'?"
     if not names:
@@ -46,6 +46,7 @@ class Findings:
     def __init__(self, file: str) -> None:
         self.file = file
         self._found: dict[tuple[str, int, int, str], Finding] = {}
+        self._errors: set[tuple[str, int, int]] = set()
 
     def error(self, place: Place, message: str) -> None:
         self._add(place, message, "error")
@@ -56,16 +57,22 @@ class Findings:
     def _add(self, place: Place, message: str, severity: str) -> None:
         file = place.file or self.file
         key = (file, place.line, place.column, message)
+        if severity == "error":
+            self._errors.add(key[:3])
         if key not in self._found:
             self._found[key] = Finding(message=message, severity=severity, file=file, line=place.line, column=place.column)
 
     @property
     def failed(self) -> bool:
-        return any(finding.severity == "error" for finding in self._found.values())
+        return bool(self._errors)
+
+    @property
+    def full(self) -> bool:
+        """Are there more than will be shown already?"""
+        return len(self._errors) > MOST_FINDINGS
 
     def has_error_at(self, place: Place) -> bool:
-        where = (place.file or self.file, place.line, place.column)
-        return any(key[:3] == where and finding.severity == "error" for key, finding in self._found.items())
+        return (place.file or self.file, place.line, place.column) in self._errors
 
     def sorted(self) -> list[Finding]:
         """Errors first, then warnings, each by file and place. Cut at `MOST_FINDINGS`, and it says so."""
@@ -73,7 +80,7 @@ class Findings:
         ordered.sort(key=lambda finding: finding.severity)
         if len(ordered) <= MOST_FINDINGS:
             return ordered
-        left = len(ordered) - MOST_FINDINGS
+        left = len(ordered) - MOST_FINDINGS + 1
         last = ordered[MOST_FINDINGS - 1]
         note = f"{left} more findings are not shown; correct these first"
-        return [*ordered[:MOST_FINDINGS], last.model_copy(update={"message": note})]
+        return [*ordered[: MOST_FINDINGS - 1], last.model_copy(update={"message": note})]

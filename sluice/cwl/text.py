@@ -18,7 +18,9 @@ from sluice.cwl.findings import START, Findings, Place
 #: Bytes of UTF-8.
 MOST_BYTES = 2 * 1024 * 1024
 #: Values in the document, with aliases counted as what they stand for. A step has about 100.
-MOST_NODES = 40_000
+MOST_NODES = 25_000
+#: Entries of one list or mapping.
+MOST_ENTRIES = 1_000
 MOST_DEPTH = 64
 
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -187,6 +189,8 @@ class _Container:
         self.merged: list[Any] = []
 
     def put(self, value: Any, place: Place, findings: Findings) -> None:
+        if len(self.node) >= MOST_ENTRIES:
+            raise UnreadableError(place, f"more than {MOST_ENTRIES} entries in one list or mapping: too many for a template")
         if isinstance(self.node, CommentedSeq):
             self.node.lc.data[len(self.node)] = [place[0] - 1, place[1] - 1]
             self.node.append(value)
@@ -229,13 +233,15 @@ class _Container:
 
 
 _YAML_NAMES = {bool: "bool", int: "int", float: "float", type(None): "null", str: "str"}
+#: What begins with another character is text.
+_NOT_TEXT = frozenset("0123456789+-.~nNtTfF")
 _RESOLVER = VersionedResolver()
 
 
 @lru_cache(maxsize=4096)
 def plain_value(text: str) -> Any:
     """What an unquoted YAML 1.2 scalar stands for. Dates stay text, as JSON knows none."""
-    if len(text) > 64:
+    if len(text) > 64 or (text and text[0] not in _NOT_TEXT):
         return text
     tag = str(_RESOLVER.resolve(ScalarNode, text, (True, False))).removeprefix(_CORE)
     match tag:

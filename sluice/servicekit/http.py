@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import asyncpg
 import structlog
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -55,6 +56,7 @@ def create_app(name: str, routers: Sequence[APIRouter], *, health: Health, metri
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(asyncpg.DataError, _unstorable)
     for lost in LOST_CONNECTION:
         app.add_exception_handler(lost, _lost_connection)
     app.add_exception_handler(Exception, _unexpected)
@@ -146,6 +148,11 @@ async def _http_error(request: Request, error: Exception) -> Response:
 async def _lost_connection(request: Request, error: Exception) -> Response:
     log.warning("http.database_lost", path=request.url.path, reason=str(error))
     return problem_response(NotAvailable("the database does not answer now; try again").problem())
+
+
+async def _unstorable(request: Request, error: Exception) -> Response:
+    """A number beyond 64 bits, a text with a NUL: right in form, and nothing that a database holds."""
+    return problem_response(Unprocessable(f"a value of the request cannot be stored: {error}").problem())
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

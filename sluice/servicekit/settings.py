@@ -9,11 +9,17 @@ from sluice.contracts.base import Contract
 class Addresses(Contract):
     """Base URLs of the services."""
 
+    #: The DMS.
     dms: str = "http://127.0.0.1:8081"
+    #: The WMS.
     wms: str = "http://127.0.0.1:8082"
+    #: The chain service.
     chains: str = "http://127.0.0.1:8083"
+    #: The task watcher.
     watcher: str = "http://127.0.0.1:8084"
+    #: The intake.
     intake: str = "http://127.0.0.1:8085"
+    #: The operator service.
     operator: str = "http://127.0.0.1:8080"
 
     def by_service(self) -> dict[str, str]:
@@ -34,9 +40,13 @@ class ServiceSettings(BaseSettings):
 
     #: PostgreSQL database of this service alone.
     database_url: str
-    #: ``amqp://…`` (RabbitMQ) or ``postgresql://…``.
+    #: Where messages go: ``amqp://…`` (RabbitMQ) or ``postgresql://…``.
     broker_url: str
+    #: Address that it listens on.
     host: str = "127.0.0.1"
+    #: Port that it listens on; 0: any free one.
     port: int = 8080
+    #: DEBUG, INFO, WARNING or ERROR.
     log_level: str = "INFO"
+    #: Where it finds the other services.
     addresses: Addresses = Field(default_factory=Addresses)

@@ -13,14 +13,15 @@ from sluice.storage.places import local_url
 
 
 def link(url: str, path: str, to: str) -> None:
-    """A symbolic link at ``to``, replacing what stood there."""
+    """A link at ``to``, replacing what stood there: a hard one where that can be (it costs no new inode), else a symbolic one."""
     with os_errors_at(url):
         if not os.path.isfile(path):
             raise FileMissing(url)
-        try:
-            os.symlink(path, to)
-        except FileExistsError:
+        if os.path.lexists(to):
             os.unlink(to)
+        try:
+            os.link(os.path.realpath(path), to)
+        except OSError:  # another file system, somebody else's file, too many links
             os.symlink(path, to)
 
 

@@ -16,7 +16,7 @@ from sluice.storage.places import local_path
 
 
 def fetch(url: str, to: Path, *, checksum: str | None, size: int | None) -> None:
-    """Brings a file to the local path ``to``, whose folder exists: local files as a symbolic link, others as a copy.
+    """Brings a file to the local path ``to``, whose folder exists: local files as a link, others as a copy.
 
     Raises ``FileMissing``, ``ChecksumMismatch`` (content is verified either way; None: not compared), ``StorageUnavailable``.
     """

@@ -21,8 +21,9 @@ class ChainsSettings(ServiceSettings):
     start_batch: int = Field(default=16, ge=1)
     #: How long one instance may be at the start of a step before another takes over.
     start_hold: float = Field(default=60.0, ge=0)
-    #: Pause after a start that could not be completed, doubled up to the longest.
+    #: Pause after a start that could not be completed, doubled each time …
     first_pause: float = Field(default=0.5, ge=0)
+    #: … up to this one.
     longest_pause: float = Field(default=30.0, ge=0)
     #: A task that has not stopped is asked again after so long.
     cancel_again: float = Field(default=5.0, ge=0)

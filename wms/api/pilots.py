@@ -90,7 +90,7 @@ def _lease_body(leased: Leased) -> bytes:
                 {
                     "id": job.id,
                     "attempt": job.attempt,
-                    "task_uid": job.task_uid,
+                    "task_uid": str(job.task_uid),
                     "seq": job.seq,
                     "inputs": orjson.Fragment(job.inputs),
                 }

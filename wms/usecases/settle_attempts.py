@@ -142,7 +142,7 @@ class _Change:
             change.deltas[attempt.verdict.state] += 1
             change.failed_attempts += attempt.outcome in _UNSUCCESSFUL
             if attempt.verdict.state is JobState.FAILED:
-                change.errors[attempt.error or ErrorClass.INTERNAL] += 1
+                change.errors[(attempt.error or ErrorClass.INTERNAL).value] += 1
                 change.last_error = _sentence(attempt)
             for dataset, file in attempt.files:
                 change.files[dataset].append(file)

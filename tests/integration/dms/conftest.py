@@ -4,15 +4,23 @@ import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import httpx
 import pytest
 
 from dms.settings import DmsSettings
-from dms.wiring import build
+from dms.usecases.claimed_work import Workshop
+from dms.usecases.close_dataset import close_complete
+from dms.usecases.file_work import FileWork
+from dms.usecases.register_files import apply_registration
+from dms.usecases.request_deletion import apply_deletion
+from dms.usecases.request_upload import apply_upload
+from dms.wiring import build, workshop
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewDataset, NewFile, NewStorage, Storage
+from sluice.contracts.messages import DeleteDataset, RegisterFiles, UploadDataset
 from sluice.contracts.states import DatasetType, StorageType
 from sluice.servicekit.database import Database
 from sluice.servicekit.links import ProcessLinks
@@ -34,8 +42,11 @@ class Dms:
     settings: DmsSettings
     folder: Path
     storages: dict[StorageType, Storage]
+    #: What the loops of two instances work with.
+    shop: Workshop
+    other_shop: Workshop
 
-    async def dataset(self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: object) -> UUID:
+    async def dataset(self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: Any) -> UUID:
         """An open data set with a folder on the storage of its type."""
         url = self.storages[StorageType(type_)].url + "/" + name
         return (await self.client.register_dataset(NewDataset(name=name, type=type_, url=url, **more))).uid
@@ -54,7 +65,38 @@ class Dms:
         checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"
         return NewFile(seq=seq, name=path.name, size=len(data), checksum=checksum, url=f"file://{path}", meta={"seq": seq})
 
-    async def fetch(self, sql: str, *args: object) -> list[dict[str, object]]:
+    async def filled(
+        self, name: str, files: int = 3, type_: DatasetType = INTERMEDIATE, *, close: bool = True, **more: Any
+    ) -> tuple[UUID, list[NewFile]]:
+        """A data set with files that exist, closed unless said otherwise."""
+        uid = await self.dataset(name, type_, **more)
+        new = [self.write(name, seq, type_=type_) for seq in range(files)]
+        await self.client.register_files(uid, new)
+        if close:
+            await self.client.close_dataset(uid)
+        return uid, new
+
+    async def apply(self, message: RegisterFiles | DeleteDataset | UploadDataset) -> None:
+        """What a consumer does with one message, in a transaction of its own."""
+        async with self.database.transaction() as transaction:
+            match message:
+                case RegisterFiles():
+                    await apply_registration(transaction, message)
+                case DeleteDataset():
+                    await apply_deletion(transaction, message)
+                case UploadDataset():
+                    await apply_upload(transaction, message)
+        await close_complete(self.database)
+
+    async def row(self, uid: UUID) -> dict[str, Any]:
+        return (await self.fetch("SELECT * FROM datasets WHERE uid = $1", uid))[0]
+
+    def files_on(self, type_: StorageType) -> list[str]:
+        """Every file on the storage, by its path below it."""
+        root = self.folder / type_
+        return sorted(str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir())
+
+    async def fetch(self, sql: str, *args: object) -> list[dict[str, Any]]:
         async with self.database.connection() as connection:
             return [dict(row) for row in await connection.fetch(sql, *args)]
 
@@ -76,6 +118,12 @@ async def dms(database_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
         (tmp_path / type_).mkdir()
         new = NewStorage(name=f"{type_}-1", type=type_, url=f"file://{tmp_path / type_}")
         storages[type_] = await client.register_storage(new)
-    yield Dms(client, http, database, settings, tmp_path, storages)
+    other = Database(database_url, source="dms")
+    await other.start()
+    files = FileWork(copies=4, removals=2)
+    shop, other_shop = workshop(settings, database, files), workshop(settings, other, files)
+    yield Dms(client, http, database, settings, tmp_path, storages, shop, other_shop)
     await links.stop()
+    await files.stop()
+    await other.stop()
     await database.stop()

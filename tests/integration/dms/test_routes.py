@@ -253,3 +253,11 @@ async def test_periods_runs_and_frames_that_differ_or_hang_in_the_air_are_refuse
     for answer in (dms.client.register_frames(9, []), dms.client.frames(9), dms.client.runs(period="2027")):
         with pytest.raises(NotFound):
             await answer
+
+
+async def test_values_that_no_database_holds_are_refused(dms: Dms) -> None:
+    with pytest.raises(Unprocessable, match="cannot be stored"):
+        await dms.client.register_dataset(NewDataset(name="nul", meta={"text": "a\x00b"}))
+    await dms.client.register_period(NewPeriod(name="2026"))
+    with pytest.raises(Unprocessable, match="cannot be stored"):
+        await dms.client.register_run(NewRun(number=1 << 63, period="2026"))

@@ -1,6 +1,6 @@
 """A WMS on a fresh database for every test."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -27,6 +27,3 @@ async def second(stage: Stage, database_url: str) -> AsyncIterator[Stage]:
     database = Database(database_url, source="wms")
     async with running(database):
         yield Stage(Workload(database, terms=TERMS), tasks=stage.tasks)
-
-
-Check = Callable[[], Awaitable[None]]

@@ -31,6 +31,7 @@ from wms.db import splitting
 from wms.db.jobs import ClaimedJob
 from wms.db.reading import task_status
 from wms.usecases.accept_task import accept_task
+from wms.usecases.expire_leases import expire_leases
 from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.register_pilot import register_pilot
 from wms.usecases.renew_leases import renew_leases
@@ -104,9 +105,7 @@ class Stage:
     async def add_pilot(self, *, name: str = "p", cores: float = 8, ram: int = 16_000, gpus: Sequence[str] = ()) -> UUID:
         uid = uuid4()
         node = NodeResources(cores=cores, ram=ram, disk=1_000_000, gpus=list(gpus))
-        await register_pilot(
-            self.workload, RegisterPilot(uid=uid, name=name, host="h", slots=4, resources=node, version="1")
-        )
+        await register_pilot(self.workload, RegisterPilot(uid=uid, name=name, host="h", slots=4, resources=node, version="1"))
         return uid
 
     async def lease(self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0) -> list[ClaimedJob]:
@@ -146,8 +145,9 @@ class Stage:
             "error_class": error if good or error else ErrorClass.TOOL_FAILED,
             "message": "" if good else "exit code 1",
             "outputs": [
-                OutputFile(port=o.port, name=f"{o.port}-{name}", size=1, checksum=CHECKSUM, url=f"{o.dat_out_url}/{o.port}-{name}")
+                OutputFile(port=o.port, name=file, size=1, checksum=CHECKSUM, url=f"{o.dat_out_url}/{file}")
                 for o in task.outputs
+                for file in [f"{o.port}-{name}"]
                 if good
             ],
             "log": LogFile(name=f"{name}.log", size=1, checksum=CHECKSUM, url=f"{task.log_out_url}/{name}.log"),
@@ -183,6 +183,10 @@ class Stage:
             "UPDATE jobs SET lease_until = now() - interval '1 hour' WHERE id = ANY($1::bigint[]) AND lease_until IS NOT NULL",
             [job.id for job in jobs],
         )
+
+    async def expire(self) -> None:
+        while await expire_leases(self.workload):
+            pass
 
     async def sent(self) -> "Sent":
         """Everything that was promised so far."""

@@ -1,9 +1,18 @@
-"""From the lease to the end of the task."""
+"""From the lease to the end of the task, and all the reports that must change nothing."""
+
+import asyncio
+from uuid import uuid4
 
 import orjson
+import pytest
 
-from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, ReportAnswer, TaskMode, TaskState
+from sluice.contracts.pilots import LogFile, OutputFile
+from sluice.contracts.plan import Boundary, Resources
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import AttemptOutcome, DeviceType, ErrorClass, JobState, ReportAnswer, TaskMode, TaskState
+from sluice.contracts.tasks import TaskOutput
 from tests.integration.wms.stage import CHECKSUM, Stage, make_task
+from wms.db.reading import job_with_attempts
 
 
 async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
@@ -22,3 +31,201 @@ async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
     assert sent.files[task.dat_out_uid] == [(n, f"events-{n}.1") for n in range(3)]
     assert sent.close_at == {task.dat_out_uid: [3], task.log_out_uid: [3]}
     assert [(event.uid, event.state) for event in sent.ended] == [(task.uid, TaskState.FINISHED)]
+
+
+async def test_one_message_per_data_set_and_report_call(stage: Stage) -> None:
+    task = await stage.add_task(make_task(), jobs=10)
+    pilot = await stage.add_pilot()
+    jobs = await stage.lease(pilot, 10)
+    await stage.finish(pilot, *jobs[:5])
+    assert sorted(len(message.files) for message in (await stage.sent()).messages) == [5, 5]
+    file = next(m for m in (await stage.sent()).messages if m.dataset_uid == task.dat_out_uid).files[0]
+    assert file.meta == {"frame": 0}
+    assert file.origin == {"task": str(task.uid), "job": jobs[0].id, "attempt": 1, "inputs": ["frame-0000.raw"]}
+
+
+async def test_merge_output_tells_what_it_holds(stage: Stage) -> None:
+    """Invariant 8: a merge job's output carries the range of its inputs."""
+    task = await stage.add_task(make_task(mode=TaskMode.MERGE), jobs=1)
+    pilot = await stage.add_pilot()
+    await stage.finish(pilot, *await stage.lease(pilot))
+    file = next(m for m in (await stage.sent()).messages if m.dataset_uid == task.dat_out_uid).files[0]
+    assert file.meta == {"first_seq": 0, "last_seq": 0, "files": 1}
+
+
+async def test_repeated_report_changes_nothing(stage: Stage) -> None:
+    """Invariant 3: the same report again is answered so."""
+    task = await stage.add_task(make_task(), jobs=2)
+    pilot = await stage.add_pilot()
+    job, _ = await stage.lease(pilot, 2)
+    assert await stage.finish(pilot, job) == [ReportAnswer.ACCEPTED]
+    before = await stage.status(task)
+    assert await stage.finish(pilot, job) == [ReportAnswer.ALREADY]
+    assert await stage.report(pilot, *[stage.report_of(job)] * 2) == [ReportAnswer.ALREADY] * 2
+    assert await stage.fail(pilot, job) == [ReportAnswer.STALE]
+    assert await stage.status(task) == before
+    assert (await stage.sent()).files[task.dat_out_uid] == [(0, "events-0.1")]
+
+
+async def test_same_attempt_twice_in_one_report(stage: Stage) -> None:
+    """Invariant 3: outputs enter once, however often the report names the attempt."""
+    task = await stage.add_task(make_task(), jobs=2)
+    pilot = await stage.add_pilot()
+    (job,) = await stage.lease(pilot)
+    assert await stage.finish(pilot, job, job) == [ReportAnswer.ACCEPTED] * 2
+    assert (await stage.status(task)).finished == 1
+    assert (await stage.sent()).files[task.dat_out_uid] == [(0, "events-0.1")]
+
+
+async def test_foreign_late_and_invented_reports_are_stale(stage: Stage) -> None:
+    """Invariant 3: only the pilot that has the attempt can end it."""
+    task = await stage.add_task(make_task(), jobs=2)
+    pilot, other = await stage.add_pilot(), await stage.add_pilot()
+    (job,) = await stage.lease(pilot)
+    assert await stage.finish(other, job) == [ReportAnswer.STALE]
+    invented = [stage.report_of(job, attempt=2), stage.report_of(job, id=10_000)]
+    assert await stage.report(pilot, *invented) == [ReportAnswer.STALE] * 2
+    assert (await stage.status(task)).leased == 1
+    assert (await stage.sent()).messages == []
+    with pytest.raises(NotFound):
+        await stage.finish(uuid4(), job)
+    assert (await stage.status(task)).leased == 1
+
+
+async def test_late_report_of_a_lost_attempt_is_stale(stage: Stage) -> None:
+    """Invariant 3: the winner's outputs alone are registered."""
+    task = await stage.add_task(make_task(), jobs=1)
+    slow, quick = await stage.add_pilot(), await stage.add_pilot()
+    (old,) = await stage.lease(slow)
+    await stage.overdue(old)
+    assert await stage.lease(quick) == []  # not before it was found expired
+    await stage.expire()
+    (new,) = await stage.lease(quick)
+    assert (new.id, new.attempt) == (old.id, 2)
+    assert await stage.finish(slow, old) == [ReportAnswer.STALE]
+    assert await stage.finish(quick, new) == [ReportAnswer.ACCEPTED]
+    assert await stage.finish(slow, old) == [ReportAnswer.STALE]
+    sent = await stage.sent()
+    assert sent.files[task.dat_out_uid] == [(0, "events-0.2")]
+    assert sent.close_at[task.dat_out_uid] == [1]
+
+
+async def test_concurrent_reports_of_one_attempt_are_accepted_once(stage: Stage, second: Stage) -> None:
+    """Invariant 3, with two instances and the report sent many times at once."""
+    task = await stage.add_task(make_task(), jobs=8)
+    pilot = await stage.add_pilot()
+    jobs = await stage.lease(pilot, 8)
+    answers = await asyncio.gather(*(at.finish(pilot, *jobs) for at in (stage, second) for _ in range(5)))
+    flat = [answer for group in answers for answer in group]
+    assert flat.count(ReportAnswer.ACCEPTED) == 8
+    assert flat.count(ReportAnswer.ALREADY) == 72
+    sent = await stage.sent()
+    assert len(sent.files[task.dat_out_uid]) == 8
+    assert sent.close_at[task.dat_out_uid] == [8]
+    assert len(sent.ended) == 1
+
+
+async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=4)
+    pilot = await stage.add_pilot()
+    jobs = await stage.lease(pilot, 4)
+    name = "events-x"
+    outside = OutputFile(port="events", name=name, size=1, checksum=CHECKSUM, url=f"file:///etc/{name}")
+    sibling = OutputFile(port="events", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}-evil/{name}")
+    unknown = OutputFile(port="nothing", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/{name}")
+    log = LogFile(name="l", size=1, checksum=CHECKSUM, url="file:///etc/l")
+    reports = [stage.report_of(job, outputs=[file]) for job, file in zip(jobs, (outside, sibling, unknown), strict=False)]
+    assert await stage.report(pilot, *reports, stage.report_of(jobs[3], log=log)) == [ReportAnswer.ACCEPTED] * 4
+    status = await stage.status(task)
+    assert status.errors == {ErrorClass.INTERNAL: 4}
+    sent = await stage.sent()
+    assert not any(message.files for message in sent.messages)
+    async with stage.database.connection() as connection:
+        job = await job_with_attempts(connection, jobs[0].id)
+    assert job.message == f"the pilot put output 'events' at file:///etc/{name}, outside of {task.dat_out_url}"
+
+
+async def test_missing_output_fails_the_job_and_keeps_its_log(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=2)
+    pilot = await stage.add_pilot()
+    job, _ = await stage.lease(pilot, 2)
+    await stage.report(pilot, stage.report_of(job, outputs=[]))
+    status = await stage.status(task)
+    assert (status.failed, status.errors) == (1, {ErrorClass.TOOL_FAILED: 1})
+    assert (await stage.sent()).files == {task.log_out_uid: [(0, "0.1.log")]}
+
+
+async def test_optional_output_may_be_missing_and_is_not_counted(stage: Stage) -> None:
+    side = TaskOutput(
+        port="plots", dat_out_uid=uuid4(), dat_stor_url="file:///store", dat_out_url="file:///store/plots", optional=True
+    )
+    task = await stage.add_task(make_task(side_outputs=[side]), jobs=2)
+    pilot = await stage.add_pilot()
+    first, other = await stage.lease(pilot, 2)
+    full = stage.report_of(first)
+    await stage.report(pilot, full, stage.report_of(other, outputs=full.outputs[:1], log=None))
+    sent = await stage.sent()
+    assert sent.close_at == {task.dat_out_uid: [2], side.dat_out_uid: [1], task.log_out_uid: [1]}
+
+
+async def test_jobs_of_several_tasks_by_rank_and_fit(stage: Stage) -> None:
+    low = await stage.add_task(make_task(rank=1), jobs=5)
+    high = await stage.add_task(make_task(rank=2), jobs=2)
+    big = await stage.add_task(make_task(rank=9, resources=Resources(cores=16)), jobs=2)
+    gpu = await stage.add_task(make_task(rank=9, device_type=DeviceType.GPU), jobs=2)
+    pilot = await stage.add_pilot(cores=8)
+    leased = await stage.leased(pilot, 4, known=[low.uid])
+    assert [job.task_uid for job in leased.jobs] == [high.uid] * 2 + [low.uid] * 2
+    assert [known.task.uid for known in leased.tasks] == [high.uid]
+    assert (await stage.status(big)).ready == (await stage.status(gpu)).ready == 2
+    strong = await stage.add_pilot(cores=32, gpus=["H200"])
+    assert {job.task_uid for job in await stage.lease(strong, 4)} == {big.uid, gpu.uid}
+
+
+async def test_request_waits_until_jobs_are_ready(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    waiting = asyncio.create_task(stage.lease(pilot, 2, wait=30.0))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    task = await stage.add_task(make_task(), jobs=2)
+    async with asyncio.timeout(10):
+        assert [job.task_uid for job in await waiting] == [task.uid] * 2
+    async with asyncio.timeout(10):
+        assert await stage.lease(pilot, 2, wait=0.1) == []
+
+
+async def test_concurrent_leases_give_every_job_once(stage: Stage, second: Stage) -> None:
+    """Invariant 7: run twice, nothing is doubled. Reports of the same tasks go on at the same time without a deadlock."""
+    tasks = [await stage.add_task(make_task(rank=n % 2), jobs=60) for n in range(4)]
+    pilots = [await stage.add_pilot() for _ in range(8)]
+
+    async def work(at: Stage, pilot: object) -> list[int]:
+        done: list[int] = []
+        while jobs := await at.lease(pilot, 7):  # type: ignore[arg-type]
+            assert await at.finish(pilot, *jobs) == [ReportAnswer.ACCEPTED] * len(jobs)  # type: ignore[arg-type]
+            done += [job.id for job in jobs]
+        return done
+
+    got = await asyncio.gather(*(work((stage, second)[n % 2], pilot) for n, pilot in enumerate(pilots)))
+    ids = [job_id for part in got for job_id in part]
+    assert len(ids) == len(set(ids)) == 240
+    sent = await stage.sent()
+    for task in tasks:
+        assert (await stage.status(task)).state is TaskState.FINISHED
+        assert await stage.states(task) == {JobState.FINISHED: 60}
+        assert sent.close_at[task.dat_out_uid] == [60]
+
+
+async def test_attempts_are_kept_with_their_story(stage: Stage) -> None:
+    await stage.add_task(make_task(), jobs=1)
+    pilot = await stage.add_pilot()
+    (first,) = await stage.lease(pilot)
+    await stage.report(pilot, stage.report_of(first, AttemptOutcome.FAILED, exit_code=3, peak_memory=12.5, cpu_seconds=0.5))
+    (again,) = await stage.lease(pilot)
+    async with stage.database.connection() as connection:
+        job = await job_with_attempts(connection, first.id)
+    past, present = job.attempts
+    assert (past.attempt, past.outcome, past.exit_code, past.peak_memory) == (1, AttemptOutcome.FAILED, 3, 12.5)
+    assert past.log_url is not None
+    assert past.log_url.endswith("0.1.log")
+    assert (present.attempt, present.outcome, job.state) == (again.attempt, None, JobState.LEASED)

@@ -16,7 +16,8 @@ from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
 LOCK_CHAIN = """
 -- Everything that changes a chain takes this lock first, so that changes of one chain come one after the other.
-SELECT uid, state, ending, upload_asked, reason, template_name, plan, params, dataset_uid, dataset FROM chains WHERE uid = $1 FOR UPDATE
+SELECT uid, state, ending, upload_asked, reason, template_name, plan, params, dataset_uid, dataset
+FROM chains WHERE uid = $1 FOR UPDATE
 """
 
 STEPS_OF = "SELECT name, state, attempts, failed_jobs, started_at FROM steps WHERE chain_uid = $1 ORDER BY ordinal"
@@ -53,7 +54,8 @@ SELECT $1, ordinal, name, task_uid, $2 FROM unnest($3::int[], $4::text[], $5::uu
 
 MOVE_CHAIN = """
 -- Guarded by the states it may come from; the end of a chain has its time.
-UPDATE chains SET state = $2, upload_asked = upload_asked OR $6, ended_at = CASE WHEN $4 THEN $5::timestamptz END WHERE uid = $1 AND state = ANY($3::text[])
+UPDATE chains SET state = $2, upload_asked = upload_asked OR $6, ended_at = CASE WHEN $4 THEN $5::timestamptz END
+WHERE uid = $1 AND state = ANY($3::text[])
 RETURNING uid
 """
 

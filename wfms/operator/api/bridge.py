@@ -24,8 +24,8 @@ class Bridge:
         self._loop = None
 
     def run(self, work: Coroutine[Any, Any, ResultT]) -> ResultT:
-        """The result of ``work``, run on the loop; call it from another thread only. Raises what ``work`` raises, ``NotAvailable``
-        when it takes too long (it is canceled then) or the service stops."""
+        """The result of ``work``, run on the loop; call it from another thread only. Raises what ``work`` raises, and
+        ``NotAvailable`` when it takes too long (it is canceled then) or the service stops."""
         loop = self._loop
         if loop is None:
             work.close()

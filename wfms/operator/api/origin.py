@@ -10,7 +10,8 @@ _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
 def refuse_foreign_requests() -> None:
-    """Browsers name the sending page's origin with every request that is not safe; programs name none. Raises ``ForeignRequest``."""
+    """Browsers name the sending page's origin with every request that is not safe; programs name none.
+    Raises ``ForeignRequest``."""
     if request.method in _SAFE:
         return
     origin = request.headers.get("Origin")

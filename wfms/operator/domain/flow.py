@@ -1,5 +1,5 @@
-"""A plan as a drawing: where the boxes and the lines between them stand. Every step reads one source, so the drawing is a tree that
-grows to the right: the data set, the steps, and in the last column what the workflow gives."""
+"""A plan as a drawing: where the boxes and the lines between them stand. Every step reads one source, so the drawing is a tree
+that grows to the right: the data set, the steps, and in the last column what the workflow gives."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,10 +7,10 @@ from enum import StrEnum
 from sluice.contracts.plan import MergeGroups, Plan, PlanStep
 from sluice.contracts.states import TaskMode
 
-WIDTH, HEIGHT = 150, 64
-GAP_X, GAP_Y = 40, 22
+WIDTH, HEIGHT = 148, 64
+GAP_X, GAP_Y = 28, 20
 MARGIN = 8
-_LABEL = 18
+_LABEL = 17
 
 
 class NodeKind(StrEnum):

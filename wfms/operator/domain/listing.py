@@ -1,37 +1,47 @@
 """A text with its findings, line by line; of a long one only what stands around them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import groupby
 
 from sluice.contracts.problems import Finding
 
-#: A text of up to so many lines is shown whole; of a longer one, so many lines around each finding.
-MOST_LINES = 1500
-AROUND = 6
+#: A longer text is shown around its findings only; lines that are left out of a shorter one can be unfolded.
+MOST_LINES = 3000
+#: Lines shown on either side of a finding, and at the beginning.
+AROUND = 5
 #: Characters of one line.
 MOST_CHARACTERS = 400
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Line:
-    """``skipped``: lines left out before this one."""
+    """``number`` from 1."""
 
     number: int
     text: str
-    skipped: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that stand together. ``folded``: nothing was found in them. ``count``: how many; ``lines`` may be left out."""
+
+    lines: list[Line]
+    count: int
+    folded: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """``general``: findings that have no place in the text. ``left_out``: lines after the last one shown."""
+    """``general``: findings that have no place in the text."""
 
-    lines: list[Line]
+    blocks: list[Block]
     general: list[Finding]
-    left_out: int
 
 
-def list_lines(text: str, findings: Sequence[Finding] = ()) -> Listing:
+def list_lines(text: str, findings: Sequence[Finding] = (), *, fold: bool = False) -> Listing:
+    """``fold``: only what stands around the findings is open."""
     source = text.split("\n")
     if source[-1] == "" and len(source) > 1:
         source.pop()
@@ -42,21 +52,23 @@ def list_lines(text: str, findings: Sequence[Finding] = ()) -> Listing:
             placed.setdefault(finding.line, []).append(finding)
         else:
             general.append(finding)
-    lines: list[Line] = []
-    last = 0
-    for number in _shown(len(source), placed.keys()):
-        lines.append(Line(number, _cut(source[number - 1]), number - last - 1, placed.get(number, [])))
-        last = number
-    return Listing(lines, general, len(source) - last)
+    long = len(source) > MOST_LINES
+    shown = _around(placed, len(source)) if fold or long else set(range(1, len(source) + 1))
+    blocks = []
+    for is_shown, group in groupby(range(1, len(source) + 1), key=lambda number: number in shown):
+        numbers = list(group)
+        lines = (
+            [Line(number, _cut(source[number - 1]), placed.get(number, [])) for number in numbers] if is_shown or not long else []
+        )
+        blocks.append(Block(lines, len(numbers), folded=not is_shown))
+    return Listing(blocks, general)
 
 
-def _shown(count: int, wanted: Iterable[int]) -> list[int]:
-    if count <= MOST_LINES:
-        return list(range(1, count + 1))
-    shown = set(range(1, 2 * AROUND + 1))
+def _around(wanted: Iterable[int], count: int) -> set[int]:
+    shown = set(range(1, min(count, AROUND) + 1))
     for line in wanted:
         shown |= set(range(max(1, line - AROUND), min(count, line + AROUND) + 1))
-    return sorted(shown)
+    return shown
 
 
 def _cut(line: str) -> str:

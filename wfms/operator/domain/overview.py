@@ -12,7 +12,6 @@ from wfms.operator.domain.wording import count_text
 class Weight(StrEnum):
     ERROR = "error"
     WARNING = "warning"
-    NOTE = "note"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +81,7 @@ def overview_of(
             for pilot in known.pilots
             if pilot.state is PilotState.LOST
         ][:3]
+    notices.sort(key=lambda notice: notice.weight is not Weight.ERROR)
     return Overview(running, ended, known, notices, templates, waiting, sum(task.running + task.leased for task in tasks))
 
 
@@ -91,7 +91,8 @@ def _of_running(progress: ChainProgress) -> list[Notice]:
         task = step.task
         name = f"{progress.chain.template_name} over {progress.chain.dataset_name}, step {step.step.name}"
         if task is not None and task.held:
-            text = f"{name}: {count_text(task.held, 'job')} took several pilots down and {'waits' if task.held == 1 else 'wait'} for a decision"
+            wait = "waits" if task.held == 1 else "wait"
+            text = f"{name}: {count_text(task.held, 'job')} took several pilots down and {wait} for a decision"
             found.append(Notice(Weight.ERROR, text, task=str(task.uid)))
         elif task is not None and task.failed:
             why = ", ".join(f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items())

@@ -16,17 +16,16 @@ def bound_parameters(plan: Plan, dataset: Dataset) -> dict[str, Any]:
 def type_name(kind: Any) -> str:
     """A CWL type as people write it: ``int?``, ``string[]``, ``low | high``."""
     match kind:
-        case str():
-            return kind
         case ["null", one] | [one, "null"]:
-            return f"{type_name(one)}?"
+            name = f"{type_name(one)}?"
         case list():
-            return " | ".join(type_name(one) for one in kind)
+            name = " | ".join(type_name(one) for one in kind)
         case {"type": "array", "items": items}:
-            return f"{type_name(items)}[]"
+            name = f"{type_name(items)}[]"
         case {"type": "enum", "symbols": [*symbols]}:
-            return " | ".join(str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1] for symbol in symbols)
+            name = " | ".join(str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1] for symbol in symbols)
         case {"type": inner}:
-            return type_name(inner)
+            name = type_name(inner)
         case _:
-            return "any"
+            name = str(kind)
+    return name

@@ -74,10 +74,11 @@ def counts_of(status: TaskStatus) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class StepProgress:
-    """``task`` None: the WMS does not have it (yet), or does not answer."""
+    """``task`` None: the WMS does not have it (yet), or does not answer. ``over``: its chain has ended."""
 
     step: ChainStep
     task: TaskStatus | None
+    over: bool = False
 
     @property
     def counts(self) -> Counts | None:
@@ -90,14 +91,13 @@ class StepProgress:
             return self.step.reason or (self.task.reason if self.task else "")
         match self.step.state:
             case StepState.PENDING:
-                return "waits for the step before it"
+                return "never began" if self.over else "waits for the step before it"
             case StepState.STARTING:
                 return "its storages and data sets are being made"
             case StepState.IN_PROGRESS:
                 return self._in_progress
             case _:
                 return ""
-
 
     @property
     def _in_progress(self) -> str:
@@ -130,4 +130,4 @@ class ChainProgress:
 
 def chain_progress(chain: Chain, tasks: dict[str, TaskStatus]) -> ChainProgress:
     """``tasks``: by uid as text."""
-    return ChainProgress(chain, [StepProgress(step, tasks.get(str(step.task_uid))) for step in chain.steps])
+    return ChainProgress(chain, [StepProgress(step, tasks.get(str(step.task_uid)), chain.state.final) for step in chain.steps])

@@ -71,6 +71,13 @@ class Simulation:
         again = settle(self.view)
         assert again == Settlement(state=self.view.state), "applied to its own result it gives nothing more to do"
 
+    @property
+    def state(self) -> ChainState:
+        return self.view.state
+
+    def reached(self, state: ChainState) -> bool:
+        return self.view.state is state
+
     def in_state(self, state: StepState) -> list[str]:
         return [name for name, one in self.view.steps.items() if one.state is state]
 

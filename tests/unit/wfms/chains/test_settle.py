@@ -26,10 +26,10 @@ def test_only_two_generations_are_kept_and_the_first_input_goes_last() -> None:
     assert chain.released == [uid_of("decode", "out"), uid_of("decode", None)]
     run_step(chain, "merge")
     assert chain.released[2:] == [uid_of("filter", "out"), uid_of("filter", None)]
-    assert chain.view.state is ChainState.UPLOADING
+    assert chain.reached(ChainState.UPLOADING)
     assert chain.uploads == [uid_of("merge", "out")]
     chain.uploaded(uid_of("merge", "out"))
-    assert chain.view.state is ChainState.FINISHED
+    assert chain.reached(ChainState.FINISHED)
     assert chain.released[4:] == [INPUT]
 
 
@@ -67,10 +67,10 @@ def test_what_a_running_step_reads_stays_though_the_chain_is_failing() -> None:
     chain.start("left")
     chain.start("right")
     chain.end("left", StepState.FAILED)
-    assert chain.view.state is ChainState.IN_PROGRESS
+    assert chain.reached(ChainState.IN_PROGRESS)
     assert uid_of("decode", "out") not in chain.released
     chain.end("right", StepState.CANCELED)
-    assert chain.view.state is ChainState.FAILED
+    assert chain.reached(ChainState.FAILED)
     assert set(chain.released) == {uid_of("decode", "out"), uid_of("left", "out"), uid_of("right", "out")}
 
 
@@ -78,9 +78,9 @@ def test_a_start_broken_off_is_cleared_up_before_the_chain_ends() -> None:
     chain = Simulation(three_steps())
     chain.try_start("decode")
     chain.doom(ChainState.CANCELED)
-    assert chain.view.state is ChainState.IN_PROGRESS
+    assert chain.reached(ChainState.IN_PROGRESS)
     chain.start("decode")
-    assert chain.view.state is ChainState.CANCELED
+    assert chain.reached(ChainState.CANCELED)
     assert chain.released == [uid_of("decode", "out"), uid_of("decode", None)]
     assert chain.started == []
 
@@ -89,7 +89,7 @@ def test_a_failed_upload_keeps_outputs_input_and_logs() -> None:
     chain = Simulation(plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL))
     run_step(chain, "only")
     chain.doom(ChainState.FAILED)
-    assert chain.view.state is ChainState.FAILED
+    assert chain.reached(ChainState.FAILED)
     assert chain.released == []
 
 
@@ -100,7 +100,7 @@ def check_released(chain: Simulation) -> None:
         if dataset.uid not in chain.released:
             continue
         if dataset.step is None:
-            assert chain.view.state is ChainState.FINISHED
+            assert chain.reached(ChainState.FINISHED)
             continue
         assert chain.view.steps[dataset.step].state.final
         if dataset.port is not None:
@@ -113,7 +113,7 @@ def check_released(chain: Simulation) -> None:
 @given(wanted=plans(), data=st.data())
 def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> None:
     chain = Simulation(wanted)
-    while chain.view.state is ChainState.IN_PROGRESS:
+    while chain.state is ChainState.IN_PROGRESS:
         possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
         possible += [("end", name) for name in chain.in_state(StepState.IN_PROGRESS)]
         what, name = data.draw(st.sampled_from(possible))
@@ -127,10 +127,10 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
     assert sorted(chain.started) == sorted(one.name for one in wanted.steps), "every step starts exactly once"
     assert set(chain.uploads) == chain.output_uids()
     for uid in data.draw(st.permutations(chain.uploads)):
-        assert chain.view.state is ChainState.UPLOADING
+        assert chain.reached(ChainState.UPLOADING)
         assert INPUT not in chain.released
         chain.uploaded(uid)
-    assert chain.view.state is ChainState.FINISHED
+    assert chain.reached(ChainState.FINISHED)
     check_released(chain)
     between = {one.uid for one in chain.view.datasets if one.step is not None and one.port is not None}
     assert between - set(chain.released) == chain.output_uids(), "all but the outputs are released in the end"
@@ -141,7 +141,7 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
 @given(wanted=plans(), data=st.data())
 def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObject) -> None:
     chain = Simulation(wanted)
-    while chain.view.state is ChainState.IN_PROGRESS:
+    while chain.state is ChainState.IN_PROGRESS:
         possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
         possible += [("try", name) for name in chain.in_state(StepState.STARTING) if not chain.view.steps[name].tried]
         possible += [(end, name) for name in chain.in_state(StepState.IN_PROGRESS) for end in ("finished", "failed", "canceled")]
@@ -157,9 +157,9 @@ def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObje
             case end:
                 chain.end(name, StepState(end))
         check_released(chain)
-    if chain.view.state is ChainState.UPLOADING:
+    if chain.state is ChainState.UPLOADING:
         return
-    assert chain.view.state is chain.view.ending
+    assert chain.state is chain.view.ending
     assert INPUT not in chain.released
     between = {one.uid for one in chain.view.datasets if one.step is not None and one.port is not None}
     assert between <= set(chain.released), "a chain that fails gives up everything in between"

@@ -10,7 +10,7 @@ down_revision = None
 CURSOR = """
 -- One row: the DMS's cursor after the last data set decided upon; null at the very beginning.
 CREATE TABLE cursor (
-    only boolean PRIMARY KEY DEFAULT true CHECK (only),
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
     value text
 )
 """

@@ -56,7 +56,7 @@ class TemplatePages:
             refusal=refusal,
             name=name,
             text=text,
-            listing=list_lines(text, refusal.findings) if text.strip() else None,
+            listing=list_lines(text, refusal.findings, fold=True) if text.strip() else None,
         )
         return Response(page, status=refusal.status, mimetype="text/html")
 

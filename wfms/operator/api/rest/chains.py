@@ -28,7 +28,8 @@ class ChainRoutes:
                   answer=ChainPage, query=ChainQuery, errors=(NotAvailable,)),
             Route("POST", "/chains", self.request, "Carries a data set through a template; a repetition gives the first chain.",
                   answer=Chain, status=201, body=RequestChain, errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read, "One chain with its steps and data sets.", answer=Chain, errors=(NotFound, NotAvailable)),
+            Route("GET", uid, self.read, "One chain with its steps and data sets.",
+                  answer=Chain, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a chain and its running tasks.",
                   answer=Chain, errors=(NotFound, Conflict, NotAvailable)),
         ]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from sluice.contracts.problems import NotAvailable, Problem, Unprocessable
+from sluice.contracts.problems import NotAvailable, Problem, ServiceError, Unprocessable
 from wfms.operator.api.rest.route import Route
 
 _REF = "#/components/schemas/{model}"
@@ -35,7 +35,8 @@ def document(routes: list[Route]) -> dict[str, Any]:
 
 def _operation(route: Route) -> dict[str, Any]:
     answers: dict[str, Any] = {str(route.status): {"description": "Done"} | _content(route.answer)}
-    for error in (Unprocessable, NotAvailable, *route.errors):  # the first two can meet any request
+    errors: tuple[type[ServiceError], ...] = (Unprocessable, NotAvailable, *route.errors)  # the first two can meet any request
+    for error in errors:
         answers[str(error.status)] = {"description": error.title} | _content(Problem, "application/problem+json")
     operation: dict[str, Any] = {"summary": route.summary, "parameters": _parameters(route), "responses": answers}
     if route.body is not None:

@@ -59,7 +59,8 @@ class TemplateRoutes:
                   answer=Template, status=201, body=NewTemplate, read=read_upload, errors=(Unprocessable, TooLarge), uploads=True),
             Route("POST", "/templates/check", self.check, "Says what is wrong with a template, storing nothing.",
                   answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
-            Route("GET", "/templates", self.list, "The latest version of every template.", answer=TemplateList, query=ListQuery),
+            Route("GET", "/templates", self.list, "The latest version of every template.",
+                  answer=TemplateList, query=ListQuery),
             Route("GET", name, self.read, "One template with its text, as written and as JSON.",
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
             Route("DELETE", name, self.delete, "Deletes all versions: they match nothing any more; running chains go on.",
@@ -86,8 +87,8 @@ class TemplateRoutes:
 
 
 def read_upload() -> Upload:
-    """A template sent as JSON (``NewTemplate``), as a form with a file or text in ``cwl`` and a ``name``, or as bare text with the
-    name in the query. Raises ``RequestRefused``."""
+    """A template sent as JSON (``NewTemplate``), as a form with a file or text in ``cwl`` and a ``name``, or as bare text with
+    the name in the query. Raises ``RequestRefused``."""
     match request.mimetype:
         case "application/json":
             return Upload(template=parse_json(NewTemplate))
@@ -103,7 +104,7 @@ def read_upload() -> Upload:
 
 def read_form() -> Upload:
     """Fields ``cwl`` or ``file`` (a file) or ``cwl`` (text), and ``name`` (by default the file's name without its ending)."""
-    uploaded = next((request.files[key] for key in ("cwl", "file") if key in request.files and request.files[key].filename), None)
+    uploaded = next((file for file in request.files.values() if file.filename), None)
     name = request.form.get("name", "").strip()
     if uploaded is None:
         return _upload(name, request.form.get("cwl", "").replace("\r\n", "\n").encode(), file="workflow.cwl")

@@ -1,0 +1,74 @@
+"""Writes the generated part of ``docs/``; ``--check`` only says what differs and exits 1. Run from the repository's root."""
+
+import difflib
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from scripts.docs import command_line, interfaces, life_cycles, settings_reference
+from scripts.docs.services import SERVICES
+
+REFERENCE = Path("docs/reference")
+
+
+def makers() -> dict[Path, Callable[[], str]]:
+    """File → what makes its text. The same code makes the same text: no dates, no paths of this machine."""
+    return {
+        REFERENCE / "life-cycles.md": life_cycles.document,
+        REFERENCE / "settings.md": settings_reference.document,
+        REFERENCE / "command-line.md": command_line.document,
+        REFERENCE / "asyncapi.json": interfaces.asyncapi_document,
+        **{REFERENCE / "openapi" / f"{service}.json": _openapi(service) for service in SERVICES},
+    }
+
+
+def _openapi(service: str) -> Callable[[], str]:
+    return lambda: interfaces.openapi_document(service)
+
+
+def differences(path: Path, made: str) -> str:
+    """A unified diff from what is there to what the code makes; empty when they are the same."""
+    there = path.read_text(encoding="utf-8") if path.exists() else ""
+    lines = difflib.unified_diff(
+        there.splitlines(), made.splitlines(), str(path), f"{path} (made from the code)", lineterm="", n=1
+    )
+    return "\n".join(lines)
+
+
+def outdated() -> Iterator[str]:
+    """Differences of every file that is not up to date, and the names of files that nothing makes any more."""
+    for path, make in makers().items():
+        if found := differences(path, make()):
+            yield found
+    yield from (f"{path}: nothing makes this file any more; delete it" for path in sorted(leftovers()))
+
+
+def leftovers() -> set[Path]:
+    return set((REFERENCE / "openapi").glob("*.json")) - makers().keys()
+
+
+def write() -> None:
+    for path, make in makers().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(make(), encoding="utf-8")
+    for path in leftovers():
+        path.unlink()
+
+
+def main(arguments: list[str]) -> int:
+    if arguments not in ([], ["--check"]):
+        sys.stderr.write("usage: generate_docs.py [--check]\n")
+        return 2
+    if not arguments:
+        write()
+        return 0
+    found = list(outdated())
+    for text in found:
+        sys.stderr.write(text + "\n")
+    if found:
+        sys.stderr.write("generated documentation is not up to date: run `make docs`\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,41 @@
+"""The product's own source files, parsed; every test of this folder looks at the whole tree."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SERVICES = ("dms", "wms", "wfms/operator", "wfms/intake", "wfms/chains", "wfms/watcher")
+PRODUCT = ("sluice", "dms", "wms", "wfms", "pilot")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """``name``: its path from the repository's root."""
+
+    name: str
+    tree: ast.Module
+
+    def at(self, node: ast.AST) -> str:
+        return f"{self.name}:{getattr(node, 'lineno', 1)}"
+
+
+@cache
+def sources(*folders: str) -> tuple[Source, ...]:
+    """Every Python file below the folders, in order of name."""
+    return tuple(
+        Source(str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8")))
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    )
+
+
+def imports(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    """(statement, dotted name) of every import, those within functions too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node, node.module or ""

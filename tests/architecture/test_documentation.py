@@ -1,0 +1,56 @@
+"""Settings are explained where they are defined, decisions and pages are linked, links lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scripts.docs.settings_reference import processes, settings_of
+from sluice.contracts.messages import PAYLOADS
+from tests.architecture.sources import ROOT
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "templates").rglob("*.md")])
+
+
+@pytest.mark.parametrize("process", processes())
+def test_every_setting_is_explained(process: str) -> None:
+    settings = settings_of(processes()[process])
+    assert settings
+    assert not [setting.variable for setting in settings if not setting.meaning]
+
+
+def test_every_message_is_explained() -> None:
+    assert not [name for name, payload in PAYLOADS.items() if not payload.__doc__]
+
+
+def test_every_decision_is_linked_from_the_list() -> None:
+    folder = ROOT / "docs/adr"
+    linked = set(LINK.findall((folder / "README.md").read_text(encoding="utf-8")))
+    assert {path.name for path in folder.glob("[0-9]*.md")} <= linked
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    numbers = [int(path.name[:4]) for path in sorted((ROOT / "docs/adr").glob("[0-9]*.md"))]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = [target for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target]
+    assert not [target for target in targets if not (page.parent / target).exists()]
+
+
+def test_every_page_of_the_documentation_is_reachable() -> None:
+    """From the README, by links alone."""
+    seen: set[Path] = set()
+    ahead = [ROOT / "README.md"]
+    while ahead:
+        page = ahead.pop()
+        if page in seen or page.suffix != ".md":
+            continue
+        seen.add(page)
+        ahead += [
+            (page.parent / target).resolve() for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target
+        ]
+    assert not [str(page.relative_to(ROOT)) for page in PAGES if page not in seen]

@@ -1,0 +1,55 @@
+"""Each invariant of the architecture has a test that tries to break it, and says so in a docstring: "invariant 4"."""
+
+import ast
+import re
+from collections import defaultdict
+
+import pytest
+
+from tests.architecture.sources import sources
+
+#: Number → what must hold, in short; docs/explanation/how-it-works.md has them in full.
+INVARIANTS = {
+    1: "one chain per data set and template version",
+    2: "state and messages commit together; a message is applied once",
+    3: "outputs enter the catalogue once, from the attempt that won",
+    4: "no file is deleted that is needed, nor twice, nor outside its storage",
+    5: "a task ends in exactly one way, and its counts add up",
+    6: "a pilot stops a job before its lease ends; it is given away only after",
+    7: "any process can be killed, restarted, or run twice",
+    8: "files keep their order",
+    9: "services evaluate no expression of a template",
+}
+
+NAMED = re.compile(r"\binvariants?\s+(\d)(?:\s*(?:,|and)\s*(\d))*", re.IGNORECASE)
+
+
+def invariants_named() -> dict[int, list[str]]:
+    """Number → the tests whose own docstring, or whose module's, names it."""
+    found: dict[int, list[str]] = defaultdict(list)
+    for source in sources("tests"):
+        if source.name.startswith("tests/architecture/"):
+            continue
+        functions = [node for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        tests = [node for node in functions if node.name.startswith("test_")]
+        for number in _numbers(source.tree) if tests else ():
+            found[number].append(source.name)
+        for test in tests:
+            for number in _numbers(test):
+                found[number].append(f"{source.name}::{test.name}")
+    return found
+
+
+def _numbers(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> set[int]:
+    text = ast.get_docstring(node) or ""
+    return {int(number) for match in NAMED.finditer(text) for number in re.findall(r"\d", match[0])}
+
+
+@pytest.mark.parametrize("number", INVARIANTS)
+def test_invariant_has_a_test_that_names_it(number: int) -> None:
+    found = invariants_named()
+    assert found[number], f"no test names invariant {number}: {INVARIANTS[number]}"
+
+
+def test_no_test_names_an_invariant_that_there_is_not() -> None:
+    assert set(invariants_named()) <= INVARIANTS.keys()

@@ -1,0 +1,78 @@
+"""Every life cycle, as its owner's table has it: all pairs of states, ways in and ways out."""
+
+from enum import StrEnum
+from itertools import product
+
+import pytest
+
+from scripts.docs.life_cycle_notes import NOTES
+from scripts.docs.life_cycles import LifeCycle, life_cycles
+from scripts.docs.source_comments import comments_of
+from sluice.contracts.states import JobState
+from wms.domain.transitions import IllegalMove, require_move
+
+CYCLES = life_cycles()
+all_cycles = pytest.mark.parametrize("cycle", CYCLES, ids=lambda cycle: cycle.key)
+
+#: Final as long as nobody asks: a person may give a failed job another round while its task lives.
+REOPENED = {JobState.FAILED: frozenset({JobState.READY})}
+
+
+def test_every_life_cycle_is_documented() -> None:
+    assert {cycle.key for cycle in CYCLES} == NOTES.keys()
+
+
+@all_cycles
+def test_every_pair_of_states_is_decided(cycle: LifeCycle) -> None:
+    """The table speaks of every state of the contract, leads to no other, and never from a state to itself."""
+    assert set(cycle.moves) == set(cycle.states)
+    for old, new in product(cycle.states, cycle.states):
+        if new in cycle.moves[old]:
+            assert old is not new
+            assert not getattr(old, "final", False) or cycle.moves[old] == REOPENED.get(old), f"{old} is final and leads to {new}"
+
+
+@all_cycles
+def test_contract_and_table_agree_on_what_is_final(cycle: LifeCycle) -> None:
+    for state in cycle.states:
+        if hasattr(state, "final"):
+            assert state.final == (cycle.moves[state] in (frozenset(), REOPENED.get(state))), state
+
+
+@all_cycles
+def test_every_state_is_reached_and_leads_to_an_end(cycle: LifeCycle) -> None:
+    assert cycle.reachable(cycle.initial) == set(cycle.states)
+    ends = set(cycle.final) or {cycle.initial}  # a pilot comes and goes for ever
+    for state in cycle.states:
+        assert cycle.reachable(state) & ends, f"there is no way out of {state}"
+
+
+@all_cycles
+def test_every_state_says_what_it_means_and_who_moves_it(cycle: LifeCycle) -> None:
+    meanings = comments_of(cycle.states)
+    assert {state.name for state in cycle.states} <= meanings.keys()
+    assert set(NOTES[cycle.key].states) == {state for state in cycle.states if cycle.moves[state]}
+
+
+@pytest.mark.parametrize("cycle", [cycle for cycle in CYCLES if cycle.key.startswith("wms.")], ids=lambda cycle: cycle.key)
+def test_illegal_moves_raise_with_both_states(cycle: LifeCycle) -> None:
+    for old, new in product(cycle.states, cycle.states):
+        if new in cycle.moves[old]:
+            require_move(cycle.moves, old, new, what="it")
+        else:
+            with pytest.raises(IllegalMove) as raised:
+                require_move(cycle.moves, old, new, what="it")
+            assert (raised.value.old, raised.value.new) == (old, new)
+
+
+def test_a_dead_end_is_found() -> None:
+    class Light(StrEnum):
+        RED = "red"
+        GREEN = "green"
+        BROKEN = "broken"
+
+    cycle = LifeCycle(
+        "x.LIGHT_MOVES", Light, {Light.RED: frozenset({Light.GREEN}), Light.GREEN: frozenset(), Light.BROKEN: frozenset()}
+    )
+    assert cycle.reachable(cycle.initial) == {Light.RED, Light.GREEN}
+    assert cycle.final == [Light.GREEN, Light.BROKEN]

@@ -1,0 +1,68 @@
+"""Every route of every service says what it answers, when it goes well and when it does not."""
+
+from typing import Any
+
+import pytest
+
+from scripts.docs.services import SERVICES, app_of
+
+HEALTH = {"/healthz", "/readyz", "/metrics"}
+
+Operation = tuple[str, str, dict[str, Any]]
+
+
+def operations(service: str) -> list[Operation]:
+    """(method, path, operation) of the service's OpenAPI document."""
+    paths: dict[str, dict[str, Any]] = app_of(service).openapi()["paths"]
+    return [(method, path, operation) for path, methods in paths.items() for method, operation in methods.items()]
+
+
+def answers(operation: dict[str, Any], first_digits: str) -> dict[str, dict[str, Any]]:
+    return {status: answer for status, answer in operation["responses"].items() if status[0] in first_digits}
+
+
+every_service = pytest.mark.parametrize("service", SERVICES)
+
+
+@every_service
+def test_routes_live_under_one_versioned_root(service: str) -> None:
+    found = operations(service)
+    assert any(path not in HEALTH for _, path, _ in found)
+    assert not [path for _, path, _ in found if path not in HEALTH and not path.startswith("/api/v1/")]
+
+
+@every_service
+def test_routes_declare_what_they_answer(service: str) -> None:
+    for method, path, operation in operations(service):
+        if path in HEALTH:
+            continue
+        good = answers(operation, "23")
+        assert good, f"{method} {path} declares no answer"
+        for status, answer in good.items():
+            described = all(content.get("schema") for content in answer.get("content", {}).values())
+            assert described, f"{method} {path} answers {status} with anything"
+
+
+@every_service
+def test_errors_are_problems(service: str) -> None:
+    for method, path, operation in operations(service):
+        if path in HEALTH:
+            continue
+        bad = answers(operation, "45")
+        assert {"422", "503"} <= bad.keys(), (
+            f"{method} {path}: any request can be of the wrong form or meet a database that is away"
+        )
+        for status, answer in bad.items():
+            schema = answer.get("content", {}).get("application/problem+json", {}).get("schema")
+            assert schema == {"$ref": "#/components/schemas/Problem"}, f"{method} {path} answers {status} not with a problem"
+
+
+@every_service
+def test_routes_with_an_id_can_answer_that_there_is_no_such_thing(service: str) -> None:
+    """Creating by ``POST`` to a collection needs none; a path that names one thing does."""
+    missing = [
+        f"{method} {path}"
+        for method, path, operation in operations(service)
+        if "{" in path and "404" not in operation["responses"]
+    ]
+    assert not missing

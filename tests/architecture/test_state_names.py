@@ -1,0 +1,102 @@
+"""A state's name stands in ``sluice/contracts/states.py`` and nowhere else: not in a comparison, not as a default, not in SQL."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+
+import pytest
+
+from sluice.contracts import states
+from tests.architecture.sources import Source, sources
+
+#: Kinds of storage and data set (input, output, logs) and of devices are words of other things as well.
+WORDS = {states.DatasetType, states.StorageType, states.TaskMode, states.DeviceType, states.WatchKind}
+ENUMS = [value for _, value in inspect.getmembers(states, inspect.isclass) if issubclass(value, StrEnum) and value is not StrEnum]
+NAMES = frozenset(str(member) for enum in ENUMS if enum not in WORDS for member in enum)
+
+#: What a state is called where it is a column, a field, an argument or a key.
+HOLDERS = {"state", "status", "outcome", "error_class", "reported", "answer"}
+
+#: ``state = 'ready'``, ``outcome <> 'lost'``, ``status IN ('ready', 'leased')``, ``SET state = 'closed'``.
+SQL = re.compile(rf"\b({'|'.join(HOLDERS)})\b\s*(?:=|<>|!=|\bNOT\s+IN\b|\bIN\b)\s*\(?\s*'([a-z_]+)'", re.IGNORECASE)
+
+
+def bare_names(source: Source) -> Iterator[str]:
+    """State names spelt out as strings where a state is meant."""
+    for node in ast.walk(source.tree):
+        for place in _places(node):
+            if isinstance(place, ast.Constant) and place.value in NAMES:
+                yield f"{source.at(place)}: {place.value!r}"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from (f"{source.at(node)}: SQL with {found[2]!r}" for found in SQL.finditer(node.value) if found[2] in NAMES)
+
+
+def _places(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.Compare(left=left, comparators=others):
+            if any(_holds_state(side) for side in (left, *others)):
+                yield from (left, *others)
+                yield from (item for side in others if isinstance(side, ast.Set | ast.Tuple | ast.List) for item in side.elts)
+        case ast.MatchValue(value=value):
+            yield value
+        case ast.keyword(arg=name, value=value) if name in HOLDERS:
+            yield value
+        case ast.Dict(keys=keys, values=values):
+            yield from (
+                value for key, value in zip(keys, values, strict=True) if isinstance(key, ast.Constant) and key.value in HOLDERS
+            )
+        case ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=ast.Constant() as value) if name in HOLDERS:
+            yield value
+        case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value) if name in HOLDERS:
+            yield value
+
+
+def _holds_state(node: ast.AST) -> bool:
+    """``x.state``, ``state``, ``row["state"]``"""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=name)):
+            return name in HOLDERS
+    return False
+
+
+def test_no_state_is_spelt_out_in_the_product() -> None:
+    files = [
+        source for source in sources("sluice", "dms", "wms", "wfms", "pilot") if not source.name.startswith("sluice/contracts")
+    ]
+    assert len(files) > 100, "the product was not found"
+    found = [finding for source in files for finding in bare_names(source)]
+    assert not found, "\n".join(["use the enum's member:", *found])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if job.state == 'ready': pass",
+        "if row['state'] in ('ready', 'leased'): pass",
+        "if 'lost' != outcome: pass",
+        "match state:\n    case 'finished': pass",
+        "update(state='failed')",
+        "x = {'status': 'in_progress'}",
+        "state = 'open'",
+        "sql = \"UPDATE jobs SET state = 'ready' WHERE id = $1\"",
+        "sql = \"SELECT 1 FROM jobs WHERE state IN ('leased', 'running')\"",
+    ],
+)
+def test_bare_names_are_found(text: str) -> None:
+    assert list(bare_names(Source("x.py", ast.parse(text))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if job.state is JobState.READY: pass",
+        "if name == 'ready': pass",
+        "log.info('ready')",
+        "sql = f\"WHERE state = '{JobState.READY}'\"",
+        'sql = "WHERE state = ANY($2)"',
+    ],
+)
+def test_other_words_are_left_alone(text: str) -> None:
+    assert not list(bare_names(Source("x.py", ast.parse(text))))

@@ -1,0 +1,124 @@
+"""Every model of the contracts, and how to make values of them: from their annotations, so that a new model needs nothing here."""
+
+import importlib
+import pkgutil
+import types
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from uuid import UUID
+
+from hypothesis import strategies as st
+from pydantic import AfterValidator, BaseModel, StringConstraints
+from pydantic.fields import FieldInfo
+
+import sluice.contracts
+from sluice.contracts.base import StorageUrl
+
+URL_CHECK = get_args(StorageUrl)[1]
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)
+URLS = st.from_regex(r"(file|s3|https)://[a-z0-9]{1,8}(/[a-z0-9_.-]{0,3}[a-z0-9]){0,3}", fullmatch=True)
+TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - the strategy wants them so
+
+
+def contract_models() -> list[type[BaseModel]]:
+    """Every model defined in ``sluice.contracts``, in order of module and name."""
+    found: dict[str, type[BaseModel]] = {}
+    for module_info in pkgutil.iter_modules(sluice.contracts.__path__):
+        module = importlib.import_module(f"sluice.contracts.{module_info.name}")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.__name__:
+                found[f"{value.__module__}.{value.__name__}"] = value
+    return [found[key] for key in sorted(found)]
+
+
+def values_of(model: type[BaseModel]) -> st.SearchStrategy[Any]:
+    """Values of the model with every field set."""
+    return st.builds(model, **{name: _field(field) for name, field in model.model_fields.items()})
+
+
+def _field(field: FieldInfo) -> st.SearchStrategy[Any]:
+    return _annotated(field.annotation, field.metadata)
+
+
+def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
+    if any(entry is URL_CHECK or (isinstance(entry, AfterValidator) and entry == URL_CHECK) for entry in metadata):
+        return URLS
+    bounds = _bounds(metadata)
+    if annotation is str:
+        pattern = bounds.get("pattern")
+        longest = bounds.get("max_length", 12)
+        text = st.from_regex(pattern, fullmatch=True).filter(lambda s: len(s) <= longest) if pattern else st.text(max_size=12)
+        return text.filter(lambda value: len(value) >= bounds.get("min_length", 0))
+    if annotation is int:
+        return st.integers(bounds.get("ge", bounds.get("gt", -1) + 1), bounds.get("le", 2**31 - 1))
+    if annotation is float:
+        return st.floats(
+            bounds.get("ge", bounds.get("gt", 0.0)), bounds.get("le", 1e9), exclude_min="gt" in bounds, allow_subnormal=False
+        )
+    if get_origin(annotation) is list:
+        return st.lists(_type(get_args(annotation)[0]), min_size=bounds.get("min_length", 0), max_size=2)
+    return _type(annotation)
+
+
+def _bounds(metadata: list[Any]) -> dict[str, Any]:
+    """Limits by name, wherever pydantic keeps them."""
+    found: dict[str, Any] = {}
+    for entry in metadata:
+        parts = _bounds(list(entry.metadata)) if isinstance(entry, FieldInfo) else _limits(entry)
+        found |= {name: value for name, value in parts.items() if value is not None}
+    return found
+
+
+def _limits(entry: Any) -> dict[str, Any]:
+    names = ("ge", "gt", "le", "lt", "min_length", "max_length", "pattern")
+    return {name: getattr(entry, name, None) for name in names}
+
+
+def _type(annotation: Any) -> st.SearchStrategy[Any]:
+    plain = {str: st.text(max_size=12), bool: st.booleans(), UUID: st.uuids(), datetime: TIMES, Any: JSON, object: JSON}
+    if annotation in (int, float):
+        return _annotated(annotation, [])
+    if annotation in plain:
+        return plain[annotation]
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return values_of(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return st.sampled_from(annotation)
+    return _generic(annotation)
+
+
+def _generic(annotation: Any) -> st.SearchStrategy[Any]:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _annotated(arguments[0], list(arguments[1:]))
+    if origin in (Union, types.UnionType):
+        return st.one_of(*map(_type, arguments))
+    if origin is Literal:
+        return st.sampled_from(arguments)
+    if origin is list:
+        return st.lists(_type(arguments[0]), max_size=2)
+    if origin is dict:
+        return st.dictionaries(_type(arguments[0]), _type(arguments[1]), max_size=2)
+    if annotation is types.NoneType:
+        return st.none()
+    raise LookupError(f"no values of {annotation!r} are known")
+
+
+def fields_of(model: type[BaseModel], kind: Any) -> Iterator[str]:
+    """Names of the model's fields whose annotation holds the same checks as ``kind`` (``FileName``, ``StorageUrl`` …)."""
+    checks = list(get_args(kind)[1:])
+    for name, field in model.model_fields.items():
+        own = [*field.metadata, *(part for entry in get_args(field.annotation) for part in get_args(entry)[1:])]
+        if any(check == mine for check in checks for mine in own if isinstance(check, StringConstraints | AfterValidator)):
+            yield name

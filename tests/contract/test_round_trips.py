@@ -1,0 +1,91 @@
+"""What crosses a process boundary comes out as it went in, and nothing else is let in."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from sluice.contracts.base import Contract
+from sluice.contracts.messages import PAYLOADS, QUEUES, CloudEvent, extra_attributes
+from sluice.contracts.problems import Problem, ServiceError
+from tests.contract.models import contract_models, values_of
+
+MODELS = contract_models()
+each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+
+#: A standard of others rules these two: unknown members are allowed there.
+OPEN = {CloudEvent, Problem}
+
+
+def test_the_models_are_found() -> None:
+    assert {*PAYLOADS.values(), CloudEvent, Problem} <= set(MODELS)
+    assert len(MODELS) > 60
+
+
+@each_model
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(data=st.data())
+def test_models_round_trip_through_json(model: type[BaseModel], data: st.DataObject) -> None:
+    value = data.draw(values_of(model))
+    assert model.model_validate_json(value.model_dump_json()) == value
+    assert model.model_validate(json.loads(json.dumps(value.model_dump(mode="json")))) == value
+
+
+@each_model
+def test_unknown_fields_are_refused(model: type[BaseModel]) -> None:
+    """A misspelt field would otherwise be silently a default."""
+    if model in OPEN:
+        assert model.model_config["extra"] == "allow"
+        return
+    with pytest.raises(ValidationError) as refused:
+        model.model_validate({"no_such_field": 1})
+    assert ("extra_forbidden", ("no_such_field",)) in [(error["type"], error["loc"]) for error in refused.value.errors()]
+
+
+@each_model
+@settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_values_cannot_be_changed(model: type[BaseModel], data: st.DataObject) -> None:
+    value = data.draw(values_of(model))
+    name = next(iter(model.model_fields), None)
+    if name is not None:
+        with pytest.raises(ValidationError):
+            setattr(value, name, None)
+
+
+@pytest.mark.parametrize("model", [model for model in MODELS if issubclass(model, Contract)], ids=lambda model: model.__name__)
+def test_times_without_a_zone_are_refused(model: type[BaseModel]) -> None:
+    """Two nodes would read them differently."""
+    for name, field in model.model_fields.items():
+        if "datetime" in str(field.annotation):
+            with pytest.raises(ValidationError) as refused:
+                model.model_validate({name: "2024-01-01T00:00:00"})
+            assert (name,) in [error["loc"] for error in refused.value.errors() if error["type"].startswith("timezone")]
+
+
+def test_every_queue_takes_messages_that_have_a_payload() -> None:
+    assert {name for types in QUEUES.values() for name in types} == PAYLOADS.keys()
+
+
+def test_ids_become_attributes_that_the_standard_allows() -> None:
+    """CloudEvents: lower-case letters and digits only."""
+    attributes = extra_attributes(chain_uid="c", task="t", dataset=None)
+    assert attributes == {"chainuid": "c", "task": "t"}
+    assert all(name.isalnum() and name.islower() for name in attributes)
+
+
+def service_errors(root: type[ServiceError]) -> list[type[ServiceError]]:
+    return [root, *(found for child in root.__subclasses__() for found in service_errors(child))]
+
+
+@pytest.mark.parametrize("error", service_errors(ServiceError)[1:5], ids=lambda error: error.__name__)
+def test_errors_become_problems_with_their_facts(error: type[ServiceError]) -> None:
+    problem: dict[str, Any] = json.loads(ServiceError.problem(error("no such thing", uid=7, name="x")).model_dump_json())
+    assert problem["type"] == f"urn:sluice:problem:{error.slug}"
+    assert problem["status"] == error.status >= 400
+    assert problem["title"] == error.title
+    assert problem["detail"] == "no such thing"
+    assert problem["fields"] == {"uid": 7, "name": "x"}

@@ -1,0 +1,109 @@
+"""Closing: complete data sets close, in an order in which a reader misses none."""
+
+import asyncio
+from uuid import UUID
+
+import pytest
+
+from dms.db.datasets import close, take_closing_lock
+from dms.usecases.close_dataset import close_dataset
+from dms.usecases.list_datasets import DatasetQuery, list_datasets
+from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType
+from tests.integration.dms.conftest import Dms
+from tests.waiting import eventually
+
+
+@pytest.mark.parametrize("first", ["files", "number"])
+async def test_a_data_set_closes_when_its_files_are_there_in_whatever_order_the_messages_come(dms: Dms, first: str) -> None:
+    uid = await dms.dataset("set")
+    messages = [
+        RegisterFiles(dataset_uid=uid, files=[dms.write("set", 1), dms.write("set", 2)]),
+        RegisterFiles(dataset_uid=uid, close_at=3),
+        RegisterFiles(dataset_uid=uid, files=[dms.write("set", 3)]),
+    ]
+    for message in messages if first == "files" else [messages[1], messages[0], messages[2]]:
+        assert (await dms.client.dataset(uid)).state is DatasetState.OPEN
+        await dms.apply(message)
+    assert (await dms.client.dataset(uid)).state is DatasetState.CLOSED
+    sent = await dms.fetch("SELECT destination FROM outbox")
+    assert [row["destination"] for row in sent] == ["dms.dataset-closed"]
+
+
+async def test_a_data_set_that_is_complete_with_nothing_closes(dms: Dms) -> None:
+    uid = await dms.dataset("set")
+    await dms.apply(RegisterFiles(dataset_uid=uid, close_at=0))
+    assert (await dms.client.dataset(uid)).state is DatasetState.CLOSED
+
+
+async def test_files_delivered_twice_are_registered_once(dms: Dms) -> None:
+    uid = await dms.dataset("set")
+    message = RegisterFiles(dataset_uid=uid, files=[dms.write("set", 1)], close_at=1)
+    for _ in range(2):
+        await dms.apply(message)
+    dataset = await dms.client.dataset(uid)
+    assert (dataset.count_files, dataset.bytes, dataset.state) == (1, message.files[0].size, DatasetState.CLOSED)
+    assert len(await dms.fetch("SELECT 1 FROM outbox")) == 1
+
+
+async def test_messages_that_contradict_the_catalogue_are_refused(dms: Dms) -> None:
+    uid, files = await dms.filled("set", 2)
+    with pytest.raises(Unprocessable, match=r"is closed: file '00000009.1.bin' cannot be added"):
+        await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("set", 9)]))
+    with pytest.raises(Unprocessable, match="another size"):
+        await dms.apply(RegisterFiles(dataset_uid=uid, files=[files[0].model_copy(update={"size": 1})]))
+    with pytest.raises(Unprocessable, match="is to close at 2 files, not at 3"):
+        await dms.apply(RegisterFiles(dataset_uid=uid, close_at=3))
+    with pytest.raises(NotFound):
+        await dms.apply(RegisterFiles(dataset_uid=UUID(int=0)))
+
+
+async def test_a_reader_with_a_cursor_misses_none_of_those_that_close_at_once(dms: Dms) -> None:
+    plain = [await dms.dataset(f"d{number}", DatasetType.LOGS) for number in range(60)]
+    counted = [await dms.dataset(f"c{number}", DatasetType.LOGS) for number in range(60)]
+
+    async def close_counted() -> None:
+        for uid in counted:
+            await dms.apply(RegisterFiles(dataset_uid=uid, close_at=0))
+
+    instances = [dms.shop.database, dms.other_shop.database]
+    closing = [asyncio.create_task(close_dataset(instances[number % 2], uid, files=None)) for number, uid in enumerate(plain)]
+    closing.append(asyncio.create_task(close_counted()))
+    seen: list[UUID] = []
+    after: str | None = None
+    while True:
+        done = all(task.done() for task in closing)
+        page = await list_datasets(dms.database, DatasetQuery(after=after, limit=7, type=DatasetType.LOGS))
+        seen += [dataset.uid for dataset in page.datasets]
+        after = page.cursor
+        if done and not page.datasets:
+            break
+    await asyncio.gather(*closing)
+    assert len(seen) == len(set(seen)), "none twice"
+    assert set(seen) == {*plain, *counted}, "none missed"
+
+
+async def test_a_closing_that_commits_late_does_not_slip_behind_the_cursor(dms: Dms) -> None:
+    slow, quick = await dms.dataset("slow"), await dms.dataset("quick")
+    async with dms.other_shop.database.transaction() as transaction:
+        await take_closing_lock(transaction.connection)
+        assert await close(transaction.connection, [slow])
+        other = asyncio.create_task(close_dataset(dms.database, quick, files=None))
+
+        async def waits() -> bool:
+            return bool(await dms.fetch("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
+
+        await eventually(waits, what="the second closing waits for the first")
+        assert (await dms.client.closed_datasets()).datasets == []
+    await other
+    assert [dataset.uid for dataset in (await dms.client.closed_datasets()).datasets] == [slow, quick]
+
+
+async def test_closing_by_many_at_once_is_one_closing(dms: Dms) -> None:
+    uid, _ = await dms.filled("set", 1, close=False)
+    answers = await asyncio.gather(
+        *(close_dataset(shop.database, uid, files=None) for shop in (dms.shop, dms.other_shop) for _ in range(5))
+    )
+    assert {(answer.state, answer.closed_at) for answer in answers} == {(DatasetState.CLOSED, answers[0].closed_at)}
+    assert len(await dms.fetch("SELECT 1 FROM outbox")) == 1

@@ -1,0 +1,76 @@
+"""URLs that would lead out of the storages, over REST and by message."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.contracts.datasets import NewDataset, NewFile
+from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import DatasetType, StorageType
+from tests.integration.dms.conftest import Dms
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "{root}/%2e%2e/elsewhere/f",
+        "{root}/a/%252e%252e/f",
+        "{root}-2/f",
+        "{root}",
+        "file:///etc/passwd",
+        "s3://bucket/f",
+        "{root}/x::http://elsewhere/f",
+        "{root}//f",
+    ],
+)
+async def test_a_file_outside_the_storages_is_refused_by_name(dms: Dms, url: str) -> None:
+    uid = await dms.dataset("frames")
+    url = url.format(root=dms.storages[StorageType.INTERMEDIATE].url)
+    file = dms.write("frames", 1)
+    astray = file.model_copy(update={"url": url, "name": "astray"})
+    with pytest.raises(Unprocessable, match=r"file 'astray': "):
+        await dms.client.register_files(uid, [file, astray])
+    with pytest.raises(Unprocessable, match=r"file 'astray': "):
+        await dms.apply(RegisterFiles(dataset_uid=uid, files=[file, astray]))
+    assert (await dms.client.dataset(uid)).count_files == 0
+
+
+async def test_dots_do_not_even_make_a_url(dms: Dms) -> None:
+    file: dict[str, Any] = dms.write("frames", 1).model_dump()
+    with pytest.raises(ValueError, match=r"leaves its folder with '\.\.'"):
+        NewFile(**{**file, "url": dms.storages[StorageType.INPUT].url + "/../x"})
+
+
+async def test_a_link_out_of_the_storage_is_refused_for_files_and_folders(dms: Dms, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "f").write_text("secret")
+    (dms.folder / "intermediate" / "way-out").symlink_to(tmp_path / "elsewhere")
+    uid = await dms.dataset("frames")
+    url = dms.storages[StorageType.INTERMEDIATE].url + "/way-out"
+    file = dms.write("frames", 1).model_copy(update={"url": f"{url}/f"})
+    with pytest.raises(Unprocessable, match="leads out of storage 'intermediate-1' by a link"):
+        await dms.client.register_files(uid, [file])
+    with pytest.raises(Unprocessable, match="leads out of storage 'intermediate-1' by a link"):
+        await dms.client.register_dataset(NewDataset(name="astray", type=DatasetType.LOGS, url=f"{url}/x"))
+
+
+async def test_a_storage_out_of_use_takes_no_new_data_sets_and_files(dms: Dms) -> None:
+    uid = await dms.dataset("frames")
+    file = dms.write("frames", 1)
+    await dms.fetch("UPDATE storages SET enabled = false WHERE type = 'intermediate'")
+    with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
+        await dms.client.register_files(uid, [file])
+    with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
+        await dms.dataset("more")
+    # What was written before must not be lost.
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
+    assert (await dms.client.dataset(uid)).count_files == 1
+
+
+async def test_only_an_input_may_be_a_whole_storage(dms: Dms) -> None:
+    url = dms.storages[StorageType.INPUT].url
+    assert (await dms.client.register_dataset(NewDataset(name="all", url=url))).url == url
+    with pytest.raises(Unprocessable, match="is the folder of a storage itself"):
+        await dms.client.register_dataset(NewDataset(name="logs", type=DatasetType.LOGS, url=url))

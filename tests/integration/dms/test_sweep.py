@@ -1,0 +1,93 @@
+"""Files that attempts left behind are removed, and nothing else is."""
+
+import pytest
+
+from dms.loops.workers import delete_once, sweep_once
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.states import DatasetType, StorageType
+from tests.integration.dms.conftest import Dms
+
+LEFT = ["00000001.2.bin", "00000077.1.log", ".part-0123456789abcdef"]
+OTHERS = ["notes.txt", "00000001.bin", "123.1.bin", "deeper/00000001.5.bin"]
+
+
+def leave(dms: Dms, dataset: str, names: list[str], type_: DatasetType = DatasetType.INTERMEDIATE) -> None:
+    for name in names:
+        path = dms.path(dataset, name, type_)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("left")
+
+
+async def sweep_all(dms: Dms) -> None:
+    while await sweep_once(dms.shop):
+        pass
+
+
+async def test_unregistered_files_of_attempts_go_when_the_data_set_closes(dms: Dms) -> None:
+    uid, files = await dms.filled("set", 3, close=False)
+    leave(dms, "set", [*LEFT, *OTHERS])
+    assert not await sweep_once(dms.shop), "attempts still write into an open data set"
+    await dms.client.close_dataset(uid)
+    await sweep_all(dms)
+    assert dms.files_on(StorageType.INTERMEDIATE) == sorted(f"set/{name}" for name in [*OTHERS, *(file.name for file in files)])
+
+
+async def test_the_folder_is_looked_through_a_second_time_and_no_third(dms: Dms) -> None:
+    uid, _ = await dms.filled("set", 1)
+    await sweep_all(dms)
+    assert (await dms.row(uid))["sweep_at"] is not None
+    leave(dms, "set", LEFT)
+    await dms.fetch("UPDATE datasets SET sweep_at = now(), closed_at = closed_at - interval '1 h' WHERE uid = $1", uid)
+    assert await sweep_once(dms.shop)
+    assert dms.files_on(StorageType.INTERMEDIATE) == ["set/00000000.1.bin"]
+    assert (await dms.row(uid))["sweep_at"] is None
+
+
+async def test_a_folder_that_a_late_attempt_made_again_after_the_deletion_goes(dms: Dms) -> None:
+    uid, _ = await dms.filled("set", 1)
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    leave(dms, "set", LEFT)
+    await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
+    await sweep_all(dms)
+    assert not dms.path("set", "").exists()
+
+
+async def test_the_folder_of_an_input_belongs_to_whoever_filled_it(dms: Dms) -> None:
+    uid, _ = await dms.filled("given", 1, DatasetType.INPUT)
+    leave(dms, "given", LEFT, DatasetType.INPUT)
+    await sweep_all(dms)
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert dms.files_on(StorageType.INPUT) == sorted(f"given/{name}" for name in LEFT)
+
+
+async def test_files_that_another_data_set_registered_there_stay(dms: Dms) -> None:
+    uid, _ = await dms.filled("set", 1, close=False)
+    other = await dms.dataset("other")
+    file = dms.write("set", 8)
+    await dms.client.register_files(other, [file])
+    await dms.client.close_dataset(uid)
+    await sweep_all(dms)
+    assert dms.path("set", file.name).exists()
+
+
+async def test_a_folder_inside_another_data_sets_is_not_touched_by_it(dms: Dms) -> None:
+    outer, _ = await dms.filled("outer", 1, close=False)
+    url = dms.storages[StorageType.INTERMEDIATE].url + "/outer/inner"
+    await dms.client.register_dataset(NewDataset(name="inner", type=DatasetType.INTERMEDIATE, url=url))
+    leave(dms, "outer", ["inner/00000003.1.bin"])
+    await dms.client.close_dataset(outer)
+    await sweep_all(dms)
+    await dms.client.delete_dataset(outer)
+    assert await delete_once(dms.shop)
+    assert dms.files_on(StorageType.INTERMEDIATE) == ["outer/inner/00000003.1.bin"]
+
+
+@pytest.mark.parametrize("column", ["read_only", "NOT enabled"])
+async def test_read_only_storages_are_not_swept_and_those_out_of_use_are(dms: Dms, column: str) -> None:
+    await dms.filled("set", 1)
+    leave(dms, "set", LEFT)
+    await dms.fetch("UPDATE storages SET read_only = $1, enabled = $1", column == "read_only")
+    await sweep_all(dms)
+    assert len(dms.files_on(StorageType.INTERMEDIATE)) == (1 + len(LEFT) if column == "read_only" else 1)

@@ -1,0 +1,239 @@
+"""Bringing real files to the output storage (invariants 4 and 7)."""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from dms.loops.workers import delete_once, sweep_once, upload_once
+from dms.usecases import upload_dataset as uploading
+from sluice.contracts.datasets import NewStorage
+from sluice.contracts.messages import DATASET_CLOSED, RegisterFiles, UploadDataset
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from tests.integration.dms.conftest import Dms
+
+
+async def events(dms: Dms, uid: UUID) -> list[str]:
+    """States in the events that were sent of the data set."""
+    rows = await dms.fetch("SELECT convert_from(body, 'UTF8')::jsonb AS event FROM outbox WHERE destination = $1", DATASET_CLOSED)
+    return [row["event"]["data"]["state"] for row in rows if row["event"]["data"]["uid"] == str(uid)]
+
+
+async def test_files_move_to_the_output_storage_under_a_readable_name(dms: Dms) -> None:
+    uid, files = await dms.filled("chain.merge.out", 5, meta={"output_name": "run 7"})
+    contents = {file.name: dms.path("chain.merge.out", file.name).read_bytes() for file in files}
+    await dms.apply(UploadDataset(uid=uid))
+    assert (await dms.client.dataset(uid)).usable, "it can be read all the while"
+    assert await upload_once(dms.shop)
+    dataset = await dms.client.dataset(uid)
+    folder = dms.folder / "output" / "run_7.chain.merge.out"
+    assert (dataset.state, dataset.type, dataset.url) == (DatasetState.UPLOADED, DatasetType.OUTPUT, f"file://{folder}")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == contents
+    assert dms.files_on(StorageType.INTERMEDIATE) == []
+    assert not dms.path("chain.merge.out", "").exists()
+    found = (await dms.client.files(uid)).files
+    assert [file.url for file in found] == [f"file://{folder}/{file.name}" for file in files]
+    assert await events(dms, uid) == ["closed", "uploaded"]
+    storages = {storage.type: storage.used for storage in await dms.client.storages()}
+    assert (storages[StorageType.INTERMEDIATE], storages[StorageType.OUTPUT]) == (0, dataset.bytes)
+    assert (await dms.client.register_files(uid, files)).known == 5, "the first registration may be repeated even now"
+
+
+async def test_an_upload_delivered_twice_is_one(dms: Dms) -> None:
+    uid, files = await dms.filled("result")
+    for _ in range(2):
+        await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    await dms.apply(UploadDataset(uid=uid))
+    assert not await upload_once(dms.shop)
+    assert len(dms.files_on(StorageType.OUTPUT)) == len(files)
+    assert await events(dms, uid) == ["closed", "uploaded"]
+
+
+async def test_an_upload_asked_for_before_the_last_file_came_waits_for_it(dms: Dms) -> None:
+    uid, _ = await dms.filled("result", 2, close=False)
+    await dms.apply(UploadDataset(uid=uid))
+    await dms.apply(RegisterFiles(dataset_uid=uid, close_at=3))
+    assert not await upload_once(dms.shop)
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("result", 2)]))
+    assert await upload_once(dms.shop)
+    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+    assert len(dms.files_on(StorageType.OUTPUT)) == 3
+
+
+async def test_a_data_set_without_files_is_uploaded_too(dms: Dms) -> None:
+    uid, _ = await dms.filled("empty", 0)
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+
+
+async def test_what_cannot_be_uploaded_is_refused(dms: Dms) -> None:
+    given, _ = await dms.filled("given", type_=DatasetType.INPUT)
+    gone, _ = await dms.filled("gone")
+    await dms.client.delete_dataset(gone)
+    with pytest.raises(Unprocessable, match="'given' cannot be uploaded: it is an input"):
+        await dms.apply(UploadDataset(uid=given))
+    with pytest.raises(Unprocessable, match="'gone' cannot be uploaded: it is deleting"):
+        await dms.apply(UploadDataset(uid=gone))
+    with pytest.raises(NotFound):
+        await dms.apply(UploadDataset(uid=UUID(int=0)))
+
+
+async def test_a_damaged_copy_is_never_taken_for_the_file(dms: Dms) -> None:
+    uid, files = await dms.filled("result", 3)
+    dms.path("result", files[1].name).write_bytes(b"x" * files[1].size)
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    row = await dms.row(uid)
+    assert row["state"] == DatasetState.UPLOADING
+    assert files[1].name in row["reason"]
+    assert files[1].name not in "".join(dms.files_on(StorageType.OUTPUT))
+    assert len(dms.files_on(StorageType.INTERMEDIATE)) == 3, "nothing is removed before everything is safe"
+    dms.write("result", 1)
+    await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
+    assert await upload_once(dms.shop)
+    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+
+
+async def test_without_room_on_any_output_storage_it_rests_and_says_so(dms: Dms, tmp_path: Path) -> None:
+    await dms.fetch("UPDATE storages SET capacity = 1 WHERE type = 'output'")
+    uid, _ = await dms.filled("result", 3)
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    assert (await dms.row(uid))["reason"].startswith("no enabled, writable storage of type output has room for ")
+    await dms.client.register_storage(NewStorage(name="new", type=StorageType.OUTPUT, url=f"file://{tmp_path}/new"))
+    await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
+    assert await upload_once(dms.shop)
+    assert len(list((tmp_path / "new" / "result").iterdir())) == 3
+
+
+async def test_a_file_of_another_data_set_stays_where_it_is(dms: Dms) -> None:
+    uid, files = await dms.filled("result", 2)
+    other = await dms.dataset("other")
+    await dms.client.register_files(other, files[:1])
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    assert dms.files_on(StorageType.INTERMEDIATE) == [f"result/{files[0].name}"]
+    await dms.client.delete_dataset(other)
+    assert await delete_once(dms.shop)
+    assert dms.path("result", files[0].name).exists(), "the uploaded data set holds the file, so its copies stay"
+    assert len(dms.files_on(StorageType.OUTPUT)) == 2
+
+
+async def test_two_instances_upload_many_data_sets_each_once(dms: Dms) -> None:
+    uids = [(await dms.filled(f"d{number}", 10))[0] for number in range(4)]
+    for uid in uids:
+        await dms.apply(UploadDataset(uid=uid))
+
+    async def work(shop: Any) -> int:
+        done = 0
+        while await upload_once(shop):
+            done += 1
+        return done
+
+    done = await asyncio.gather(*(work(shop) for shop in (dms.shop, dms.other_shop, dms.shop)))
+    assert sum(done) == len(uids)
+    assert len(dms.files_on(StorageType.OUTPUT)) == 40
+    assert dms.files_on(StorageType.INTERMEDIATE) == []
+    for uid in uids:
+        assert await events(dms, uid) == ["closed", "uploaded"]
+
+
+async def test_invariant_7_killed_after_some_files_it_goes_on_with_the_others(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> None:
+    uid, files = await dms.filled("result", 6)
+    await dms.apply(UploadDataset(uid=uid))
+    monkeypatch.setattr(uploading, "PAGE", 2)
+    record, reached, never, pages = uploading._record, asyncio.Event(), asyncio.Event(), 0
+
+    async def stuck_at_the_second(*given: Any) -> None:
+        nonlocal pages
+        pages += 1
+        if pages == 2:
+            reached.set()
+            await never.wait()
+        await record(*given)
+
+    monkeypatch.setattr(uploading, "_record", stuck_at_the_second)
+    task = asyncio.create_task(upload_once(dms.shop))
+    await asyncio.wait_for(reached.wait(), 30)
+    assert not await upload_once(dms.other_shop), "it is in the other's hand"
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert len(dms.files_on(StorageType.OUTPUT)) == 4, "two noted, two not"
+    copied = await _copied(dms, monkeypatch)
+    assert await upload_once(dms.other_shop)
+    assert copied == [file.name for file in files[2:]], "what was noted is not copied again"
+    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+    assert len(dms.files_on(StorageType.OUTPUT)) == 6
+    assert dms.files_on(StorageType.INTERMEDIATE) == []
+
+
+async def _copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that fills with the names of the files copied from here on."""
+    names: list[str] = []
+    copy = uploading._copy
+
+    async def noting(shop: Any, file: Any, *given: Any) -> None:
+        names.append(file.name)
+        await copy(shop, file, *given)
+
+    monkeypatch.setattr(uploading, "_copy", noting)
+    return names
+
+
+async def test_a_deletion_ends_an_upload_and_removes_what_was_copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> None:
+    uid, _ = await dms.filled("result", 4)
+    other = await dms.dataset("named")
+    named = dms.write("named", 1).model_copy(update={"name": "a name of its own"})
+    await dms.client.register_files(other, [named])
+    await dms.client.close_dataset(other)
+    record = uploading._record
+
+    async def delete_meanwhile(shop: Any, claim: Any, target: Any, files: Sequence[Any]) -> None:
+        await dms.client.delete_dataset(claim.uid)
+        await record(shop, claim, target, files)
+
+    monkeypatch.setattr(uploading, "_record", delete_meanwhile)
+    for dataset in (uid, other):
+        await dms.apply(UploadDataset(uid=dataset))
+        assert await upload_once(dms.shop)
+        assert (await dms.client.dataset(dataset)).state is DatasetState.DELETING
+    assert len(dms.files_on(StorageType.OUTPUT)) == 5, "copied, and not noted"
+    while await delete_once(dms.shop):
+        pass
+    assert dms.files_on(StorageType.OUTPUT) == dms.files_on(StorageType.INTERMEDIATE) == []
+
+
+async def test_invariant_4_a_link_out_of_the_storage_halts_the_upload(dms: Dms, tmp_path: Path) -> None:
+    uid, files = await dms.filled("astray", 1)
+    (tmp_path / "secret").mkdir()
+    shutil.copy(dms.path("astray", files[0].name), tmp_path / "secret")
+    shutil.rmtree(dms.path("astray", ""))
+    dms.path("astray", "").symlink_to(tmp_path / "secret")
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    assert (await dms.row(uid))["halted_at"] is not None
+    assert dms.files_on(StorageType.OUTPUT) == []
+    assert not await upload_once(dms.shop)
+    dms.path("astray", "").unlink()
+    dms.write("astray", 0)
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
+
+
+async def test_what_attempts_leave_in_the_old_folder_after_the_upload_is_swept(dms: Dms) -> None:
+    uid, _ = await dms.filled("result", 1)
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    dms.write("result", 9)
+    await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
+    assert await sweep_once(dms.shop)
+    assert dms.files_on(StorageType.INTERMEDIATE) == []
+    assert len(dms.files_on(StorageType.OUTPUT)) == 1

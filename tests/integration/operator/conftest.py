@@ -1,0 +1,49 @@
+"""The operator service on a fresh database, with neighbours that hold what a test lays down."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sluice.clients.operator import OperatorClient
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.links import ProcessLinks
+from sluice.servicekit.service import Service
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.open import open_transport
+from tests.integration.operator.neighbours import Neighbours
+from wfms.operator.settings import OperatorSettings
+from wfms.operator.wiring import build
+
+SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
+
+
+@dataclass
+class Operator:
+    """``http``: straight to the application. ``client``: typed, over it."""
+
+    service: Service
+    http: httpx.AsyncClient
+    client: OperatorClient
+    neighbours: Neighbours
+    links: ProcessLinks
+    database_url: str
+
+
+@pytest.fixture
+def spd_text() -> str:
+    return SPD.read_text()
+
+
+@pytest.fixture
+async def operator(database_url: str) -> AsyncIterator[Operator]:
+    neighbours, links = Neighbours(), ProcessLinks()
+    links.apps.update(neighbours.apps)
+    settings = OperatorSettings(database_url=database_url, broker_url=database_url, patience=30)
+    service = build(settings, links=links, transport=open_transport(database_url, sluice_topology()))
+    async with running(service, links):
+        http = httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url="http://operator.test")
+        async with http:
+            yield Operator(service, http, OperatorClient(http), neighbours, links, database_url)

@@ -1,0 +1,195 @@
+"""Chain service, WMS and DMS as the operator sees them: their routes and contracts over rows that a test lays down."""
+
+from uuid import UUID, uuid4
+
+from fastapi import APIRouter, FastAPI
+
+from sluice.contracts.chains import Chain, ChainPage, ChainStep, ChainTask, ChainTaskList, NewChain
+from sluice.contracts.datasets import Dataset, DatasetPage, NewDataset, Storage
+from sluice.contracts.pilots import Pilot, PilotList
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import ChainState, DatasetState, JobState, StepState, TaskState
+from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
+from sluice.servicekit.clock import SystemClock
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.metrics import ServiceMetrics
+
+CLOCK = SystemClock()
+
+
+class Neighbours:
+    """``apps``: by service name, for ``ProcessLinks``."""
+
+    def __init__(self) -> None:
+        self.chains: dict[UUID, Chain] = {}
+        self.tasks: dict[UUID, TaskStatus] = {}
+        self.jobs: dict[int, Job] = {}
+        self.pilots: list[Pilot] = []
+        self.datasets: dict[UUID, Dataset] = {}
+        self.storages: list[Storage] = []
+        self.requested: list[NewChain] = []
+
+    @property
+    def apps(self) -> dict[str, FastAPI]:
+        routers = {
+            "wfms.chains": [self._chain_routes(), self._chain_task_routes()],
+            "wms": [self._wms_routes()],
+            "dms": [self._dms_routes()],
+        }
+        return {name: create_app(name, found, health=Health({}), metrics=ServiceMetrics(name)) for name, found in routers.items()}
+
+    def rows(self) -> list[ChainTask]:
+        return [
+            ChainTask(
+                task_id=step.task_uid,
+                chain_uid=chain.uid,
+                step=step.name,
+                template_name=chain.template_name,
+                dataset_name=chain.dataset_name,
+                status=step.state,
+                jobs=self.tasks.get(step.task_uid),
+            )
+            for chain in self.chains.values()
+            for step in chain.steps
+            if step.task_uid is not None and step.state is not StepState.PENDING
+        ]
+
+    def _chain_routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1")
+
+        @router.post("/datasets", status_code=201)
+        async def new_dataset(new: NewChain) -> Chain:
+            self.requested.append(new)
+            chain = Chain(
+                uid=uuid4(), state=ChainState.IN_PROGRESS, template_id=new.template_id, template_name=new.template_name,
+                template_version=new.template_version, dataset_uid=new.dataset.uid, dataset_name=new.dataset.name, params=new.params,
+                created_at=CLOCK.now(), steps=[ChainStep(name=step.name, state=StepState.PENDING) for step in new.plan.steps],
+                datasets=[],
+            )  # fmt: skip
+            self.chains[chain.uid] = chain
+            return chain
+
+        @router.get("/chains")
+        async def chains(state: ChainState | None = None, limit: int = 1000, after: str | None = None) -> ChainPage:
+            found = sorted(self.chains.values(), key=lambda chain: chain.created_at, reverse=True)
+            found = [chain for chain in found if state in {None, chain.state}]
+            first = int(after or 0)
+            more = len(found) > first + limit
+            return ChainPage(chains=found[first : first + limit], next=str(first + limit) if more else None)
+
+        @router.get("/chains/{uid}")
+        async def chain(uid: UUID) -> Chain:
+            if uid not in self.chains:
+                raise NotFound(f"there is no chain {uid}")
+            return self.chains[uid]
+
+        @router.post("/chains/{uid}/cancel")
+        async def cancel_chain(uid: UUID) -> Chain:
+            return self.cancel_chain((await chain(uid)).uid)
+
+        return router
+
+    def _chain_task_routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1")
+
+        @router.get("/tasks")
+        async def tasks(chain: UUID | None = None, state: StepState | None = None, limit: int = 1000) -> ChainTaskList:
+            rows = [row for row in self.rows() if chain in {None, row.chain_uid} and state in {None, row.status}]
+            return ChainTaskList(tasks=rows[:limit])
+
+        @router.get("/tasks/{uid}")
+        async def task(uid: UUID) -> ChainTask:
+            for row in self.rows():
+                if row.task_id == uid:
+                    return row
+            raise NotFound(f"there is no task {uid}")
+
+        @router.post("/tasks/{uid}/cancel")
+        async def cancel_task(uid: UUID) -> TaskStatus:
+            self.cancel_chain((await task(uid)).chain_uid)
+            return self._change(uid, state=TaskState.CANCELED, ended_at=CLOCK.now())
+
+        @router.post("/tasks/{uid}/rank")
+        async def prioritise(uid: UUID, wanted: Prioritise) -> TaskStatus:
+            return self._change(uid, rank=wanted.rank)
+
+        return router
+
+    def cancel_chain(self, uid: UUID) -> Chain:
+        found = self.chains[uid]
+        if found.state in {ChainState.FINISHED, ChainState.FAILED}:
+            raise Conflict(f"the chain is {found.state}", state=found.state)
+        steps = [
+            step if step.state.final else step.model_copy(update={"state": StepState.CANCELED, "ended_at": CLOCK.now()})
+            for step in found.steps
+        ]
+        ended = {"state": ChainState.CANCELED, "ended_at": CLOCK.now(), "reason": "canceled by a person", "steps": steps}
+        self.chains[uid] = found.model_copy(update=ended)
+        return self.chains[uid]
+
+    def _change(self, uid: UUID, **values: object) -> TaskStatus:
+        self.tasks[uid] = self.tasks[uid].model_copy(update=values)
+        return self.tasks[uid]
+
+    def _wms_routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1")
+
+        @router.get("/tasks")
+        async def tasks(uid: str | None = None) -> TaskStatusList:
+            return TaskStatusList(tasks=list(self.tasks.values()))
+
+        @router.get("/tasks/{uid}/jobs")
+        async def jobs(uid: UUID, state: JobState | None = None) -> JobPage:
+            found = [job for job in self.jobs.values() if job.task_uid == uid and state in {None, job.state}]
+            return JobPage(jobs=found, next=None)
+
+        @router.get("/tasks/{uid}/explain")
+        async def explain(uid: UUID) -> Explanation:
+            status = self.tasks[uid]
+            return Explanation(
+                text=f"{status.running} jobs run and {status.ready} wait for a free slot; 8 slots are busy with it."
+            )
+
+        @router.post("/tasks/{uid}/retry")
+        async def retry(uid: UUID) -> TaskStatus:
+            status = self.tasks[uid]
+            return self._change(uid, ready=status.ready + status.failed, failed=0, errors={})
+
+        @router.get("/jobs/{job}")
+        async def job(job: int) -> Job:
+            if job not in self.jobs:
+                raise NotFound(f"there is no job {job}")
+            return self.jobs[job]
+
+        @router.get("/pilots")
+        async def pilots() -> PilotList:
+            return PilotList(pilots=self.pilots)
+
+        return router
+
+    def _dms_routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1")
+
+        @router.get("/datasets")
+        async def datasets() -> DatasetPage:
+            return DatasetPage(datasets=list(self.datasets.values()), cursor=None)
+
+        @router.post("/datasets", status_code=201)
+        async def register(new: NewDataset) -> Dataset:
+            dataset = Dataset(
+                uid=uuid4(), state=DatasetState.OPEN, count_files=0, bytes=0, timestamp=CLOCK.now(), **new.model_dump()
+            )
+            self.datasets[dataset.uid] = dataset
+            return dataset
+
+        @router.get("/datasets/{uid}")
+        async def dataset(uid: UUID) -> Dataset:
+            if uid not in self.datasets:
+                raise NotFound(f"there is no data set {uid}")
+            return self.datasets[uid]
+
+        @router.get("/storages")
+        async def storages() -> list[Storage]:
+            return self.storages
+
+        return router

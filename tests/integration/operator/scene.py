@@ -1,0 +1,191 @@
+"""A believable afternoon at a detector, for pages to show: chains that run, wait, have failed and have finished."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+from sluice.contracts.chains import Chain, ChainDataset, ChainStep
+from sluice.contracts.datasets import Dataset, Storage
+from sluice.contracts.pilots import NodeResources, Pilot
+from sluice.contracts.states import (
+    AttemptOutcome,
+    ChainDatasetStatus,
+    ChainState,
+    DatasetState,
+    DatasetType,
+    ErrorClass,
+    JobState,
+    PilotState,
+    StepState,
+    StorageType,
+    TaskMode,
+    TaskState,
+)  # fmt: skip
+from sluice.contracts.tasks import Attempt, Job, TaskStatus
+from sluice.contracts.templates import Template
+from tests.integration.operator.neighbours import Neighbours
+
+#: What the log of the refused job says; markup in it must stay text.
+LOG = "spd-decode: frame 17 is damaged: CRC 0x1f2e3d4c, expected 0x9a8b7c6d\n<script>document.title = 'taken'</script>\n"
+LATER = (StepState.PENDING, StepState.STARTING)
+
+
+@dataclass(frozen=True)
+class Counts:
+    finished: int = 0
+    failed: int = 0
+    running: int = 0
+    ready: int = 0
+    held: int = 0
+    total: int = 0
+
+
+@dataclass
+class Scene:
+    neighbours: Neighbours
+    template: Template
+    folder: Path
+    now: datetime
+
+    def lay(self) -> None:
+        """The whole scene."""
+        self._storages()
+        self._pilots()
+        steps = [step.name for step in self.template.plan.steps]
+        done = [Counts(finished=59, failed=1, total=60), *[Counts(finished=59, total=59)] * (len(steps) - 1)]
+        self.chain("run-0312-frames", 4, done[:1] + [Counts(finished=31, running=8, ready=20, total=59)], ChainState.IN_PROGRESS)
+        self.chain(
+            "run-0313-frames", 1, [Counts(finished=12, failed=1, held=1, running=4, ready=62, total=80)], ChainState.IN_PROGRESS
+        )
+        self.chain("run-0311-frames", 9, done, ChainState.UPLOADING)
+        self.chain("run-0310-frames", 34, done, ChainState.FINISHED)
+        self.chain("run-0309-frames", 51, done, ChainState.FINISHED)
+        reason = "step decode: 9 of 60 jobs failed for good, the boundary allows 6 (9 × tool refused)"
+        self.chain("run-0308-frames", 62, [Counts(finished=51, failed=9, total=60)], ChainState.FAILED, reason=reason)
+
+    def chain(self, dataset: str, minutes: float, counts: list[Counts], state: ChainState, *, reason: str = "") -> Chain:
+        """``counts`` of the steps begun; the last of them runs unless the chain is past its steps."""
+        begun = self.now - timedelta(minutes=minutes)
+        uid, source = uuid4(), self.dataset(dataset, DatasetType.INPUT, files=60, size=60 * 8_400_000)
+        steps, datasets = [], [
+            ChainDataset(uid=source.uid, name=dataset, step=None, port=None, status=ChainDatasetStatus.READY)
+        ]  # fmt: skip
+        for number, planned in enumerate(self.template.plan.steps):
+            if number >= len(counts):
+                steps.append(ChainStep(name=planned.name, state=StepState.PENDING, task_uid=uuid4()))
+                continue
+            started = begun + timedelta(seconds=20 * number + 1)
+            last = number == len(counts) - 1 and state not in {ChainState.FINISHED, ChainState.UPLOADING}
+            ended = None if last and state is ChainState.IN_PROGRESS else started + timedelta(seconds=19)
+            outcome = (
+                StepState.FAILED
+                if state is ChainState.FAILED and last
+                else StepState.IN_PROGRESS
+                if ended is None
+                else StepState.FINISHED
+            )
+            task = self.task(uid, planned.name, planned.mode, counts[number], started, ended)
+            why = reason.partition(": ")[2] if outcome is StepState.FAILED else ""
+            steps.append(
+                ChainStep(name=planned.name, state=outcome, task_uid=task.uid, started_at=started, ended_at=ended, reason=why)
+            )
+            datasets += self._written(dataset, planned.name, planned.outputs[0].port, running=ended is None)
+        ended_at = begun + timedelta(minutes=2, seconds=14) if state.final else None
+        chain = Chain(
+            uid=uid, state=state, template_id=self.template.id, template_name=self.template.name,
+            template_version=self.template.version, dataset_uid=source.uid, dataset_name=dataset,
+            params={"run": 312, "period": "2026-autumn", "time_gap_ns": 110, "min_hits": 6}, created_at=begun, ended_at=ended_at,
+            reason=reason, steps=steps, datasets=datasets,
+        )  # fmt: skip
+        self.neighbours.chains[uid] = chain
+        return chain
+
+    def task(
+        self, chain: UUID, step: str, mode: TaskMode, counts: Counts, started: datetime, ended: datetime | None
+    ) -> TaskStatus:
+        errors = {ErrorClass.TOOL_REFUSED: counts.failed} if counts.failed else {}
+        status = TaskStatus(
+            uid=uuid4(), chain_uid=chain, step=step, template=self.template.name, mode=mode, rank=1.0 + counts.ready / 40,
+            state=TaskState.FINISHED if ended else TaskState.ACTIVE, total=counts.total, ready=counts.ready, leased=0,
+            running=counts.running, finished=counts.finished, failed=counts.failed, canceled=0, held=counts.held,
+            failed_attempts=counts.failed * 1 + counts.held * 5, created_at=started, started_at=started, ended_at=ended, errors=errors,
+        )  # fmt: skip
+        self.neighbours.tasks[status.uid] = status
+        for seq in range(counts.failed):
+            self.job(
+                status.uid,
+                17 + seq,
+                JobState.FAILED,
+                error=ErrorClass.TOOL_REFUSED,
+                exit_code=65,
+                message="the tool refused its input (exit code 65): frame 17 is damaged",
+            )
+        for seq in range(counts.held):
+            self.job(
+                status.uid,
+                40 + seq,
+                JobState.HELD,
+                error=ErrorClass.PILOT_LOST,
+                exit_code=None,
+                message="five pilots in a row died with it; it waits for a person",
+            )
+        return status
+
+    def job(self, task: UUID, seq: int, state: JobState, *, error: ErrorClass, exit_code: int | None, message: str) -> Job:
+        number = len(self.neighbours.jobs) + 1
+        log = self.folder / "logs" / f"{number}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(LOG)
+        attempt = Attempt(
+            attempt=1, pilot="farm-07", leased_at=self.now, started_at=self.now, ended_at=self.now + timedelta(seconds=1.4),
+            outcome=AttemptOutcome.FAILED, exit_code=exit_code, error_class=error, message=message, peak_memory=84.2, cpu_seconds=1.1,
+            log_url=f"file://{log}",
+        )  # fmt: skip
+        job = Job(
+            id=number, task_uid=task, seq=seq, state=state, inputs=[f"frame-{seq:04d}.raw"], attempt=1, error_class=error,
+            message=message, attempts=[attempt],
+        )  # fmt: skip
+        self.neighbours.jobs[number] = job
+        return job
+
+    def dataset(
+        self, name: str, type_: DatasetType, *, files: int, size: int, state: DatasetState = DatasetState.CLOSED
+    ) -> Dataset:
+        meta: dict[str, Any] = {"type": "raw", "detector": "spd", "run": 312}
+        dataset = Dataset(
+            uid=uuid4(), name=name, type=type_, state=state, meta=meta, count_files=files, bytes=size, timestamp=self.now, run=312,
+            closed_at=self.now,
+        )  # fmt: skip
+        self.neighbours.datasets[dataset.uid] = dataset
+        return dataset
+
+    def _written(self, source: str, step: str, port: str, *, running: bool) -> list[ChainDataset]:
+        state = DatasetState.OPEN if running else DatasetState.DELETED if step == "decode" else DatasetState.CLOSED
+        released = ChainDatasetStatus.FINISHED if step == "decode" else ChainDatasetStatus.READY
+        status = ChainDatasetStatus.IN_PROGRESS if running else released
+        found = []
+        for port_, type_ in ((port, DatasetType.INTERMEDIATE), (None, DatasetType.LOGS)):
+            name = f"{source}.{step}.{port_ or 'logs'}"
+            made = self.dataset(name, type_, files=59, size=59 * 3_100_000, state=state)
+            found.append(ChainDataset(uid=made.uid, name=name, step=step, port=port_, status=status))
+        return found
+
+    def _storages(self) -> None:
+        url = f"file://{self.folder / 'logs'}"
+        self.neighbours.storages.append(Storage(id=uuid4(), name="logs", type=StorageType.LOGS, url=url, enabled=True, used=0))
+
+    def _pilots(self) -> None:
+        for name, state, running, failed in (
+            ("farm-07", PilotState.ACTIVE, 8, 1),
+            ("farm-08", PilotState.ACTIVE, 4, 0),
+            ("farm-03", PilotState.LOST, 0, 2),
+        ):
+            self.neighbours.pilots.append(
+                Pilot(
+                    uid=uuid4(), name=name, host=f"{name}.example.org", state=state, slots=8, running=running, finished=412,
+                    failed=failed, resources=NodeResources(cores=8, ram=32_768, disk=200_000), registered_at=self.now,
+                    seen_at=self.now - timedelta(seconds=4 if state is PilotState.ACTIVE else 900),
+                )
+            )  # fmt: skip

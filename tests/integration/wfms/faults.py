@@ -1,0 +1,66 @@
+"""Faults on purpose: a process that dies between any two lines, and services that do not answer."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from sluice.servicekit.database import Connection, Database, Transaction
+
+
+class Crash(BaseException):
+    """The process is gone; nothing catches it, as nothing catches SIGKILL."""
+
+
+class Fuse:
+    """Counts the places passed; at place ``at`` everything ends (and stays ended). None: never."""
+
+    def __init__(self, at: int | None = None) -> None:
+        self.at = at
+        self.passed = 0
+
+    @property
+    def blown(self) -> bool:
+        return self.at is not None and self.passed >= self.at
+
+    def place(self) -> None:
+        self.passed += 1
+        if self.blown:
+            raise Crash
+
+
+class FragileDatabase(Database):
+    """May crash before each transaction, before its commit, and after it."""
+
+    fuse = Fuse()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        self.fuse.place()
+        async with super().connection() as connection:
+            yield connection
+        self.fuse.place()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        async with super().transaction() as transaction:
+            yield transaction
+            self.fuse.place()
+
+
+class FragileHttp(httpx.AsyncBaseTransport):
+    """May crash before each request is sent, and after it was answered; or refuse to answer while ``down``."""
+
+    def __init__(self, app: Any, fuse: Fuse) -> None:
+        self._inner = httpx.ASGITransport(app)
+        self.fuse = fuse
+        self.down = False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.fuse.place()
+        if self.down:
+            raise httpx.ConnectError("no answer, as the test wants it")
+        response = await self._inner.handle_async_request(request)
+        self.fuse.place()
+        return response

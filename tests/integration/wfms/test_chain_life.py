@@ -1,0 +1,202 @@
+"""A chain from its data set to its output, with the watcher and the real DMS."""
+
+import pytest
+
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.plan import Equals, Parameter, ParameterRef, Retention
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import ChainState, DatasetState, DatasetType, StepState, TaskState
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import plan, step, three_steps
+
+DELETE_ALL = Retention(input="delete", logs="delete")
+
+
+async def test_a_data_set_becomes_an_output(world: World) -> None:
+    world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
+    first = await world.input("run-7", meta={"kind": "raw"})
+    for _ in range(5):
+        await world.turn()
+    (chain,) = (await world.chains.chains()).chains
+    assert chain.state is ChainState.FINISHED
+    assert [one.state for one in chain.steps] == [StepState.FINISHED] * 3
+    kept = [one for one in chain.datasets if one.uid not in world.deletions]
+    assert [(one.step, one.port) for one in kept] == [("merge", "out"), ("merge", None)]
+    assert world.deletions[-1] == first.uid, "the first input goes last"
+    assert len(world.deletions) == len(set(world.deletions)) == 5
+    output = await world.dms.dataset(kept[0].uid)
+    assert output.state is DatasetState.UPLOADED
+    assert output.meta == {
+        "kind": "raw",
+        "chain": str(chain.uid),
+        "template": "wf",
+        "step": "merge",
+        "port": "out",
+        "output": "merge_out",
+        "output_name": "run-7.merge_out",
+    }
+    assert await world.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
+
+
+async def test_invariant_1_one_chain_per_data_set_and_template_version(world: World) -> None:
+    template, dataset = world.template(three_steps()), await world.input("a")
+    first = await world.new_chain(dataset, template)
+    assert await world.new_chain(dataset, template) == first
+    again = await world.new_chain(dataset, template.model_copy(update={"version": 2}))
+    assert again.uid != first.uid
+
+
+async def test_parameters_are_checked_and_reach_the_task(world: World) -> None:
+    parameters = {
+        "cut": Parameter(type="int", required=True),
+        "scale": Parameter(type="float", default=1.5),
+    }
+    arguments = {"c": ParameterRef(name="cut"), "s": ParameterRef(name="scale")}
+    template = world.template(plan(step("only", arguments=arguments), outputs=[("only", "out")], parameters=parameters))
+    dataset = await world.input("a")
+    with pytest.raises(Unprocessable) as refused:
+        await world.new_chain(dataset, template, cut="high", speed=3)
+    assert len(refused.value.findings) == 2
+    assert "'cut' must be int, not 'high'" in refused.value.detail
+    with pytest.raises(Unprocessable, match=r"'cut' \(int\) is required"):
+        await world.new_chain(dataset, template)
+    await world.new_chain(dataset, template, cut=3)
+    await world.start_steps()
+    await world.deliver()
+    (task,) = world.wms.tasks.values()
+    assert task.args == {"c": 3, "s": 1.5}
+    assert task.dat_in_uid == dataset.uid
+    assert task.dat_out_url == f"{task.dat_stor_url}/{task.chain_uid}.only.out"
+
+
+async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> None:
+    chain = await world.new_chain(await world.input("a"), world.template(three_steps(retention=DELETE_ALL)))
+    await world.start_steps()
+    await world.deliver()
+    (uid,) = world.wms.tasks
+    await world.end_task(uid, TaskState.FAILED, failed=3, reason="3 of 3 jobs failed")
+    await world.follow()
+    await world.deliver()
+    chain = await world.chain(chain.uid)
+    assert (chain.state, chain.reason) == (ChainState.FAILED, "step decode failed: 3 of 3 jobs failed")
+    assert [one.state for one in chain.steps] == [StepState.FAILED, StepState.CANCELED, StepState.CANCELED]
+    assert world.deletions == [one.uid for one in chain.datasets if one.port == "out"], "input and logs are kept"
+
+
+async def test_canceling_stops_the_running_task(world: World) -> None:
+    chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    await world.start_steps()
+    assert (await world.chains.cancel_chain(chain.uid)).state is ChainState.IN_PROGRESS
+    assert (await world.chains.cancel_chain(chain.uid)).reason == "canceled by request"
+    await world.stop_tasks()
+    await world.deliver()
+    await world.stop_tasks()
+    await world.follow()
+    assert (await world.chain(chain.uid)).state is ChainState.CANCELED
+    assert (await world.chains.cancel_chain(chain.uid)).state is ChainState.CANCELED
+    await world.deliver()
+    assert len(world.deletions) == 1
+
+
+async def test_canceling_before_the_first_task_still_has_its_data_sets_deleted(world: World) -> None:
+    chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    world.http["wfms.watcher"].down = True
+    await world.start_steps()
+    waiting = (await world.chain(chain.uid)).steps[0]
+    assert waiting.state is StepState.STARTING
+    assert "cannot be reached" in waiting.reason
+    await world.chains.cancel_chain(chain.uid)
+    await world.start_steps()
+    assert (await world.chain(chain.uid)).state is ChainState.CANCELED
+    world.http["wfms.watcher"].down = False
+    await world.hand_over_releases()
+    await world.hand_over_releases()
+    await world.deliver()
+    made = [one.uid for one in (await world.chain(chain.uid)).datasets if one.step is not None]
+    assert sorted(world.deletions) == sorted(made)
+    assert len(made) == 2
+    assert world.wms.messages == []
+
+
+async def test_a_watch_whose_task_was_never_sent_ends(world: World) -> None:
+    chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    for place in range(1, 60):
+        world.fuse.at, world.fuse.passed = place, 0
+        try:
+            await world.start_steps()
+        except BaseException:
+            world.fuse.at = None
+        if (await world.watcher.watched()).tasks:
+            break
+        world.fuse.at = None
+    world.fuse.at = None
+    await world.chains.cancel_chain(chain.uid)
+    await world.start_steps()
+    await world.follow()
+    (watch,) = (await world.watcher.watched()).tasks
+    assert watch.reported
+    assert (await world.chain(chain.uid)).state is ChainState.CANCELED
+    assert world.wms.messages == []
+
+
+async def test_late_cancels_and_strange_reports_are_refused(world: World) -> None:
+    dataset = await world.input("a")
+    chain = await world.new_chain(dataset, world.template(three_steps(retention=DELETE_ALL)))
+    for _ in range(5):
+        await world.turn()
+    with pytest.raises(Conflict, match="it is finished"):
+        await world.chains.cancel_chain(chain.uid)
+    with pytest.raises(NotFound):
+        await world.chains.cancel_chain(dataset.uid)
+    other = world.template(three_steps(), version=2)
+    with pytest.raises(Conflict, match="was released for deletion"):
+        await world.new_chain(dataset, other)
+    with pytest.raises(Conflict, match="is deleting"):
+        await world.new_chain(await world.dms.dataset(dataset.uid), other)
+    own = await world.dms.register_dataset(NewDataset(name="own", type=DatasetType.LOGS))
+    with pytest.raises(Unprocessable, match="only inside its own chain"):
+        await world.new_chain(own, other)
+
+
+async def test_the_input_stays_while_another_chain_runs_over_it(world: World) -> None:
+    dataset, template = await world.input("a"), world.template(three_steps(retention=DELETE_ALL))
+    slow = await world.new_chain(dataset, template.model_copy(update={"version": 2}))
+    await world.start_steps()
+    await world.deliver()
+    (held,) = world.wms.tasks
+    quick = await world.new_chain(dataset, template)
+    running = world.wms.statuses.pop(held)
+    for _ in range(5):
+        await world.turn()
+    assert (await world.chain(quick.uid)).state is ChainState.FINISHED
+    assert dataset.uid not in world.deletions
+    world.wms.statuses[held] = running
+    for _ in range(5):
+        await world.turn()
+    assert (await world.chain(slow.uid)).state is ChainState.FINISHED
+    assert world.deletions.count(dataset.uid) == 1
+
+
+async def test_lists_and_pages(world: World) -> None:
+    template = world.template(three_steps())
+    made = [await world.new_chain(await world.input(f"d{number}"), template) for number in range(3)]
+    await world.start_steps()
+    await world.deliver()
+    page = await world.chains.chains(limit=2)
+    assert [one.uid for one in page.chains] == [made[2].uid, made[1].uid]
+    rest = await world.chains.chains(limit=2, after=page.next)
+    assert ([one.uid for one in rest.chains], rest.next) == ([made[0].uid], None)
+    with pytest.raises(Unprocessable, match="not the 'next'"):
+        await world.chains.chains(after="zzz")
+    tasks = (await world.chains.tasks(chain=made[0].uid)).tasks
+    assert [(one.step, one.status) for one in tasks] == [("decode", StepState.IN_PROGRESS)]
+    assert tasks[0].jobs is not None
+    assert (await world.chains.prioritise(tasks[0].task_id, 9.0)).rank == 9.0
+    world.http["wms"].down = True
+    assert (await world.chains.task(tasks[0].task_id)).jobs is None
+    world.http["wms"].down = False
+    assert (await world.chains.cancel_task(tasks[0].task_id)).state is TaskState.CANCELED
+    await world.follow()
+    assert (await world.chain(made[0].uid)).state is ChainState.CANCELED
+    with pytest.raises(NotFound):
+        await world.chains.cancel_task(made[0].uid)

@@ -1,0 +1,158 @@
+"""Invariant 7: a process that dies between any two lines loses nothing and doubles nothing; neither do two at the same time."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from sluice.contracts.plan import Equals, Retention
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import ChainState, StepState, TaskState
+from tests.integration.wfms.faults import Crash
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import plan, step, three_steps
+
+DELETE_ALL = Retention(input="delete", logs="delete")
+
+
+async def crash_everywhere(world: World, crank: Callable[[], Awaitable[object]]) -> int:
+    """Runs the crank with a crash at its first place, its second … until it comes through; gives the number of crashes."""
+    crashes = 0
+    while True:
+        world.fuse.at, world.fuse.passed = crashes + 1, 0
+        try:
+            await crank()
+            return crashes
+        except Crash:
+            crashes += 1
+        finally:
+            world.fuse.at = None
+
+
+async def crash_at(world: World, place: int, crank: Callable[[], Awaitable[object]]) -> bool:
+    """Runs the crank with a crash at one place; True when it came through without reaching it."""
+    world.fuse.at, world.fuse.passed = place, 0
+    try:
+        await crank()
+    except Crash:
+        return False
+    finally:
+        world.fuse.at = None
+    return True
+
+
+async def test_start_of_a_step_with_a_crash_between_every_pair_of_lines(world: World) -> None:
+    template = world.template(plan(step("only"), outputs=[("only", "out")]))
+    place, through = 0, False
+    while not through:
+        place += 1
+        chain = await world.new_chain(await world.input(f"d{place}"), template)
+        through = await crash_at(world, place, world.start_steps)
+        await world.start_steps()
+        await world.deliver()
+        (task,) = [one for one in world.wms.tasks.values() if one.chain_uid == chain.uid]
+        assert world.wms.messages.count(task.uid) == 1, f"sent once, crash at place {place}"
+        state = await world.chain(chain.uid)
+        assert state.steps[0].state is StepState.IN_PROGRESS
+        assert [one.uid for one in state.datasets] == [task.dat_in_uid, task.dat_out_uid, task.log_out_uid]
+        watches = await world.rows("wfms.watcher", "SELECT uid FROM watches WHERE chain_uid = $1", chain.uid)
+        assert watches == [{"uid": task.uid}]
+    assert place > 15
+
+
+async def test_every_loop_crashes_at_every_place_of_a_whole_chain(world: World) -> None:
+    """Each crank gets one crash more with every turn; the result is the one without crashes."""
+    world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
+    first = await world.input("run-7", meta={"kind": "raw"})
+    cranks = [
+        world.take_in, world.hand_over_datasets, world.start_steps, world.stop_tasks, world.watch_uploads, world.follow,
+        world.hand_over_releases,
+    ]  # fmt: skip
+    crashes = 0
+    for _ in range(5):
+        for crank in cranks:
+            crashes += await crash_everywhere(world, crank)
+            await world.deliver()
+            await world.end_running_tasks()
+            await world.upload_all()
+    (chain,) = (await world.chains.chains()).chains
+    assert chain.state is ChainState.FINISHED
+    assert len(world.wms.messages) == len(set(world.wms.messages)) == 3
+    assert len(world.deletions) == len(set(world.deletions)) == 5
+    assert world.deletions[-1] == first.uid
+    assert (
+        await world.rows("wfms.chains", "SELECT 1 FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NULL") == []
+    )
+    assert crashes > 100
+
+
+async def test_deletions_of_a_canceled_chain_survive_every_crash(world: World) -> None:
+    chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    await world.start_steps()
+    await world.deliver()
+    await world.end_running_tasks()
+    await crash_everywhere(world, world.follow)
+    await world.chains.cancel_chain(chain.uid)
+    await crash_everywhere(world, world.hand_over_releases)
+    await world.deliver()
+    (output,) = [one.uid for one in (await world.chain(chain.uid)).datasets if one.port == "out"]
+    assert world.deletions == [output]
+
+
+async def test_a_report_told_twice_releases_once(world: World) -> None:
+    """A lost answer of ``POST /tasks/finished`` gives the same release again, until the watcher has it."""
+    chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    for _ in range(2):
+        await world.start_steps()
+        await world.deliver()
+        await world.end_running_tasks()
+        await world.follow()
+    released = [one.uid for one in (await world.chain(chain.uid)).datasets if one.step == "decode" and one.port]
+    before = await world.rows("wfms.chains", "SELECT uid FROM datasets WHERE released_at IS NOT NULL")
+    assert [row["uid"] for row in before] == released
+    await world.rows("wfms.watcher", "UPDATE watches SET reported = false RETURNING uid")
+    await world.follow()
+    await world.hand_over_releases()
+    await world.deliver()
+    assert world.deletions == released
+
+
+async def test_two_of_each_at_the_same_time(world: World) -> None:
+    world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
+    for number in range(8):
+        await world.input(f"run-{number}", meta={"kind": "raw"})
+    cranks = [
+        world.take_in, world.hand_over_datasets, world.start_steps, world.watch_uploads, world.follow, world.hand_over_releases,
+    ]  # fmt: skip
+    for _ in range(8):
+        for crank in cranks:
+            await asyncio.gather(crank(), crank(), crank())
+            await world.deliver()
+            await world.end_running_tasks()
+            await world.upload_all()
+    chains = (await world.chains.chains()).chains
+    assert [one.state for one in chains] == [ChainState.FINISHED] * 8
+    assert len(world.wms.messages) == len(set(world.wms.messages)) == 24
+    assert len(world.deletions) == len(set(world.deletions)) == 40
+
+
+async def test_an_outage_of_any_service_only_delays(world: World) -> None:
+    world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
+    await world.input("run-7", meta={"kind": "raw"})
+    for service in ("dms", "wms", "wfms.operator", "wfms.chains", "wfms.watcher", *[""] * 7):
+        if service:
+            world.http[service].down = True
+        for crank in (world.take_in, world.hand_over_datasets, world.start_steps, world.watch_uploads, world.follow):
+            with suppress(NotAvailable):
+                await crank()
+        if service:
+            world.http[service].down = False
+        await world.deliver()
+        for uid, status in list(world.wms.statuses.items()):
+            if not status.state.final:
+                await world.end_task(uid, TaskState.FINISHED)
+        await world.upload_all()
+    await world.hand_over_releases()
+    await world.deliver()
+    (chain,) = (await world.chains.chains()).chains
+    assert chain.state is ChainState.FINISHED
+    assert len(world.deletions) == len(set(world.deletions)) == 5

@@ -1,0 +1,148 @@
+"""The intake: every closed data set is decided upon once, and its chain is made once."""
+
+import asyncio
+
+import pytest
+
+from sluice.clients.intake import IntakeClient
+from sluice.contracts.plan import Equals, Glob, Parameter, Plan
+from sluice.contracts.problems import NotAvailable, NotFound
+from tests.integration.wfms.faults import Crash
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import plan, step
+
+RAW = {"kind": Equals(value="raw")}
+
+
+def one_step(**more: object) -> Plan:
+    return plan(step("only"), outputs=[("only", "out")], **more)
+
+
+async def names_in_chains(world: World) -> list[str]:
+    return sorted(one.dataset_name for one in (await world.chains.chains(limit=500)).chains)
+
+
+async def test_nothing_is_missed_where_many_close_at_the_same_time(world: World) -> None:
+    """Data sets close in parallel while the intake reads in small pages; some have equal time stamps or commit late."""
+    world.template(one_step(match=RAW))
+    names = [f"d{number:02}" for number in range(30)]
+    closing = asyncio.gather(*(world.input(name, meta={"kind": "raw"}) for name in names))
+    while not closing.done():
+        await world.take_in(page=3)
+        await asyncio.sleep(0)
+    while await world.take_in(page=3):
+        pass
+    while await world.hand_over_datasets():
+        pass
+    assert await names_in_chains(world) == names
+    assert await world.rows("wfms.intake", "SELECT 1 FROM handovers") == []
+
+
+async def test_equal_time_stamps_do_not_matter(world: World) -> None:
+    world.template(one_step(match=RAW))
+    await world.input("a", meta={"kind": "raw"})
+    await world.take_in()
+    await world.input("b", meta={"kind": "raw"})
+    async with world.dms_database.connection() as connection:
+        await connection.execute("UPDATE datasets SET closed_at = (SELECT min(closed_at) FROM datasets)")
+    await world.take_in()
+    await world.hand_over_datasets()
+    assert await names_in_chains(world) == ["a", "b"]
+
+
+async def test_a_crash_anywhere_neither_loses_nor_doubles(world: World) -> None:
+    world.template(one_step(match=RAW))
+    names = [f"d{number}" for number in range(4)]
+    for name in names:
+        await world.input(name, meta={"kind": "raw"})
+    place = 0
+    while await names_in_chains(world) != names:
+        place += 1
+        for crank in (world.take_in, world.hand_over_datasets):
+            world.fuse.at, world.fuse.passed = place, 0
+            try:
+                await crank()
+            except Crash:
+                pass
+            finally:
+                world.fuse.at = None
+    assert place > 4
+    await world.hand_over_datasets()
+    assert len((await world.chains.chains()).chains) == 4
+
+
+async def test_two_intakes_with_a_template_changed_between_them_make_one_chain(world: World) -> None:
+    """The decision is written down with the cursor: whoever comes second does not decide again (invariant 1)."""
+    template = world.template(one_step(match=RAW))
+    await world.input("a", meta={"kind": "raw"})
+    place = 0
+    while not await world.rows("wfms.intake", "SELECT 1 FROM handovers"):
+        place += 1
+        world.fuse.at, world.fuse.passed = place, 0
+        try:
+            await world.take_in()
+        except Crash:
+            pass
+        finally:
+            world.fuse.at = None
+    world.templates[:] = [template.model_copy(update={"version": 2})]
+    await asyncio.gather(world.take_in(), world.take_in())
+    await asyncio.gather(world.hand_over_datasets(), world.hand_over_datasets())
+    (chain,) = (await world.chains.chains()).chains
+    assert chain.template_version == 1
+
+
+async def test_unmatched_data_sets_are_kept_with_the_reason_and_can_be_matched_again(world: World) -> None:
+    intake = IntakeClient(world.client("wfms.intake"))
+    dataset = await world.input("a", meta={"kind": "calibration"})
+    world.template(one_step(match=RAW), name="raw-only")
+    await world.take_in()
+    (unmatched,) = (await intake.unmatched()).datasets
+    assert unmatched.dataset_name == "a"
+    assert unmatched.reason == "no template matches: raw-only wants kind = 'raw', which is 'calibration'"
+    assert (await intake.rematch(dataset.uid)).template is None
+    world.template(one_step(match={"name": Glob(pattern="a*")}), name="any")
+    assert (await intake.rematch(dataset.uid)).template == "any"
+    await world.hand_over_datasets()
+    assert await names_in_chains(world) == ["a"]
+    assert (await intake.unmatched()).datasets == []
+    with pytest.raises(NotFound, match="not among the unmatched"):
+        await intake.rematch(dataset.uid)
+
+
+async def test_what_the_chain_service_refuses_is_unmatched_with_findings(world: World) -> None:
+    parameters = {"cut": Parameter(type="int", required=True)}
+    world.template(one_step(match=RAW, parameters=parameters, bind={"cut": "threshold"}))
+    await world.input("bad", meta={"kind": "raw", "threshold": "high"})
+    await world.input("good", meta={"kind": "raw", "threshold": 3})
+    await world.input("missing", meta={"kind": "raw"})
+    await world.take_in()
+    await world.hand_over_datasets()
+    assert await names_in_chains(world) == ["good"]
+    intake = IntakeClient(world.client("wfms.intake"))
+    unmatched = {one.dataset_name: one for one in (await intake.unmatched()).datasets}
+    assert unmatched["bad"].findings[0].message == "parameter 'cut' must be int, not 'high'"
+    assert "cut (from metadata 'threshold')" in unmatched["missing"].reason
+    (chain,) = (await world.chains.chains()).chains
+    assert chain.params == {"cut": 3}
+
+
+async def test_on_demand_is_left_alone_and_outages_move_no_cursor(world: World) -> None:
+    world.template(one_step(match=RAW))
+    await world.input("asked-for", meta={"kind": "raw"}, on_demand=True)
+    await world.input("a", meta={"kind": "raw"})
+    for service in ("dms", "wfms.operator"):
+        world.http[service].down = True
+        with pytest.raises(NotAvailable):
+            await world.take_in()
+        world.http[service].down = False
+        assert await world.rows("wfms.intake", "SELECT value FROM cursor") == [{"value": None}]
+    await world.take_in()
+    world.http["wfms.chains"].down = True
+    await world.hand_over_datasets()
+    (waiting,) = await world.rows("wfms.intake", "SELECT attempts, reason FROM handovers")
+    assert waiting["attempts"] == 1
+    assert "cannot be reached" in waiting["reason"]
+    world.http["wfms.chains"].down = False
+    await world.hand_over_datasets()
+    assert await names_in_chains(world) == ["a"]

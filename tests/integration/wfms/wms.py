@@ -1,0 +1,70 @@
+"""A WMS of a few lines for the tests of the WfMS: tasks end when the test says so."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import TaskState
+from sluice.contracts.tasks import Prioritise, Task, TaskStatus, TaskStatusList
+
+
+class SmallWms:
+    """``accept`` is what its queue does; ``end`` what its pilots do. ``messages`` counts what came, repetitions too."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[UUID, Task] = {}
+        self.statuses: dict[UUID, TaskStatus] = {}
+        self.messages: list[UUID] = []
+
+    def accept(self, task: Task) -> None:
+        self.messages.append(task.uid)
+        if task.uid in self.tasks:
+            return
+        self.tasks[task.uid] = task
+        counts = dict.fromkeys(("total", "ready", "leased", "running", "finished", "failed", "canceled", "held"), 0)
+        self.statuses[task.uid] = TaskStatus(
+            uid=task.uid,
+            chain_uid=task.chain_uid,
+            step=task.step,
+            template=task.template,
+            state=TaskState.WAITING,
+            mode=task.mode,
+            rank=task.rank,
+            created_at=datetime.now(UTC),
+            **counts,
+        )
+
+    def end(self, uid: UUID, state: TaskState, *, failed: int = 0, reason: str = "") -> None:
+        update = {"state": state, "total": failed, "failed": failed, "reason": reason, "ended_at": datetime.now(UTC)}
+        self.statuses[uid] = self.statuses[uid].model_copy(update=update)
+
+    def status(self, uid: UUID) -> TaskStatus:
+        if uid not in self.statuses:
+            raise NotFound(f"there is no task {uid}")
+        return self.statuses[uid]
+
+    def routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1/tasks")
+
+        @router.get("")
+        async def tasks(uid: Annotated[list[UUID] | None, Query()] = None) -> TaskStatusList:
+            return TaskStatusList(tasks=[self.statuses[one] for one in uid or [] if one in self.statuses])
+
+        @router.post("/{uid}/cancel")
+        async def cancel(uid: UUID) -> TaskStatus:
+            match self.status(uid).state:
+                case TaskState.FINISHED | TaskState.FAILED as state:
+                    raise Conflict(f"task {uid} is {state}", state=state)
+                case _:
+                    self.end(uid, TaskState.CANCELED, reason="canceled by request")
+            return self.status(uid)
+
+        @router.post("/{uid}/rank")
+        async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
+            self.statuses[uid] = self.status(uid).model_copy(update={"rank": new.rank})
+            return self.statuses[uid]
+
+        return router

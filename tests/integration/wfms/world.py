@@ -1,0 +1,246 @@
+"""The WfMS's services on real databases, with the real DMS beside them; nothing runs by itself: tests turn the cranks."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+from fastapi import APIRouter
+
+from dms.loops.workers import upload_once
+from dms.settings import DmsSettings
+from dms.usecases.file_work import FileWork
+from dms.usecases.request_deletion import apply_deletion
+from dms.usecases.request_upload import apply_upload
+from dms.wiring import build as build_dms
+from dms.wiring import workshop
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.operator import OperatorClient
+from sluice.clients.watcher import WatcherClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.chains import Chain, NewChain
+from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
+from sluice.contracts.messages import DMS_DELETIONS, DMS_UPLOADS, WMS_TASKS, CloudEvent, DeleteDataset, UploadDataset
+from sluice.contracts.plan import Plan
+from sluice.contracts.states import StorageType, TaskState
+from sluice.contracts.tasks import Task
+from sluice.contracts.templates import Template, TemplateList
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.links import ProcessLinks
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.open import open_transport
+from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
+from tests.integration.wfms.wms import SmallWms
+from wfms.chains.api.chains import chain_routes
+from wfms.chains.api.tasks import task_routes
+from wfms.chains.usecases.hand_over_releases import hand_over_releases
+from wfms.chains.usecases.start_steps import StartRules, StartSteps
+from wfms.chains.usecases.stop_tasks import stop_tasks
+from wfms.chains.usecases.watch_uploads import watch_uploads
+from wfms.intake.api.unmatched import unmatched_routes
+from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
+from wfms.intake.usecases.take_in_datasets import take_in_datasets
+from wfms.watcher.api.tasks import watch_routes
+from wfms.watcher.usecases.follow_watches import FollowRules, FollowWatches
+
+NONE = timedelta(0)
+SERVICES = ("wfms.chains", "wfms.watcher", "wfms.intake")
+RULES = StartRules(hold=NONE, first_pause=NONE, longest_pause=NONE)
+
+DatabaseFactory = Callable[[], Awaitable[str]]
+
+
+def _idle() -> None:
+    """Nobody to wake."""
+
+
+@dataclass
+class World:
+    """``fuse`` blows in one of our three services (or in what it asks of others)."""
+
+    folder: Path
+    databases: dict[str, FragileDatabase] = field(default_factory=dict)
+    links: ProcessLinks = field(default_factory=ProcessLinks)
+    wms: SmallWms = field(default_factory=SmallWms)
+    templates: list[Template] = field(default_factory=list)
+    deletions: list[UUID] = field(default_factory=list)
+    fuse: Fuse = field(default_factory=Fuse)
+    http: dict[str, FragileHttp] = field(default_factory=dict)
+
+    async def open(self, make_database: DatabaseFactory) -> None:
+        for name in SERVICES:
+            url = await make_database()
+            await Migrator(url, f"{name}.db.migrations").start()
+            self.databases[name] = FragileDatabase(url, source=name)
+            self.databases[name].fuse = self.fuse
+            await self.databases[name].start()
+        url = await make_database()
+        await Migrator(url, "dms.db.migrations").start()
+        transport = open_transport(url, sluice_topology())
+        self.dms_settings = DmsSettings(database_url=url, broker_url=url)
+        service = build_dms(self.dms_settings, links=self.links, transport=transport)
+        self.dms_database = next(part for part in service.components if isinstance(part, Database))
+        await self.dms_database.start()
+        self.links.apps["dms"] = service.app
+        self._serve()
+        for kind in StorageType:
+            (self.folder / kind).mkdir()
+            await self.dms.register_storage(NewStorage(name=f"{kind}-1", type=kind, url=f"file://{self.folder / kind}"))
+
+    async def close(self) -> None:
+        for client in self._clients:
+            await client.aclose()
+        for database in (*self.databases.values(), self.dms_database):
+            await database.stop()
+
+    def _serve(self) -> None:
+        chains, watcher, intake = (self.databases[name] for name in SERVICES)
+        self._clients: list[httpx.AsyncClient] = []
+        self.dms, self.wms_client = DmsClient(self.client("dms")), WmsClient(self.client("wms"))
+        self.chains, self.watcher = ChainsClient(self.client("wfms.chains")), WatcherClient(self.client("wfms.watcher"))
+        self.operator = OperatorClient(self.client("wfms.operator"))
+        templates = APIRouter(prefix="/api/v1/templates")
+
+        @templates.get("")
+        async def latest() -> TemplateList:
+            return TemplateList(templates=self.templates)
+
+        routes = {
+            "wms": [self.wms.routes()],
+            "wfms.operator": [templates],
+            "wfms.chains": [chain_routes(chains, wake=_idle), task_routes(chains, self.wms_client, wake=_idle)],
+            "wfms.watcher": [watch_routes(watcher, wake=_idle)],
+            "wfms.intake": [unmatched_routes(intake, dms=self.dms, operator=self.operator, wake=_idle)],
+        }
+        for name, routers in routes.items():
+            self.links.apps[name] = create_app(name, routers, health=Health({}), metrics=ServiceMetrics(name))
+
+    def client(self, service: str) -> httpx.AsyncClient:
+        async def app(scope: Any, receive: Any, send: Any) -> None:
+            await self.links.apps[service](scope, receive, send)
+
+        self.http[service] = FragileHttp(app, self.fuse)
+        client = httpx.AsyncClient(transport=self.http[service], base_url=f"http://{service}")
+        self._clients.append(client)
+        return client
+
+    # The cranks: one tick of each loop.
+
+    async def start_steps(self) -> bool:
+        return await StartSteps(self.databases["wfms.chains"], dms=self.dms, watcher=self.watcher, rules=RULES)()
+
+    async def stop_tasks(self) -> bool:
+        return await stop_tasks(self.databases["wfms.chains"], self.wms_client, again=NONE)
+
+    async def watch_uploads(self) -> bool:
+        return await watch_uploads(self.databases["wfms.chains"], self.watcher)
+
+    async def hand_over_releases(self) -> bool:
+        return await hand_over_releases(self.databases["wfms.chains"], self.watcher)
+
+    async def follow(self) -> bool:
+        rules = FollowRules(hold=NONE, unknown_after=NONE)
+        follow = FollowWatches(self.databases["wfms.watcher"], wms=self.wms_client, dms=self.dms, chains=self.chains, rules=rules)
+        return await follow()
+
+    async def take_in(self, page: int = 100) -> bool:
+        return await take_in_datasets(self.databases["wfms.intake"], dms=self.dms, operator=self.operator, page=page)
+
+    async def hand_over_datasets(self) -> bool:
+        return await hand_over_datasets(self.databases["wfms.intake"], self.chains, hold=NONE, longest_pause=NONE)
+
+    async def deliver(self) -> None:
+        """What the outboxes hold reaches its queue's consumer."""
+        for database in self.databases.values():
+            async with database.connection() as connection:
+                bodies = [row["body"] for row in await connection.fetch("DELETE FROM outbox RETURNING body, id")]
+            for body in bodies:
+                await self._apply(CloudEvent.model_validate_json(body))
+
+    async def _apply(self, event: CloudEvent) -> None:
+        async with self.dms_database.transaction() as transaction:
+            match event.type:
+                case name if name == WMS_TASKS:
+                    self.wms.accept(Task.model_validate(event.data))
+                case name if name == DMS_UPLOADS:
+                    await apply_upload(transaction, UploadDataset.model_validate(event.data))
+                case name if name == DMS_DELETIONS:
+                    deletion = DeleteDataset.model_validate(event.data)
+                    self.deletions.append(deletion.uid)
+                    await apply_deletion(transaction, deletion)
+                case other:
+                    raise AssertionError(f"unexpected message {other}")
+
+    # What others do.
+
+    async def input(self, name: str, **more: Any) -> Dataset:
+        """A closed input data set of one file."""
+        dataset = await self.dms.register_dataset(NewDataset(name=name, **more))
+        path = self.folder / "input" / f"{name}.raw"
+        path.write_bytes(b"raw")
+        checksum = "sha256:" + "0" * 64
+        file = NewFile(seq=0, name=path.name, size=3, checksum=checksum, url=f"file://{path}")
+        await self.dms.register_files(dataset.uid, [file])
+        return await self.dms.close_dataset(dataset.uid)
+
+    def template(self, plan: Plan, *, name: str = "wf", version: int = 1) -> Template:
+        template = Template(id=uuid4(), name=name, version=version, created_at=datetime.now(UTC), plan=plan)
+        self.templates.append(template)
+        return template
+
+    async def new_chain(self, dataset: Dataset, template: Template, **params: Any) -> Chain:
+        return await self.chains.new_dataset(self.request(dataset, template, **params))
+
+    def request(self, dataset: Dataset, template: Template, **params: Any) -> NewChain:
+        return NewChain(
+            dataset=dataset,
+            template_id=template.id,
+            template_name=template.name,
+            template_version=template.version,
+            plan=template.plan,
+            params=params,
+        )
+
+    async def end_task(self, uid: UUID, state: TaskState = TaskState.FINISHED, **more: Any) -> None:
+        """As the WMS does: the task ends, its data sets close."""
+        task = self.wms.tasks[uid]
+        self.wms.end(uid, state, **more)
+        for dataset in (*(output.dat_out_uid for output in task.outputs), task.log_out_uid):
+            await self.dms.close_dataset(dataset)
+
+    async def end_running_tasks(self) -> None:
+        for uid, status in list(self.wms.statuses.items()):
+            if not status.state.final:
+                await self.end_task(uid)
+
+    async def upload_all(self) -> None:
+        files = FileWork(copies=1, removals=1)
+        shop = workshop(self.dms_settings, self.dms_database, files)
+        while await upload_once(shop):
+            pass
+        await files.stop()
+
+    async def turn(self) -> None:
+        """Every loop once, and every message."""
+        for crank in (self.take_in, self.hand_over_datasets, self.start_steps, self.stop_tasks, self.watch_uploads):
+            await crank()
+        await self.deliver()
+        await self.end_running_tasks()
+        await self.upload_all()
+        for crank in (self.follow, self.hand_over_releases):
+            await crank()
+        await self.deliver()
+
+    async def rows(self, service: str, sql: str, *args: Any) -> list[dict[str, Any]]:
+        async with self.databases[service].connection() as connection:
+            return [dict(row) for row in await connection.fetch(sql, *args)]
+
+    async def chain(self, uid: UUID) -> Chain:
+        return await self.chains.chain(uid)

@@ -1,0 +1,183 @@
+"""What becomes of jobs that fail, are lost, handed back, held and tried again."""
+
+import pytest
+
+from sluice.contracts.pilots import JobToken
+from sluice.contracts.plan import Boundary
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import ErrorClass, JobState, PilotState, ReportAnswer, TaskState
+from tests.integration.wms.stage import Stage, make_task
+from wms.usecases.drain_pilot import drain_pilot
+from wms.usecases.list_pilots import list_pilots
+from wms.usecases.lose_pilots import lose_pilots
+from wms.usecases.retry_jobs import retry_job, retry_task
+from wms.usecases.sign_off_pilot import sign_off_pilot
+
+LENIENT = Boundary(minimum=0.0, sufficient=1.0)
+
+
+async def test_failed_job_is_tried_again_up_to_retry(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=3), jobs=1)
+    pilot = await stage.add_pilot()
+    for attempt in (1, 2, 3):
+        (job,) = await stage.lease(pilot)
+        assert job.attempt == attempt
+        await stage.fail(pilot, job)
+    status = await stage.status(task)
+    assert (status.state, status.failed, status.failed_attempts) == (TaskState.FAILED, 1, 3)
+    assert "1 of 1 jobs failed" in status.reason
+    assert "job 0 (frame-0000.raw): tool_failed: exit code 1" in status.reason
+    sent = await stage.sent()
+    assert sent.close_at == {task.dat_out_uid: [0], task.log_out_uid: [3]}
+
+
+async def test_refused_input_is_hopeless(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=5, boundary=LENIENT), jobs=2)
+    pilot = await stage.add_pilot()
+    job, _ = await stage.lease(pilot, 2)
+    await stage.fail(pilot, job, error=ErrorClass.TOOL_REFUSED)
+    assert (await stage.status(task)).errors == {ErrorClass.TOOL_REFUSED: 1}
+    assert await stage.lease(pilot) == []
+
+
+async def test_backoff_keeps_the_job_from_being_leased_at_once(stage: Stage) -> None:
+    task = await stage.add_task(make_task(backoff=3600.0), jobs=2)
+    pilot = await stage.add_pilot()
+    (job,) = await stage.lease(pilot)
+    await stage.fail(pilot, job)
+    assert [other.seq for other in await stage.lease(pilot, 5)] == [1]
+    assert (await stage.status(task)).ready == 1
+    await stage.execute("UPDATE jobs SET not_before = now() WHERE id = $1", job.id)
+    assert [(again.seq, again.attempt) for again in await stage.lease(pilot, 5)] == [(0, 2)]
+
+
+async def test_lost_pilots_never_count_but_five_in_a_row_hold_the_job_for_a_person(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=1), jobs=1)
+    pilot = await stage.add_pilot()
+    for _ in range(5):
+        (job,) = await stage.lease(pilot)
+        await stage.overdue(job)
+        await stage.expire()
+    assert (await stage.status(task)).held == 1
+    assert (await stage.status(task)).state is TaskState.ACTIVE
+    assert await stage.lease(pilot) == []
+    assert (await retry_task(stage.workload, task.uid)).ready == 1
+    (again,) = await stage.lease(pilot)
+    assert again.attempt == 6
+    await stage.finish(pilot, again)
+    assert (await stage.status(task)).state is TaskState.FINISHED
+
+
+async def test_a_failure_between_losses_begins_the_row_anew(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=2), jobs=1)
+    pilot = await stage.add_pilot()
+    for number in range(9):
+        (job,) = await stage.lease(pilot)
+        if number == 4:
+            await stage.fail(pilot, job)
+        else:
+            await stage.overdue(job)
+            await stage.expire()
+    assert (await stage.status(task)).ready == 1
+
+
+async def test_lease_that_was_renewed_is_not_taken(stage: Stage) -> None:
+    """Invariant 6: the job is given away only after the lease has ended."""
+    task = await stage.add_task(make_task(), jobs=2)
+    pilot = await stage.add_pilot()
+    kept, lost = await stage.lease(pilot, 2)
+    await stage.overdue(kept, lost)
+    answer = await stage.beat(pilot, running=[kept])
+    assert answer.commands == []
+    await stage.expire()
+    status = await stage.status(task)
+    assert (status.running, status.ready) == (1, 1)
+    answer = await stage.beat(pilot, running=[kept, lost])
+    assert [(command.kind, command.job.id) for command in answer.commands] == [("abandon", lost.id)]
+
+
+async def test_lost_job_goes_to_another_pilot_and_its_first_gets_abandon(stage: Stage) -> None:
+    await stage.add_task(make_task(), jobs=1)
+    first, other = await stage.add_pilot(), await stage.add_pilot()
+    (job,) = await stage.lease(first)
+    await stage.overdue(job)
+    await stage.expire()
+    (again,) = await stage.lease(other)
+    answer = await stage.beat(first, running=[job])
+    assert [command.kind for command in answer.commands] == ["abandon"]
+    assert (await stage.beat(other, waiting=[again])).commands == []
+
+
+async def test_heartbeat_after_the_report_commands_nothing(stage: Stage) -> None:
+    await stage.add_task(make_task(), jobs=2)
+    pilot = await stage.add_pilot()
+    job, _ = await stage.lease(pilot, 2)
+    await stage.finish(pilot, job)
+    assert (await stage.beat(pilot, running=[job])).commands == []
+
+
+async def test_signing_off_hands_jobs_back_at_once(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=1), jobs=3)
+    pilot, other = await stage.add_pilot(), await stage.add_pilot()
+    first, again, kept = await stage.lease(pilot, 3)
+    returned = [JobToken(id=job.id, attempt=job.attempt) for job in (first, again)]
+    await sign_off_pilot(stage.workload, pilot, [*returned, JobToken(id=kept.id, attempt=7)])
+    await sign_off_pilot(stage.workload, pilot, returned)
+    status = await stage.status(task)
+    assert (status.ready, status.leased, status.failed_attempts) == (2, 1, 0)
+    assert {job.id for job in await stage.lease(other, 3)} == {first.id, again.id}
+    assert (await stage.leased(pilot)).drain
+    assert await stage.finish(pilot, kept) == [ReportAnswer.ACCEPTED]
+
+
+async def test_draining_pilot_gets_nothing_new(stage: Stage) -> None:
+    await stage.add_task(make_task(), jobs=2)
+    pilot = await stage.add_pilot()
+    (job,) = await stage.lease(pilot)
+    await drain_pilot(stage.workload, pilot)
+    answer = await stage.leased(pilot, wait=30.0)
+    assert (answer.drain, answer.jobs) == (True, [])
+    assert (await stage.beat(pilot, running=[job])).drain
+    await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
+    await lose_pilots(stage.workload)
+    assert [shown.state for shown in await list_pilots(stage.workload)] == [PilotState.LOST]
+    assert (await stage.beat(pilot, running=[job])).drain
+    (shown,) = await list_pilots(stage.workload)
+    assert (shown.state, shown.running) == (PilotState.DRAINING, 1)
+
+
+async def test_silent_pilot_is_lost_until_it_is_heard_of(stage: Stage) -> None:
+    await stage.add_task(make_task(), jobs=1)
+    pilot = await stage.add_pilot()
+    await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
+    await lose_pilots(stage.workload)
+    assert len(await stage.lease(pilot)) == 1
+    assert [shown.state for shown in await list_pilots(stage.workload)] == [PilotState.ACTIVE]
+
+
+async def test_failed_jobs_are_tried_again_while_the_task_lives(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=1, boundary=LENIENT), jobs=3)
+    pilot = await stage.add_pilot()
+    jobs = await stage.lease(pilot, 2)
+    await stage.fail(pilot, *jobs)
+    with pytest.raises(Conflict):
+        await retry_job(stage.workload, jobs[1].id + 1)
+    assert (await retry_job(stage.workload, jobs[0].id)).state is JobState.READY
+    status = await retry_task(stage.workload, task.uid)
+    assert (status.ready, status.failed, status.errors) == (3, 0, {})
+    await stage.finish(pilot, *await stage.lease(pilot, 3))
+    assert (await stage.status(task)).state is TaskState.FINISHED
+    with pytest.raises(Conflict):
+        await retry_task(stage.workload, task.uid)
+    with pytest.raises(NotFound):
+        await retry_job(stage.workload, 12345)
+
+
+async def test_out_of_memory_asks_for_a_larger_node(stage: Stage) -> None:
+    await stage.add_task(make_task(retry=3), jobs=1)
+    small, large = await stage.add_pilot(ram=300), await stage.add_pilot(ram=1000)
+    (job,) = await stage.lease(small)
+    await stage.fail(small, job, error=ErrorClass.OUT_OF_MEMORY)
+    assert await stage.lease(small) == []
+    (again,) = await stage.lease(large)
+    assert again.ram == 384

@@ -1,0 +1,122 @@
+"""How tasks end: boundary conditions, cancelling, and what is said then."""
+
+import asyncio
+
+import pytest
+
+from sluice.contracts.plan import Boundary
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import JobState, ReportAnswer, TaskState
+from tests.integration.wms.stage import Stage, make_task
+from wms.usecases.cancel_task import cancel_task
+from wms.usecases.prioritise_task import prioritise_task
+
+
+async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: Stage) -> None:
+    """Invariants 3 and 5: what was running is stale from then on, and close_at counts only what was registered."""
+    task = await stage.add_task(make_task(boundary=Boundary(minimum=0.5, sufficient=0.8)), jobs=10)
+    pilot = await stage.add_pilot()
+    jobs = await stage.lease(pilot, 9)
+    await stage.finish(pilot, *jobs[:8])
+    status = await stage.status(task)
+    assert (status.state, status.finished, status.canceled, status.leased, status.ready) == (TaskState.FINISHED, 8, 2, 0, 0)
+    assert await stage.states(task) == {JobState.FINISHED: 8, JobState.CANCELED: 2}
+    answer = await stage.beat(pilot, running=[jobs[8]])
+    assert [(command.kind, command.job.id) for command in answer.commands] == [("cancel", jobs[8].id)]
+    assert await stage.finish(pilot, jobs[8]) == [ReportAnswer.STALE]
+    sent = await stage.sent()
+    assert sent.close_at[task.dat_out_uid] == [8]
+    assert len(sent.files[task.dat_out_uid]) == 8
+
+
+async def test_minimum_out_of_reach_fails_at_once(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.8, sufficient=1.0)), jobs=10)
+    pilot = await stage.add_pilot()
+    jobs = await stage.lease(pilot, 3)
+    await stage.fail(pilot, *jobs[:2])
+    assert (await stage.status(task)).state is TaskState.ACTIVE
+    await stage.fail(pilot, jobs[2])
+    status = await stage.status(task)
+    assert (status.state, status.failed, status.canceled) == (TaskState.FAILED, 3, 7)
+    assert "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached" in status.reason
+    assert (await stage.sent()).close_at == {task.dat_out_uid: [0], task.log_out_uid: [3]}
+
+
+async def test_errors_that_outnumber_successes_cancel(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.5, sufficient=1.0)), jobs=100)
+    pilot = await stage.add_pilot()
+    jobs = await stage.lease(pilot, 20)
+    await stage.finish(pilot, *jobs[:9])
+    await stage.fail(pilot, *jobs[9:])
+    status = await stage.status(task)
+    assert (status.state, status.canceled) == (TaskState.CANCELED, 80)
+    assert "of the first 20 jobs 11 failed" in status.reason
+
+
+async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None:
+    """Invariant 5: one end only."""
+    task = await stage.add_task(make_task(), jobs=5)
+    pilot = await stage.add_pilot()
+    done, flying = await stage.lease(pilot, 2)
+    await stage.finish(pilot, done)
+    status = await cancel_task(stage.workload, task.uid)
+    assert (status.state, status.finished, status.canceled) == (TaskState.CANCELED, 1, 4)
+    assert await cancel_task(stage.workload, task.uid) == status
+    assert await stage.finish(pilot, flying) == [ReportAnswer.STALE]
+    assert await stage.lease(pilot, 5) == []
+    sent = await stage.sent()
+    assert sent.close_at == {task.dat_out_uid: [1], task.log_out_uid: [1]}
+    assert len(sent.ended) == 1
+    with pytest.raises(NotFound):
+        await cancel_task(stage.workload, make_task().uid)
+    with pytest.raises(Conflict):
+        await prioritise_task(stage.workload, task.uid, 5)
+
+
+async def test_finished_task_cannot_be_canceled(stage: Stage) -> None:
+    """Invariant 5: a final task stays as it is."""
+    task = await stage.add_task(make_task(), jobs=1)
+    pilot = await stage.add_pilot()
+    await stage.finish(pilot, *await stage.lease(pilot))
+    with pytest.raises(Conflict):
+        await cancel_task(stage.workload, task.uid)
+    assert (await stage.status(task)).state is TaskState.FINISHED
+
+
+async def test_cancel_and_last_report_at_once_end_the_task_once(stage: Stage, second: Stage) -> None:
+    """Invariants 3, 5 and 7: whoever is first decides; the other finds it decided."""
+    for _ in range(10):
+        task = await stage.add_task(make_task(), jobs=3)
+        pilot = await stage.add_pilot()
+        jobs = await stage.lease(pilot, 3)
+        outcome = await asyncio.gather(stage.finish(pilot, *jobs), cancel_task(second.workload, task.uid), return_exceptions=True)
+        status, sent = await stage.status(task), await stage.sent()
+        assert len([event for event in sent.ended if event.uid == task.uid]) == 1
+        assert sent.close_at[task.dat_out_uid] == [len(sent.files.get(task.dat_out_uid, []))]
+        if status.state is TaskState.FINISHED:
+            assert isinstance(outcome[1], Conflict)
+            assert outcome[0] == [ReportAnswer.ACCEPTED] * 3
+        else:
+            assert status.state is TaskState.CANCELED
+            assert outcome[0] == [ReportAnswer.STALE] * 3
+
+
+async def test_held_jobs_do_not_keep_a_task_whose_minimum_is_reached(stage: Stage) -> None:
+    task = await stage.add_task(make_task(boundary=Boundary(minimum=0.5, sufficient=1.0)), jobs=2)
+    pilot = await stage.add_pilot()
+    for _ in range(5):
+        (job,) = [job for job in await stage.lease(pilot, 1) if job.seq == 0]
+        await stage.overdue(job)
+        await stage.expire()
+    assert (await stage.status(task)).held == 1
+    await stage.finish(pilot, *await stage.lease(pilot))
+    status = await stage.status(task)
+    assert (status.state, status.finished, status.canceled) == (TaskState.FINISHED, 1, 1)
+
+
+async def test_operators_rank_holds_at_once(stage: Stage) -> None:
+    await stage.add_task(make_task(rank=5), jobs=1)
+    late = await stage.add_task(make_task(), jobs=1)
+    assert (await prioritise_task(stage.workload, late.uid, 9)).rank == 9
+    pilot = await stage.add_pilot()
+    assert [job.task_uid for job in await stage.lease(pilot)] == [late.uid]

@@ -1,0 +1,168 @@
+"""A WMS that does as it is told, for the edges of the pilot's protocol: outages, stale answers, lost leases, odd commands.
+
+It speaks the contracts over real HTTP and keeps no state of its own but what tests look at.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import closing
+from uuid import UUID
+
+import uvicorn
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import JSONResponse
+
+from sluice.contracts.pilots import (
+    AnsweredReport,
+    AttemptReport,
+    Command,
+    Heartbeat,
+    HeartbeatAnswer,
+    Lease,
+    LeasedJob,
+    LeaseRequest,
+    PilotTask,
+    RegisterPilot,
+    Registration,
+    Report,
+    ReportAnswers,
+    SignOff,
+)
+from sluice.contracts.problems import NotAvailable, NotFound, ServiceError
+from sluice.contracts.states import ReportAnswer
+
+
+class ScriptedWms:
+    """``answer`` decides on each report. ``silent``: names of calls that get 503. ``forgotten``: pilots get 404 until they register."""
+
+    def __init__(self, *, heartbeat: float = 0.5, lease: float = 30.0) -> None:
+        self.heartbeat_seconds = heartbeat
+        self.lease_seconds = lease
+        self.tasks: dict[UUID, PilotTask] = {}
+        self.ready: list[LeasedJob] = []
+        self.leased: list[LeasedJob] = []
+        self.registered: list[RegisterPilot] = []
+        self.lease_requests: list[LeaseRequest] = []
+        self.heartbeats: list[Heartbeat] = []
+        self.commands: list[Command] = []
+        self.reports: list[tuple[UUID, AttemptReport]] = []
+        self.batches: list[int] = []
+        self.signed_off: list[tuple[UUID, SignOff]] = []
+        self.silent: set[str] = set()
+        self.forgotten = False
+        self.drain = False
+        self.answer: Callable[[AttemptReport], ReportAnswer] = lambda _: ReportAnswer.ACCEPTED
+        self.port = _free_port()
+        self._wake = asyncio.Event()
+        self._server: uvicorn.Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def add(self, task: PilotTask, jobs: list[LeasedJob]) -> None:
+        self.tasks[task.uid] = task
+        self.ready += jobs
+        self._wake.set()
+
+    def report_of(self, job_id: int) -> AttemptReport | None:
+        return next((report for _, report in self.reports if report.id == job_id), None)
+
+    async def start(self) -> None:
+        config = uvicorn.Config(self._app(), host="127.0.0.1", port=self.port, log_level="error", lifespan="off")
+        self._server = uvicorn.Server(config)
+        self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+        self._serving = asyncio.create_task(self._server.serve())
+        await until(lambda: self._server is not None and self._server.started)
+
+    async def stop(self) -> None:
+        """Connections are cut, as by a crash."""
+        if self._server is not None and self._serving is not None:
+            self._server.should_exit = True
+            self._server.force_exit = True
+            self._wake.set()
+            await self._serving
+            self._server = None
+
+    def _app(self) -> FastAPI:
+        app = FastAPI()
+        app.include_router(self._router())
+
+        @app.exception_handler(ServiceError)
+        async def problem(_: Request, error: ServiceError) -> Response:
+            return JSONResponse(error.problem().model_dump(), status_code=error.status)
+
+        return app
+
+    def _check(self, call: str) -> None:
+        if call in self.silent:
+            raise NotAvailable("the script says so")
+        if self.forgotten and call != "register":
+            raise NotFound("there is no such pilot")
+
+    def _router(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1/pilots")
+
+        @router.post("")
+        async def register(pilot: RegisterPilot) -> Registration:
+            self._check("register")
+            self.registered.append(pilot)
+            self.forgotten = False
+            return Registration(heartbeat=self.heartbeat_seconds, lease=self.lease_seconds)
+
+        @router.post("/{uid}/lease")
+        async def lease(uid: UUID, request: LeaseRequest) -> Lease:
+            self._check("lease")
+            self.lease_requests.append(request)
+            return await self._lease(request)
+
+        @router.post("/{uid}/heartbeat")
+        async def heartbeat(uid: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
+            self._check("heartbeat")
+            self.heartbeats.append(heartbeat)
+            confirmed = {(job.id, job.attempt) for job in heartbeat.confirmed}
+            self.commands = [one for one in self.commands if (one.job.id, one.job.attempt) not in confirmed]
+            return HeartbeatAnswer(lease=self.lease_seconds, commands=self.commands, drain=self.drain)
+
+        @router.post("/{uid}/report")
+        async def report(uid: UUID, report: Report) -> ReportAnswers:
+            self._check("report")
+            self.batches.append(len(report.reports))
+            self.reports += [(uid, one) for one in report.reports]
+            answers = [AnsweredReport(id=one.id, attempt=one.attempt, answer=self.answer(one)) for one in report.reports]
+            return ReportAnswers(answers=answers)
+
+        @router.post("/{uid}/sign-off", status_code=204)
+        async def sign_off(uid: UUID, sign_off: SignOff) -> None:
+            self._check("sign-off")
+            self.signed_off.append((uid, sign_off))
+
+        return router
+
+    async def _lease(self, request: LeaseRequest) -> Lease:
+        self._wake.clear()
+        if not self.ready and request.wait:
+            try:
+                async with asyncio.timeout(request.wait):
+                    await self._wake.wait()
+            except TimeoutError:
+                pass
+        jobs, self.ready = self.ready[: request.jobs], self.ready[request.jobs :]
+        self.leased += jobs
+        needed = {job.task_uid for job in jobs} - set(request.known_tasks)
+        return Lease(seconds=self.lease_seconds, jobs=jobs, tasks=[self.tasks[uid] for uid in needed], drain=self.drain)
+
+
+async def until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
+    """Waits for a condition. Raises ``TimeoutError``."""
+    async with asyncio.timeout(seconds):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

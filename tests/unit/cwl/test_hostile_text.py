@@ -1,0 +1,173 @@
+"""No text makes the compiler raise, hang, or look outside."""
+
+import builtins
+import random
+import socket
+import time
+from functools import cache
+from typing import Any, NoReturn
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sluice.cwl import Compiled, compile_template
+from tests.unit.cwl.samples import LINEAR, edited
+
+#: Each line repeats the one before eight times.
+ALIASES = "a: &a [x, x]\n" + "".join(f"{chr(i + 1)}: &{chr(i + 1)} [{', '.join(['*' + chr(i)] * 8)}]\n" for i in range(97, 110))
+
+HOSTILE = {
+    "empty": ("", "the text is empty"),
+    "too large": ("x" * 5_000_000, "5000000 bytes are too many"),
+    "random bytes": (random.Random(1).randbytes(1_000_000).decode("latin-1"), "not"),
+    "not UTF-8": ("class: \udcff", "no UTF-8"),
+    "NUL": ("class: Work\0flow", "NUL"),
+    "control character": ("# é\nclass: \x07", "not allowed in YAML"),
+    "open brackets": ("[" * 1_000_000, "levels of nesting"),
+    "open braces": ("{" * 1_000_000, "levels of nesting"),
+    "dashes": ("- " * 500_000, "levels of nesting"),
+    "keys": ("".join(f"k{i}: {i}\n" for i in range(100_000)), "entries in one list or mapping"),
+    "inputs": (edited(("  frames: File[]", "\n".join(f"  f{i}: File[{i}" for i in range(900)))), "more findings are"),
+    "steps": ("cwlVersion: v1.2\nclass: Workflow\nsteps:\n" + "".join(f"  s{i}: {{}}\n" for i in range(900)), "no input is the data set"),
+    "alias bomb": (ALIASES, "values up to here"),
+    "alias of itself": ("a: &a [*a]", "stands inside what it repeats"),
+    "alias of nothing": ("a: *b", "not there"),
+    "Python object": ("a: !!python/object/apply:os.system [id]", "tag"),
+    "two documents": ("a: 1\n---\nb: 2", "second YAML document"),
+    "text": ("Lorem ipsum dolor", "not CWL"),
+    "list": ("- 1\n- 2", "not CWL"),
+    "keys that are no names": ("class: Workflow\n? [a]\n: b", "a key must be a plain name"),
+    "long number": ("class: " + "9" * 1_000_000, "the class here is"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_nonsense_is_refused_at_once(case: str) -> None:
+    text, message = HOSTILE[case]
+    compile_template(LINEAR, name="t")  # so that the libraries are imported
+    before = time.thread_time()
+    compiled = compile_template(text, name="t")
+    assert time.thread_time() - before < 1.0  # of processor time: what the machine does besides has no part in it
+    assert compiled.plan is None
+    assert any(message in error.message for error in compiled.errors), compiled.errors[:3]
+    assert all(error.line is not None and error.column is not None for error in compiled.errors)
+    assert len(compiled.errors) <= 100
+
+
+def forty_steps() -> str:
+    head, steps = LINEAR.split("steps:\n")
+    first, join = steps.split("  join:\n")
+    middle = "".join(
+        first.replace("  count:", f"  count{i}:").replace(
+            "frame: frames", f"frame: count{i - 1}/number" if i else "frame: frames"
+        )
+        for i in range(39)
+    )
+    return f"{head}steps:\n{middle}  join:\n{join}".replace("count/number", "count38/number")
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_forty_steps_take_less_than_a_second(wrong: bool) -> None:
+    text = forty_steps()
+    text = text.replace("count7/number", "count7/numbr").replace("baseCommand: cat", "baseComand: cat") if wrong else text
+    compile_template(LINEAR, name="t")
+    before = time.thread_time()
+    compiled = compile_template(text, name="t")
+    assert time.thread_time() - before < 1.0
+    assert len(compiled.errors) == (2 if wrong else 0)
+    assert wrong or (compiled.plan is not None and len(compiled.plan.steps) == 40)
+
+
+class OutsideTouchedError(BaseException):
+    """Not caught by anybody, so that not even an attempt goes unseen."""
+
+
+def refuse(*arguments: Any, **_: Any) -> NoReturn:
+    raise OutsideTouchedError(str(arguments))
+
+
+def compile_with_nothing_outside(text: str) -> Compiled:
+    """Whoever opens a file or speaks to the network meanwhile fails the test."""
+    for version in ("v1.0", "v1.1", "v1.2"):  # the libraries read their own schemas once
+        compile_once(version)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", refuse)
+        patch.setattr(socket, "getaddrinfo", refuse)
+        patch.setattr(builtins, "open", refuse)
+        return compile_template(text, name="t")
+
+
+@cache
+def compile_once(version: str) -> None:
+    compile_template(LINEAR.replace("v1.2", version), name="t")
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        [],
+        [("$namespaces:", "$namespaces:\n  s: https://schema.org/"), ("doc: Counts", "s:author: {s:name: x}\ndoc: Counts")],
+        [("$namespaces:", "$schemas: [https://schema.org/version/latest.rdf]\n$namespaces:")],
+        [("requirements:\n  Scatter", "hints:\n  - class: http://example.org/ns#Fast\nrequirements:\n  Scatter")],
+        [("requirements:\n  Scatter", "requirements:\n  http://example.org/ns#Fast: {}\n  Scatter")],
+        [("requirements:\n  Scatter", "requirements:\n  file:///etc/passwd: {}\n  Scatter")],
+        [("inputs:\n        parts: File[]", "inputs:\n        parts: http://example.org/types.yml#x")],
+        [("inputs:\n        parts: File[]", "inputs:\n        parts: file:///etc/passwd#x")],
+        [("inputs:\n        parts: File[]", "inputs:\n        parts: {type: 'File[]', format: 'http://example.org/format'}")],
+        [("      class: CommandLineTool\n", "      $import: http://example.org/tool.cwl\n")],
+        [("doc: Counts and joins.", "doc: {$include: /etc/passwd}")],
+        [("doc: Counts and joins.", "cwl:tool: http://example.org/tool.cwl\ncwl:requirements: []")],
+        [("doc: Counts and joins.", "$base: http://example.org/")],
+    ],
+)
+def test_nothing_but_the_text_is_read(edits: list[tuple[str, str]]) -> None:
+    compiled = compile_with_nothing_outside(edited(*edits))
+    assert (compiled.plan is None) == bool(compiled.errors)
+
+
+PIECES = [
+    *(
+        "null",
+        "[]",
+        "{}",
+        "5",
+        "true",
+        '""',
+        "frames",
+        "File[]",
+        "[a, b]",
+        "count/number",
+        "$(x)",
+        "#main",
+        "*x",
+        "&x",
+        "<<",
+        "? ",
+        "- ",
+    ),
+    *(": ", "!!str", "1e999", "\u2028", "\ud800", "\0", "{class: File}", "$import", "$graph", "sluice:merge"),
+]
+
+cuts = st.tuples(st.integers(0, len(LINEAR)), st.integers(0, 60), st.sampled_from(PIECES) | st.text(max_size=4))
+lines = st.lists(st.tuples(st.integers(0, 55), st.integers(0, 55)), max_size=2)
+values = st.lists(st.tuples(st.integers(0, 55), st.sampled_from(PIECES)), max_size=2)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(cuts, max_size=2), lines, values)
+def test_no_mutation_of_a_template_makes_it_raise(
+    edits: list[tuple[int, int, str]], swaps: list[Any], replaced: list[Any]
+) -> None:
+    rows = LINEAR.split("\n")
+    for one, other in swaps:
+        rows[one % len(rows)], rows[other % len(rows)] = rows[other % len(rows)], rows[one % len(rows)]
+    for row, value in replaced:
+        key, colon, _ = rows[row % len(rows)].partition(":")
+        rows[row % len(rows)] = key + colon + " " + value
+    text = "\n".join(rows)
+    for start, length, piece in edits:
+        text = text[:start] + piece + text[start + length :]
+    compiled = compile_with_nothing_outside(text)
+    assert (compiled.plan is None) == bool(compiled.errors)
+    assert len({(f.file, f.line, f.column, f.message) for f in compiled.findings}) == len(compiled.findings)

@@ -1,0 +1,217 @@
+"""What a right template becomes."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cwltool.context import LoadingContext
+from cwltool.load_tool import load_tool
+from cwltool.workflow import default_make_tool
+
+from sluice.contracts.plan import (
+    Between,
+    Boundary,
+    Constant,
+    Equals,
+    Glob,
+    MergeGroups,
+    OneOf,
+    ParameterRef,
+    Plan,
+    Retention,
+    Retry,
+    Source,
+)
+from sluice.contracts.states import DeviceType, TaskMode
+from sluice.cwl import compile_template
+from tests.unit.cwl.samples import LINEAR, edited
+
+SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
+
+
+def plan_of(text: str) -> Plan:
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, "\n".join(map(str, compiled.findings))
+    return compiled.plan
+
+
+def test_a_map_and_a_merge() -> None:
+    plan = plan_of(LINEAR)
+    assert (plan.name, plan.doc, plan.cwl_version, plan.data_input) == ("t", "Counts and joins.", "v1.2", "frames")
+    assert plan.match == {"type": Equals(value="raw"), "detector": Equals(value="spd")}
+    assert {name: (p.type, p.default, p.required) for name, p in plan.parameters.items()} == {
+        "limit": ("int", 5, False),
+        "note": ("string", None, False),
+    }
+    count, join = plan.steps
+    assert (count.mode, count.data_port, count.source) == (TaskMode.MAP, "frame", Source(step=None, port="frames"))
+    assert count.arguments == {"limit": ParameterRef(name="limit")}
+    assert count.boundary == Boundary(minimum=0.9)
+    assert count.resources.time_limit == 10
+    assert (join.mode, join.data_port, join.source) == (TaskMode.MERGE, "parts", Source(step="count", port="number"))
+    assert join.groups == MergeGroups(files=10)
+    assert [(output.name, output.step, output.port) for output in plan.outputs] == [("all", "join", "joined")]
+
+
+def test_the_pack_for_the_online_filter() -> None:
+    compiled = compile_template(SPD.read_text(), name="spd")
+    assert compiled.plan is not None, compiled.findings
+    assert compiled.findings == []
+    modes = {step.name: step.mode for step in compiled.plan.steps}
+    assert [name for name, mode in modes.items() if mode is TaskMode.MERGE] == ["merge", "merge_monitoring"]
+    assert next(iter(modes)) == "decode"
+
+
+@pytest.mark.parametrize("text", [LINEAR, SPD.read_text()])
+def test_each_tool_is_a_document_that_cwltool_loads_from_a_file(text: str, tmp_path: Path) -> None:
+    for step in plan_of(text).steps:
+        path = tmp_path / f"{step.name}.json"
+        path.write_text(json.dumps(step.tool))
+        tool = load_tool(str(path), LoadingContext({"construct_tool_object": default_make_tool, "strict": True}))
+        assert {port["id"].rsplit("#")[-1].rsplit("/")[-1] for port in tool.tool["inputs"]} >= {step.data_port, *step.arguments}
+
+
+def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
+    text = edited(
+        (
+            "  ScatterFeatureRequirement: {}",
+            "  ScatterFeatureRequirement: {}\n  ResourceRequirement: {coresMin: 2, ramMin: 100.5}",
+        ),
+        (
+            "    out: [number]",
+            "    out: [number]\n    requirements: [{class: ResourceRequirement, coresMin: 3, outdirMin: 7, tmpdirMin: 5}]",
+        ),
+        ("doc: Counts", "hints: {ResourceRequirement: {coresMin: 9}}\ndoc: Counts"),
+    )
+    count, join = plan_of(text).steps
+    assert (count.resources.cores, count.resources.ram, count.resources.disk) == (3, 256, 12)
+    assert (join.resources.cores, join.resources.ram, join.resources.disk) == (2, 101, 1024)
+    assert {requirement["class"] for requirement in count.tool["requirements"]} == {"ToolTimeLimit", "ResourceRequirement"}
+
+
+def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
+    cuda = "cwltool:CUDARequirement: {cudaVersionMin: '11', cudaComputeCapability: '5', cudaDeviceCountMin: 1}"
+    text = edited(
+        ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"'),
+        ("{timelimit: 10}\n  join", "{timelimit: 10}\n        " + cuda + "\n  join"),
+    )
+    count, join = plan_of(text).steps
+    assert (count.device_type, join.device_type) == (DeviceType.GPU, DeviceType.CPU)
+    assert [hint["class"] for hint in count.tool["hints"]] == ["cwltool:CUDARequirement"]
+    assert count.tool["$namespaces"] == {"cwltool": "http://commonwl.org/cwltool#"}
+
+
+def test_all_extension_fields() -> None:
+    text = edited(
+        (
+            "sluice:match: {sluice:type: raw, detector: spd}",
+            "sluice:match: {run: [1, 2], energy: {minimum: 1.5}, period: {glob: '2024-*'}, test: false}\n"
+            "sluice:priority: 7\nsluice:bind: {limit: run}\nsluice:retention: {input: keep, logs: delete}",
+        ),
+        ("sluice:boundary: {minimum: 0.9}", "sluice:retry: {attempts: 5, backoff: 0.5}\n    sluice:rank: 2"),
+        ("{files: 10}", "{bytes: 1000}"),
+    )
+    plan = plan_of(text)
+    assert plan.match == {
+        "run": OneOf(values=[1, 2]),
+        "energy": Between(minimum=1.5),
+        "period": Glob(pattern="2024-*"),
+        "test": Equals(value=False),
+    }
+    assert (plan.priority, plan.bind, plan.retention) == (7, {"limit": "run"}, Retention(input="keep", logs="delete"))
+    assert (plan.steps[0].retry, plan.steps[0].rank) == (Retry(attempts=5, backoff=0.5), 2.0)
+    assert plan.steps[1].groups == MergeGroups(bytes=1000)
+    assert "sluice" not in json.dumps(plan.steps[0].tool)
+
+
+def test_a_constant_is_the_default_of_a_step_input() -> None:
+    plan = plan_of(edited(("      limit: limit", "      limit: {default: 3}"), ("  limit:\n    type: int\n    default: 5\n", "")))
+    assert plan.steps[0].arguments == {"limit": Constant(value=3)}
+
+
+def test_a_file_that_is_not_written_filters() -> None:
+    text = edited(
+        ("        number: stdout", "        number: {type: File?, outputBinding: {glob: x}}"),
+        ("parts: count/number", "parts: {source: count/number, pickValue: all_non_null}"),
+    )
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, compiled.findings
+    assert compiled.plan.steps[0].outputs[0].optional
+    assert compiled.findings == []
+    compiled = compile_template(text.replace(", pickValue: all_non_null", ""), name="t")
+    assert compiled.plan is not None
+    assert "add 'pickValue: all_non_null'" in compiled.warnings[0].message
+
+
+def test_a_step_on_each_file_of_a_merge() -> None:
+    """In plain CWL a merge gives one file; with groups it gives several, and the tool runs on each of them."""
+    pack = """\
+  pack:
+    in: {file: join/joined}
+    out: [packed]
+    run:
+      class: CommandLineTool
+      baseCommand: gzip
+      inputs: {file: {type: File, inputBinding: {}}}
+      outputs: {packed: stdout}
+      requirements: {ToolTimeLimit: {timelimit: 5}}
+"""
+    plan = plan_of(edited(("outputSource: join/joined", "outputSource: pack/packed")) + pack)
+    assert (plan.steps[2].mode, plan.steps[2].source) == (TaskMode.MAP, Source(step="join", port="joined"))
+
+
+@pytest.mark.parametrize("version", ["v1.0", "v1.1", "v1.2"])
+def test_versions(version: str) -> None:
+    text = edited(("v1.2", version))
+    if version == "v1.0":
+        text = text.replace("requirements:\n        ToolTimeLimit", "hints:\n        ToolTimeLimit")
+    assert plan_of(text).steps[0].tool["cwlVersion"] == version
+
+
+def test_a_packed_document() -> None:
+    text = json.dumps(
+        {
+            "cwlVersion": "v1.2",
+            "$graph": [
+                {
+                    "class": "CommandLineTool",
+                    "id": "#copy.cwl",
+                    "baseCommand": "cat",
+                    "inputs": [{"id": "#copy.cwl/file", "type": "File", "inputBinding": {}}],
+                    "outputs": [{"id": "#copy.cwl/copied", "type": "File", "outputBinding": {"glob": "x"}}],
+                },
+                {
+                    "class": "Workflow",
+                    "id": "#main",
+                    "requirements": [{"class": "ScatterFeatureRequirement"}],
+                    "inputs": [{"id": "#main/files", "type": {"type": "array", "items": "File"}}],
+                    "outputs": [
+                        {
+                            "id": "#main/copies",
+                            "type": {"type": "array", "items": "File"},
+                            "outputSource": "#main/copy/copied",
+                        }
+                    ],
+                    "steps": [
+                        {
+                            "id": "#main/copy",
+                            "run": "#copy.cwl",
+                            "scatter": "#main/copy/file",
+                            "in": [{"id": "#main/copy/file", "source": "#main/files"}],
+                            "out": ["#main/copy/copied"],
+                        }
+                    ],
+                },
+            ],
+        },
+        indent=1,
+    )
+    plan = plan_of(text)
+    assert plan.data_input == "files"
+    assert plan.steps[0].source == Source(step=None, port="files")
+    assert plan.steps[0].tool["inputs"] == [{"id": "file", "type": "File", "inputBinding": {}}]
+
+
+def test_a_plan_survives_json() -> None:
+    plan = plan_of(SPD.read_text())
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan

@@ -1,0 +1,89 @@
+"""URLs that are taken apart into a storage and a path, and those that are refused."""
+
+from uuid import uuid4
+
+import pytest
+
+from dms.domain.places import OutsideStorages, Root, place_of, stays_inside, upload_folder
+from sluice.contracts.states import StorageType
+
+DATA = Root(uuid4(), "data", StorageType.INPUT, "file:///data", read_only=False, enabled=True)
+INNER = Root(uuid4(), "inner", StorageType.INPUT, "file:///data/inner", read_only=False, enabled=True)
+
+
+def test_the_innermost_storage_holds_a_url() -> None:
+    assert place_of("file:///data/x/y", [DATA, INNER], what="w").path == "x/y"
+    place = place_of("file:///data/inner/y", [DATA, INNER], what="w")
+    assert (place.root, place.path, place.url) == (INNER, "y", "file:///data/inner/y")
+    assert place_of("file:///data", [DATA, INNER], what="w").path == ""
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///database/x",
+        "file:///dat",
+        "s3://data/x",
+        "file://localhost/data/x",
+        "/data/x",
+        "file:///elsewhere",
+        "FILE:///data/x",
+    ],
+)
+def test_a_url_in_no_storage_is_refused_by_name(url: str) -> None:
+    with pytest.raises(OutsideStorages, match=r"file 'f': .* lies in no registered, enabled storage \(file:///data\)"):
+        place_of(url, [DATA], what="file 'f'")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../etc/passwd",
+        "a/../../etc",
+        "%2e%2e/etc",
+        "a/%2E%2e/b",
+        "%252e%252e/etc",
+        "%25252525252e%25252525252e/etc",
+        "a//b",
+        "./a",
+        "a/.",
+        "..\\etc",
+        "a%2f..%2fb",
+        "a\x00b",
+        "a%00b",
+        "zip::http://elsewhere/x",
+        "",
+    ],
+)
+def test_a_path_that_could_lead_out_is_refused(path: str) -> None:
+    assert not stays_inside(path)
+    if path:
+        with pytest.raises(OutsideStorages, match="does not stay inside storage 'data'"):
+            place_of(f"file:///data/{path}", [DATA], what="w")
+
+
+@pytest.mark.parametrize("path", ["a", "a/b.c", "..a/b", "a/...", "50%", "a b/c#d?e", "überall/ж", "%41"])
+def test_plain_paths_stay_inside(path: str) -> None:
+    assert stays_inside(path)
+
+
+@pytest.mark.parametrize(
+    ("output_name", "folder"),
+    [
+        (None, "uid.merge.out"),
+        (17, "uid.merge.out"),
+        ("", "uid.merge.out"),
+        ("run-7", "run-7.uid.merge.out"),
+        ("../../etc", "etc.uid.merge.out"),
+        ("Lauf 7/ä", "Lauf_7_ä.uid.merge.out"),
+    ],
+)
+def test_an_upload_folder_is_readable_and_unique(output_name: object, folder: str) -> None:
+    assert upload_folder("uid.merge.out", output_name) == folder
+
+
+def test_an_upload_folder_is_no_longer_than_file_systems_allow() -> None:
+    for name in ("n" * 10, "n" * 200):
+        folder = upload_folder(name, "ä" * 400)
+        assert folder.endswith(f".{name}")
+        assert len(folder.encode()) <= 240

@@ -1,0 +1,98 @@
+"""Leftovers, cursors, back-off, differences."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from dms.domain.backoff import pause_after
+from dms.domain.cursor import Order, WrongCursor, read_place, read_position, write_place, write_position
+from dms.domain.differences import FileDiffers, KnownFile, SentFile, SentTwice, new_files, require_same_request
+from dms.domain.leftovers import is_leftover
+from sluice.contracts.problems import Conflict
+
+STORAGE = uuid4()
+
+
+@pytest.mark.parametrize("name", ["00000012.1", "00000012.3.log", "12345678.10.events.root", "00000000.1. odd\nname"])
+def test_what_an_attempt_wrote_is_known_by_its_name(name: str) -> None:
+    assert is_leftover(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["0000012.1.log", "000000012.1.log", "00000012.log", "00000012.x.log", "x00000012.1", "00000012.1x", "٠٠٠٠٠٠٠٠.1", "notes"],
+)
+def test_any_other_name_is_somebody_elses(name: str) -> None:
+    assert not is_leftover(name)
+
+
+def test_cursors_are_read_as_they_were_written() -> None:
+    for order in Order:
+        assert read_position(order, write_position(order, 17)) == 17
+        assert read_position(order, None) == read_position(order, "") == 0
+    assert read_place(write_place(3, "a/b%2F")) == (3, "a/b%2F")
+    assert read_place(None) < (0, "")
+
+
+@pytest.mark.parametrize("cursor", ["r17", "c", "c-1", "c1.5", "c²", "x", "c" + "9" * 19])
+def test_a_cursor_of_another_list_is_refused(cursor: str) -> None:
+    with pytest.raises(WrongCursor):
+        read_position(Order.CLOSING, cursor)
+    with pytest.raises(WrongCursor):
+        read_place(cursor)
+
+
+def test_pauses_double_up_to_the_longest_for_ever() -> None:
+    assert [pause_after(failures, longest=5) for failures in (1, 2, 3, 4, 10_000)] == [1, 2, 4, 5, 5]
+
+
+def _sent(name: str = "a", *, seq: int = 1, size: int = 10, checksum: bytes = b"x", path: str = "d/a") -> SentFile:
+    return SentFile(
+        name=name,
+        seq=seq,
+        size=size,
+        checksum=checksum,
+        url="file:///s/" + path,
+        storage_id=STORAGE,
+        path=path,
+        meta={},
+        origin=None,
+    )
+
+
+def _known(places: set[tuple[UUID, str]]) -> dict[str, KnownFile]:
+    return {"a": KnownFile("a", 1, 10, b"x", frozenset(places))}
+
+
+def test_only_files_that_are_not_known_are_new() -> None:
+    moved = _known({(uuid4(), "elsewhere"), (STORAGE, "d/a")})
+    other = _sent("b", path="d/b")
+    assert new_files([_sent(), other, other], moved) == [other]
+
+
+@pytest.mark.parametrize(
+    ("sent", "difference"),
+    [
+        (_sent(checksum=b"y"), "checksum: sha256:78, not sha256:79"),
+        (_sent(size=11), "size: 10 bytes, not 11"),
+        (_sent(seq=2), "number 1, not 2"),
+        (_sent(path="d/b"), "another url than file:///s/d/b"),
+    ],
+)
+def test_a_difference_to_a_known_file_is_named(sent: SentFile, difference: str) -> None:
+    with pytest.raises(FileDiffers, match=rf"file 'a' is registered already, with .*{difference}"):
+        new_files([sent], _known({(STORAGE, "d/a")}))
+
+
+def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
+    with pytest.raises(SentTwice, match="same name"):
+        new_files([_sent(), _sent(size=11)], {})
+    with pytest.raises(SentTwice, match="same url"):
+        new_files([_sent(), _sent("b")], {})
+
+
+def test_a_repeated_request_names_every_field_that_differs() -> None:
+    require_same_request("x", {"a": 1, "b": {"c": [1]}}, {"b": {"c": [1]}, "a": 1})
+    with pytest.raises(Conflict, match="x is registered already, differently: a is 1, not 2; c is None, not 3") as refusal:
+        require_same_request("x", {"a": 1, "b": 2}, {"a": 2, "b": 2, "c": 3})
+    assert refusal.value.fields["differs"] == "a, c"

@@ -1,0 +1,67 @@
+"""Tasks, jobs and files for the pilot's tests."""
+
+import hashlib
+import uuid
+from pathlib import Path
+from typing import Any
+
+from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import TaskMode
+from sluice.contracts.tasks import TaskOutput
+
+
+def tool(command: list[str], **fields: Any) -> dict[str, Any]:
+    """A tool with one File input ``f`` (not on the command line) and one output ``o``, its standard output ``<stem>.out``."""
+    base: dict[str, Any] = {
+        "cwlVersion": "v1.2",
+        "class": "CommandLineTool",
+        "baseCommand": command,
+        "inputs": {"f": {"type": "File"}},
+        "outputs": {"o": {"type": "File", "outputBinding": {"glob": "$(inputs.f.nameroot).out"}}},
+        "stdout": "$(inputs.f.nameroot).out",
+    }
+    return {**base, **fields}
+
+
+SHA = tool(["sha256sum"], inputs={"f": {"type": "File", "inputBinding": {"position": 1}}})
+
+
+def task(root: Path, executable: dict[str, Any], **fields: Any) -> PilotTask:
+    """Output port ``o`` goes to ``<root>/out``, logs to ``<root>/logs``; a test gives other outputs as ``outputs``."""
+    values: dict[str, Any] = {
+        "uid": uuid.uuid4(),
+        "chain_uid": uuid.uuid4(),
+        "step": "step",
+        "executable": executable,
+        "args": {},
+        "mode": TaskMode.MAP,
+        "dat_in_port": "f",
+        "outputs": [output(root, "o")],
+        "log_out_uid": uuid.uuid4(),
+        "log_out_url": f"file://{root}/logs",
+        "resources": Resources(time_limit=60.0),
+    }
+    return PilotTask(**{**values, **fields})
+
+
+def output(root: Path, port: str, folder: str = "out", *, optional: bool = False) -> TaskOutput:
+    return TaskOutput(
+        port=port,
+        dat_out_uid=uuid.uuid4(),
+        dat_stor_url=f"file://{root}",
+        dat_out_url=f"file://{root}/{folder}",
+        optional=optional,
+    )
+
+
+def input_file(path: Path, *, seq: int = 0, data: bytes = b"frame") -> InputFile:
+    """Writes the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"
+    return InputFile(seq=seq, name=path.name, size=len(data), checksum=checksum, url=f"file://{path}")
+
+
+def job(task_: PilotTask, inputs: list[InputFile], *, job_id: int = 1, attempt: int = 1, seq: int = 0) -> LeasedJob:
+    return LeasedJob(id=job_id, attempt=attempt, task_uid=task_.uid, seq=seq, inputs=inputs)

@@ -1,0 +1,79 @@
+"""Parameters: checked, completed, filled in."""
+
+from typing import Any
+
+import pytest
+
+from sluice.contracts.plan import Constant, Parameter, ParameterRef
+from tests.unit.wfms.chains.plans import plan, step
+from wfms.chains.domain.parameters import arguments, complete, describe, findings, fits
+
+ENUM = {"type": "enum", "symbols": ["file:///wf.cwl#mode/fast", "slow"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [
+        ("int", [0, -(2**31)], [2**31, 1.0, True, "1"]),
+        ("long", [2**62], [2**63, False]),
+        ("float", [1, 1.5], ["1", True]),
+        ("double", [1e300], [None]),
+        ("string", ["", "x"], [1, None]),
+        ("boolean", [True], [1, "true"]),
+        ("null", [None], [0]),
+        ("File", [{"class": "File", "location": "file:///a"}], ["a", {"class": "Directory"}]),
+        ("Directory", [{"class": "Directory"}], [{"class": "File"}]),
+        ("Any", [1, "x", {}], []),
+        ("int?", [None, 1], ["x"]),
+        ("string[]", [[], ["a"]], ["a", [1]]),
+        (["null", "int"], [None, 3], ["x"]),
+        ({"type": "array", "items": "int"}, [[1, 2]], [[1, "2"], 1]),
+        (ENUM, ["fast", "slow"], ["medium", 1]),
+        ({"type": "record", "fields": []}, [{}], [[]]),
+        ({"type": "int"}, [1], ["1"]),
+        ("file:///types.yml#point", [{"x": 1}, 7], []),
+    ],
+)
+def test_types(kind: Any, good: list[Any], bad: list[Any]) -> None:
+    assert [value for value in good if not fits(value, kind)] == []
+    assert [value for value in bad if fits(value, kind)] == []
+
+
+def test_types_in_words() -> None:
+    assert describe(["null", {"type": "array", "items": ENUM}]) == "null or a list of one of fast, slow"
+
+
+WORKFLOW = plan(
+    step(
+        "only",
+        arguments={
+            "cut": ParameterRef(name="cut"),
+            "scale": ParameterRef(name="scale"),
+            "maybe": ParameterRef(name="maybe"),
+            "fixed": Constant(value=[1]),
+        },
+    ),
+    outputs=[("only", "out")],
+    parameters={
+        "cut": Parameter(type="int", required=True),
+        "scale": Parameter(type="float", default=1.5),
+        "maybe": Parameter(type="string?"),
+    },
+)
+
+
+def test_all_findings_at_once() -> None:
+    wrong = [one.message for one in findings(WORKFLOW, {"scale": "big", "speed": 1})]
+    assert wrong == [
+        "parameter 'speed' is unknown; the workflow has cut, maybe, scale",
+        "parameter 'cut' (int) is required and has no value",
+        "parameter 'scale' must be float, not 'big'",
+    ]
+    assert findings(WORKFLOW, {"cut": 1, "maybe": None}) == []
+
+
+def test_values_given_defaults_and_constants_become_arguments() -> None:
+    params = complete(WORKFLOW, {"cut": 2})
+    assert params == {"cut": 2, "scale": 1.5, "maybe": None}
+    assert arguments(WORKFLOW, WORKFLOW.steps[0], params) == {"cut": 2, "scale": 1.5, "maybe": None, "fixed": [1]}
+    assert arguments(WORKFLOW, WORKFLOW.steps[0], {})["scale"] == 1.5

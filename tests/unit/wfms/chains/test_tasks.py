@@ -1,0 +1,88 @@
+"""From a step of the plan to the task and its data sets."""
+
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.datasets import Storage
+from sluice.contracts.plan import Boundary, MergeGroups, Resources, Retry, Source, StepOutput
+from sluice.contracts.states import DatasetType, DeviceType, StorageType
+from tests.unit.wfms.chains.plans import plan, step
+from wfms.chains.domain.identity import chain_uid, dataset_name, task_uid
+from wfms.chains.domain.storages import NoStorage, choose_storage
+from wfms.chains.domain.tasks import Origin, Place, StepPlaces, make_task, name_findings, new_dataset
+
+CHAIN = UUID(int=9)
+ORIGIN = Origin(CHAIN, "wf", "run-7", {"kind": "raw", "step": "mine"}, "2024a", 7)
+
+
+def storage(name: str, *, used: int = 0, capacity: int | None = None, enabled: bool = True, read_only: bool = False) -> Storage:
+    return Storage(
+        id=UUID(int=1), name=name, type=StorageType.LOGS, url=f"file:///{name}", used=used, capacity=capacity, enabled=enabled,
+        read_only=read_only,
+    )  # fmt: skip
+
+
+def test_ids_follow_from_what_they_stand_for() -> None:
+    assert chain_uid(UUID(int=1), UUID(int=2), 3) == chain_uid(UUID(int=1), UUID(int=2), 3)
+    assert len({chain_uid(UUID(int=a), UUID(int=b), c) for a in (1, 2) for b in (1, 2) for c in (1, 2)}) == 8
+    assert task_uid(CHAIN, "a") != task_uid(CHAIN, "b")
+    assert dataset_name(CHAIN, "a", None) == f"{CHAIN}.a.logs"
+
+
+def test_every_field_of_a_step_reaches_its_task() -> None:
+    made = step(
+        "filter",
+        Source(step="decode", port="out"),
+        boundary=Boundary(minimum=0.5, sufficient=0.9),
+        retry=Retry(attempts=7, backoff=2.5),
+        rank=4.0,
+        groups=MergeGroups(files=3),
+        resources=Resources(cores=2, ram=1, disk=2, time_limit=3),
+        device_type=DeviceType.GPU,
+    ).model_copy(update={"outputs": [StepOutput(port="a"), StepOutput(port="b", optional=True)]})
+    places = StepPlaces(
+        source=UUID(int=1),
+        outputs={"a": Place(UUID(int=2), "file:///s/x.a"), "b": Place(UUID(int=3), "file:///s/x.b")},
+        logs=Place(UUID(int=4), "file:///l/x.logs"),
+    )
+    task = make_task(ORIGIN, plan(made, step("decode"), outputs=[("filter", "a")]), step="filter", params={}, places=places)
+    assert (task.retry, task.backoff, task.rank, task.device_type) == (7, 2.5, 4.0, DeviceType.GPU)
+    assert (task.boundary, task.groups, task.resources) == (made.boundary, made.groups, made.resources)
+    assert (task.mode, task.dat_in_uid, task.dat_in_port, task.executable) == (made.mode, UUID(int=1), "file", made.tool)
+    assert [(one.port, one.dat_out_uid, one.dat_stor_url, one.optional) for one in task.outputs] == [
+        ("a", UUID(int=2), "file:///s", False),
+        ("b", UUID(int=3), "file:///s", True),
+    ]
+    assert (task.log_out_uid, task.log_stor_url, task.log_out_url) == (UUID(int=4), "file:///l", "file:///l/x.logs")
+    assert (task.uid, task.template) == (task_uid(CHAIN, "filter"), "wf")
+
+
+def test_data_sets_carry_the_input_s_description() -> None:
+    workflow = plan(step("only"), outputs=[("only", "out")])
+    output = new_dataset(ORIGIN, workflow, step="only", port="out", storage_url="file:///s")
+    assert (output.type, output.period, output.run) == (DatasetType.INTERMEDIATE, "2024a", 7)
+    assert output.url == f"file:///s/{CHAIN}.only.out"
+    assert output.meta["step"] == "only"
+    assert (output.meta["output"], output.meta["output_name"]) == ("only_out", "run-7.only_out")
+    logs = new_dataset(ORIGIN, workflow, step="only", port=None, storage_url="file:///l")
+    assert logs.type is DatasetType.LOGS
+    assert "port" not in logs.meta
+
+
+def test_names_that_make_no_data_set_are_found() -> None:
+    assert name_findings(CHAIN, plan(step("fine"), outputs=[("fine", "out")])) == []
+    wrong = name_findings(CHAIN, plan(step("a/b"), outputs=[("a/b", "out")]))
+    assert len(wrong) == 2
+    assert "step 'a/b' with its port 'out' cannot name a data set" in wrong[0].message
+
+
+def test_the_storage_with_the_most_room() -> None:
+    full, small, large = storage("full", used=5, capacity=5), storage("s", capacity=5), storage("l", used=90, capacity=100)
+    off, frozen, endless = storage("off", enabled=False), storage("frozen", read_only=True), storage("endless", used=10**12)
+    assert choose_storage(StorageType.LOGS, [full, small, large, off, frozen]) is large
+    assert choose_storage(StorageType.LOGS, [large, endless]) is endless
+    with pytest.raises(NoStorage, match=r"full is full \(5 of 5 bytes\); off is disabled; frozen is read-only"):
+        choose_storage(StorageType.LOGS, [full, off, frozen])
+    with pytest.raises(NoStorage, match="type logs: none is registered"):
+        choose_storage(StorageType.LOGS, [])

@@ -1,0 +1,100 @@
+"""Which template takes a data set."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Parameter
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.templates import Template
+from tests.unit.wfms.chains.plans import plan, step
+from wfms.intake.domain.matching import Matched, NotMatched, decide, facts_of, holds
+
+TIME = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def dataset(meta: dict[str, Any] | None = None, **more: Any) -> Dataset:
+    fields: dict[str, Any] = {"period": "2024a", "run": 7, "name": "run-7", **more}
+    return Dataset(
+        uid=UUID(int=1), type=DatasetType.INPUT, state=DatasetState.CLOSED, meta=meta or {}, count_files=1, bytes=1, timestamp=TIME,
+        **fields,
+    )  # fmt: skip
+
+
+def template(name: str, match: dict[str, Condition], version: int = 1, **more: Any) -> Template:
+    made = plan(step("only"), outputs=[("only", "out")], match=match, **more)
+    return Template(id=uuid5(UUID(int=2), f"{name}{version}"), name=name, version=version, created_at=TIME, plan=made)
+
+
+@pytest.mark.parametrize(
+    ("condition", "good", "bad"),
+    [
+        (Equals(value=1), [1, 1.0], [True, "1", 2, None]),
+        (Equals(value=True), [True], [1, "true", None]),
+        (Equals(value="raw"), ["raw"], ["Raw", ["raw"], None]),
+        (Equals(value=None), [None], [0, ""]),
+        (OneOf(values=["a", 2]), ["a", 2], ["2", "b", None]),
+        (Between(minimum=1, maximum=3), [1, 2.5, 3], [0.99, 3.01, "2", True, None]),
+        (Between(minimum=1), [1, 10**9], [0]),
+        (Between(maximum=1), [1, -5], [2]),
+        (Glob(pattern="run-[0-9]*"), ["run-7", "run-77x"], ["Run-7", "run-", 7, None]),
+    ],
+)
+def test_conditions(condition: Condition, good: list[Any], bad: list[Any]) -> None:
+    assert [value for value in good if not holds(condition, value)] == []
+    assert [value for value in bad if holds(condition, value)] == []
+
+
+def test_a_data_set_s_own_facts_stand_under_its_metadata() -> None:
+    facts = facts_of(dataset({"type": "raw", "n": 1}))
+    assert facts == {"name": "run-7", "type": "raw", "run": 7, "period": "2024a", "n": 1}
+    assert facts_of(dataset())["type"] == "input"
+    assert "run" not in facts_of(dataset(run=None))
+
+
+def test_highest_priority_wins_then_the_name_and_only_the_latest_version_counts() -> None:
+    run = {"run": Equals(value=7)}
+    low, high = template("a", run), template("z", run, priority=5)
+    assert decide(dataset(), [low, high]) == Matched(high, {})
+    also_low = template("b", run)
+    assert decide(dataset(), [also_low, low]) == Matched(low, {})
+    other = template("z", {"run": Equals(value=8)}, version=2, priority=5)
+    assert decide(dataset(), [low, high, other]) == Matched(low, {})
+
+
+def test_reasons_name_each_template() -> None:
+    decision = decide(dataset(), [template("a", {"kind": Equals(value="raw")}), template("b", {"run": Between(maximum=5)})])
+    assert decision == NotMatched(
+        "no template matches: a wants kind = 'raw', which is missing; b wants run from -∞ to 5, which is 7"
+    )
+    assert decide(dataset(), []) == NotMatched("there are no templates")
+    many = decide(dataset(), [template(f"t{number:02}", {}) for number in range(12)])
+    assert isinstance(many, NotMatched)
+    assert many.reason.endswith("; and 2 more")
+    assert "on request only" in many.reason
+
+
+def test_bound_parameters() -> None:
+    parameters = {"cut": Parameter(type="int", required=True), "scale": Parameter(type="float", default=1.0)}
+    bound = template("a", {"run": Equals(value=7)}, parameters=parameters, bind={"cut": "threshold", "scale": "gain"})
+    assert decide(dataset({"threshold": 3}), [bound]) == Matched(bound, {"cut": 3})
+    missing = decide(dataset({"gain": 2.0}), [bound])
+    assert isinstance(missing, NotMatched)
+    assert "cut (from metadata 'threshold')" in missing.reason
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 3), st.integers(0, 2), st.booleans()), max_size=8), st.randoms())
+def test_the_order_of_templates_does_not_matter(made: list[tuple[str, int, int, bool]], random: Any) -> None:
+    versions = {(name, version): (priority, fits) for name, version, priority, fits in made}
+    templates = [
+        template(name, {"run": Equals(value=7 if fits else 8)}, version, priority=priority)
+        for (name, version), (priority, fits) in versions.items()
+    ]
+    first = decide(dataset(), templates)
+    random.shuffle(templates)
+    assert decide(dataset(), templates) == first

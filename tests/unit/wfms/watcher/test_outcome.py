@@ -1,0 +1,61 @@
+"""What the watcher concludes from the states of tasks and data sets."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.states import DatasetState, DatasetType, StepState, TaskMode, TaskState, WatchState
+from sluice.contracts.tasks import TaskStatus
+from wfms.watcher.domain.outcome import Outcome, final_task_state, task_outcome, unsent_outcome, upload_outcome
+from wfms.watcher.domain.transitions import WATCH_MOVES, sources
+
+TIME = datetime(2024, 1, 1, tzinfo=UTC)
+UID = UUID(int=1)
+
+
+@pytest.mark.parametrize("state", TaskState)
+def test_tasks(state: TaskState) -> None:
+    status = TaskStatus(
+        uid=UID, chain_uid=UID, step="s", template="t", state=state, mode=TaskMode.MAP, rank=1, total=5, ready=0, leased=0, running=0,
+        finished=3, failed=2, canceled=0, held=0, created_at=TIME, reason="because",
+    )  # fmt: skip
+    outcome = task_outcome(status)
+    if not state.final:
+        assert outcome is None
+        return
+    assert outcome == Outcome(WatchState(str(state)), 2, "because")
+    assert final_task_state(outcome.state) is state
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (DatasetState.OPEN, None),
+        (DatasetState.CLOSED, None),
+        (DatasetState.UPLOADING, None),
+        (DatasetState.UPLOADED, WatchState.FINISHED),
+        (DatasetState.DELETING, WatchState.FAILED),
+        (DatasetState.DELETED, WatchState.FAILED),
+    ],
+)
+def test_uploads(state: DatasetState, expected: WatchState | None) -> None:
+    dataset = Dataset(uid=UID, name="n", type=DatasetType.OUTPUT, state=state, meta={}, count_files=0, bytes=0, timestamp=TIME)
+    outcome = upload_outcome(dataset)
+    assert (None if outcome is None else outcome.state) is expected
+
+
+@pytest.mark.parametrize("state", StepState)
+def test_a_task_that_the_wms_does_not_know_is_over_when_its_step_is(state: StepState) -> None:
+    assert (unsent_outcome(state) is not None) is state.final
+
+
+def test_a_watch_in_progress_has_no_final_state() -> None:
+    with pytest.raises(ValueError, match="in progress"):
+        final_task_state(WatchState.IN_PROGRESS)
+
+
+@pytest.mark.parametrize("target", WatchState)
+def test_sources_are_the_moves_read_backwards(target: WatchState) -> None:
+    assert sources(target) == [one for one in WatchState if target in WATCH_MOVES[one]]
