@@ -1,4 +1,4 @@
-"""What attempts have done, on disk before anybody hears of it: one file that is only appended to, so that a job costs no new file.
+"""What attempts have done, on disk before anybody hears of it. A file is only appended to, so that a job costs no new one.
 
 Lines of a journal, each ``<kind> <JSON>``:
 
@@ -7,8 +7,8 @@ Lines of a journal, each ``<kind> <JSON>``:
     report {…}                      its report: its files are accounted for from here on
     gone [id, attempt]              it ended without a report, and its files are removed
 
-``<journal>.answered`` holds a line ``[id, attempt]`` for every report that the WMS has answered. Wherever a kill strikes, what is left
-says which reports are still to be sent, and which files nobody will ever report.
+``<journal>.answered`` holds a line ``[id, attempt]`` for every report that the WMS has answered. Wherever a kill strikes, what is
+left says which reports are still to be sent, and which files nobody will ever report.
 """
 
 import json

@@ -1,5 +1,8 @@
 """Sends reports: as soon as the call before has returned, everything that has gathered meanwhile."""
 
+import asyncio
+import time
+
 import structlog
 
 from pilot.outbox import Outbox
@@ -11,10 +14,17 @@ from sluice.contracts.problems import NotFound, ServiceError, Unprocessable
 log = structlog.get_logger(__name__)
 
 
+#: Seconds between the begins of two calls: the first report after a silence goes at once, a stream of them in larger batches.
+_SPACING = 0.01
+
+
 async def send_reports(outbox: Outbox, session: Session) -> None:
     pauses = Pauses()
+    last = 0.0
     while True:
         await outbox.waiting.wait()
+        await asyncio.sleep(max(0.0, last + _SPACING - time.monotonic()))
+        last = time.monotonic()
         batch, seen = outbox.next_batch(), session.times
         try:
             await _send(batch, outbox, session)

@@ -169,7 +169,7 @@ class Attempt:
                 sentence = f"ran longer than its limit of {resources.time_limit:g} s and was ended"
                 raise AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code)
             case Cut.MEMORY:
-                sentence = f"used {ended.memory:.0f} MiB of memory, having asked for {resources.ram} MiB, and was ended"
+                sentence = f"used {ended.memory or 0:.0f} MiB of memory, having asked for {resources.ram} MiB, and was ended"
                 raise AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
             case Cut.DISK:
                 sentence = f"filled its folder: it may write {resources.disk} MiB"
@@ -208,7 +208,7 @@ class Attempt:
             message=message[:4000],
             outputs=self._outputs,
             log=log_file,
-            peak_memory=None if ended is None else round(ended.memory, 1),
+            peak_memory=None if ended is None or ended.memory is None else round(ended.memory, 1),
             cpu_seconds=None if ended is None else round(ended.cpu, 4),
         )
 

@@ -39,9 +39,8 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
     ]
     if story.ended is not None:
         ended = story.ended
-        lines.append(
-            f"exit code {ended.exit_code}, {ended.seconds:.3f} s, CPU {ended.cpu:.3f} s, memory at most {ended.memory:.1f} MiB"
-        )
+        memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"
+        lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s, CPU {ended.cpu:.3f} s{memory}")
     parts = [("\n".join([*lines, f"outcome {outcome}", ""])).encode(errors="replace")]
     for title, path in story.streams.items():
         parts.append(f"\n--- {title} ---\n".encode())

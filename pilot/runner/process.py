@@ -55,11 +55,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """``exit_code``: negative for a signal. ``memory`` in MiB (largest process), ``cpu`` and ``seconds`` in seconds."""
+    """``exit_code``: negative for a signal. ``memory`` in MiB (None: less than can be told), ``cpu`` and ``seconds`` in seconds."""
 
     exit_code: int
     cut: Cut | None
-    memory: float
+    memory: float | None
     cpu: float
     seconds: float
 
@@ -101,10 +101,16 @@ def run_program(program: Program, limits: Limits, control: Control, *, known: Ca
     return Ended(
         exit_code=popen.returncode,
         cut=cut,
-        memory=max(usage.ru_maxrss / 1024, watch.peak),
+        memory=_peak_memory(usage, watch.peak),
         cpu=usage.ru_utime + usage.ru_stime,
         seconds=time.monotonic() - begun,
     )
+
+
+def _peak_memory(usage: resource.struct_rusage, seen: float) -> float | None:
+    """MiB. A forked process counts this one's memory as its own until it has become the tool, so that less than that is unknown."""
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return max(usage.ru_maxrss / 1024, seen) if usage.ru_maxrss > own else seen or None
 
 
 def _limit_file_size(pid: int, mib: float) -> None:

@@ -15,7 +15,7 @@ from sluice.cli.connect import Connection
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, File, NewDataset, NewFile
 from sluice.contracts.problems import NotAvailable, Unprocessable
-from sluice.contracts.states import DatasetType, JobState, StorageType
+from sluice.contracts.states import JobState, StorageType
 from sluice.contracts.tasks import Job
 from sluice.contracts.templates import Template
 
@@ -140,19 +140,6 @@ def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> 
     path = folder / "manifest.json"
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     return path
-
-
-def run_dataset(name: str, meta: dict[str, Any]) -> NewDataset:
-    """The data set of a run: on demand, so that no other template takes it; the metadata's ``run`` and ``period`` are its own."""
-    run, period = meta.get("run"), meta.get("period")
-    return NewDataset(
-        name=name,
-        type=DatasetType.INPUT,
-        meta=meta,
-        on_demand=True,
-        run=run if isinstance(run, int) else None,
-        period=period if isinstance(period, str) else None,
-    )
 
 
 def _unique_names(files: Sequence[Path]) -> list[str]:

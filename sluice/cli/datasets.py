@@ -10,7 +10,7 @@ from sluice.cli import carry
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.output import human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
-from sluice.contracts.datasets import Dataset, NewStorage
+from sluice.contracts.datasets import Dataset, NewDataset, NewStorage
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
 app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
@@ -82,7 +82,7 @@ def register(
     as_json: JsonOption = False,
 ) -> None:
     """Copy files to an input storage as a new data set; the template that matches it takes it from there."""
-    new = carry.run_dataset(name, key_values(meta or [], option="--meta")).model_copy(update={"on_demand": False})
+    new = NewDataset(name=name, meta=key_values(meta or [], option="--meta"))
 
     async def bring_in(connection: Connection) -> Dataset:
         return await carry.bring_in(connection, carry.input_files(paths), dataset=new, on_file=lambda size: None)

@@ -18,6 +18,7 @@ from sluice.cli.parameters import key_values
 from sluice.cli.progress import StepProgress
 from sluice.cli.up import start_detached, stop
 from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate, Template
 from sluice.embedded.home import Home
@@ -93,7 +94,9 @@ async def _run(url: str, arguments: _Arguments) -> bool:
         template = await connection.operator.store_template(NewTemplate(name=arguments.name, cwl=text))
         for finding in template.warnings:
             err.print(str(finding), markup=False)
-        dataset = carry.run_dataset(f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}", arguments.meta)
+        dataset_name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        # On demand: no other template takes it.
+        dataset = NewDataset(name=dataset_name, meta=arguments.meta, on_demand=True)
         registered = await carry.bring_in(connection, files, dataset=dataset, on_file=lambda size: None)
         chain = await connection.operator.request_chain(registered.uid, template.name, params=arguments.params)
         chain, tasks = await _follow(connection, chain, quiet=arguments.as_json)

@@ -18,9 +18,9 @@ FileArgument = Annotated[Path, typer.Argument(help="The CWL workflow.", exists=T
 @app.command("check")
 def check(file: FileArgument, *, as_json: JsonOption = False) -> None:
     """Check a template without a system and without a network: every finding with its line and column. Exits 1 on errors."""
-    from sluice.cwl import compile_template, pack_template  # noqa: PLC0415 - reading CWL takes long to import
+    from sluice.cwl import compile_file  # noqa: PLC0415 - reading CWL takes long to import
 
-    compiled = plain_errors(lambda: compile_template(pack_template(file), name=template_name(file), file=str(file)))
+    compiled, _ = compile_file(file, name=template_name(file))
     if as_json:
         print_json(CheckedTemplate(findings=compiled.findings, plan=compiled.plan))
     else:

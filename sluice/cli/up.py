@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -91,23 +90,23 @@ def start_detached(home: Home, options: list[str]) -> RunningSystem:
     """Starts `sluice up` as a process of its own and waits until it is ready; ``OSError`` with the end of its log if not."""
     home.logs.mkdir(parents=True, exist_ok=True)
     log = home.logs / "system.log"
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "sluice.cli", "up", "--home", str(home.root), *options],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+    arguments = [sys.executable, "-m", "sluice.cli", "up", "--home", str(home.root), *options]
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    pid = os.posix_spawn(sys.executable, arguments, os.environ, file_actions=files, setsid=True)
     deadline = time.monotonic() + START_LIMIT
     while time.monotonic() < deadline:
         running = home.running()
         if running is not None:
             return running
-        if process.poll() is not None:
+        if os.waitpid(pid, os.WNOHANG)[0] == pid:
             break
         time.sleep(0.05)
-    process.terminate()
+    else:
+        os.kill(pid, signal.SIGTERM)
     raise OSError(f"the system did not start; the end of {log}:\n{_tail(log)}")
 
 

@@ -135,10 +135,11 @@ class PlanOutput(Contract):
 
 
 class Retention(Contract):
-    """``input``: what becomes of the first input once the output is safe."""
+    """``input``: what becomes of the first input once the output is safe. ``logs``: whether the logs of a step go with its output
+    when none of its jobs failed."""
 
     input: Literal["delete", "keep"] = "delete"
-    logs: Literal["delete", "keep"] = "keep"
+    logs: Literal["delete", "keep"] = "delete"
 
 
 class Plan(Contract):

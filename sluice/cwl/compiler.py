@@ -66,9 +66,9 @@ def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
 
     The text is empty where the files cannot be read.
     """
-    findings = Findings(path.name)
+    findings = Findings(str(path))
     with _LOCK:
-        packed = read_files(path, findings)
+        packed = read_files(path, findings, findings)
         plan = None if findings.failed else _compile(packed.root, name, findings)
     text = packed.text if not packed.inlined else as_text(packed.root)
     return Compiled(plan, findings.sorted()), text

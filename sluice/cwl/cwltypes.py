@@ -81,6 +81,18 @@ def holds_files(kind: Any) -> bool:
     return False
 
 
+def type_names(kind: Any) -> set[str]:
+    """The names in a type: ``["null", {"type": "array", "items": "int"}]`` has ``null`` and ``int``."""
+    match kind:
+        case str():
+            return {kind}
+        case {"type": "array", "items": items}:
+            return type_names(items)
+        case list():
+            return set().union(*(type_names(member) for member in kind))
+    return set()
+
+
 def fit(source: Any, sink: Any) -> Fit:
     """May a value of type ``source`` go where ``sink`` is taken? Always, for some of its values, or never."""
     results = [any(_fits(one, other) for other in members_of(sink)) for one in members_of(source)]

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.contracts.problems import Finding
+from sluice.contracts.problems import Finding, Unprocessable
 from sluice.cwl.findings import START, Findings, Place, place_of
 from sluice.cwl.text import MOST_BYTES, read_text
 from sluice.cwl.tree import entries, plain, put, short_name
@@ -20,23 +20,24 @@ from sluice.cwl.tree import entries, plain, put, short_name
 _MOST_LEVELS = 16
 
 
-class PackError(Exception):
+class PackError(Unprocessable):
     """The files could not be put together; ``findings`` say why, each with its file."""
 
+    slug, title = "template-files", "The files of a template cannot be put together"
+
     def __init__(self, findings: list[Finding]) -> None:
-        super().__init__("\n".join(str(finding) for finding in findings))
-        self.findings = findings
+        super().__init__("the files of the template cannot be put together", findings=findings)
 
 
 def pack_template(path: Path) -> str:
     """The text of ``path`` with all it refers to in it: ``run: x.cwl``, ``$import``, ``$include``.
 
-    A text that refers to nothing stays as written.
+    A text that refers to nothing stays as written, right or wrong.
     Raises `PackError`. Findings about the packed text have their places there; `compile_file` gives those in the files.
     """
-    findings = Findings(path.name)
-    packed = read_files(path, findings)
-    if packed.root is None or findings.failed:
+    findings = Findings(str(path))
+    packed = read_files(path, findings, Findings(str(path)))
+    if findings.failed:
         raise PackError(findings.sorted())
     return packed.text if not packed.inlined else as_text(packed.root)
 
@@ -55,10 +56,11 @@ class Packed:
     inlined: bool
 
 
-def read_files(path: Path, findings: Findings) -> Packed:
-    reader = _Reader(path.parent, findings)
-    text = reader.read(path, START, path.name)
-    root = None if text is None else reader.parse(text, path.name)
+def read_files(path: Path, findings: Findings, own: Findings) -> Packed:
+    """``own`` takes what is wrong with the text of ``path`` itself, ``findings`` all that is wrong with its references."""
+    reader = _Reader(findings)
+    text = reader.read(path, START, str(path))
+    root = None if text is None else read_text(text, own)
     if isinstance(root, CommentedMap):
         root = reader.inline(root, path.parent, (path.resolve(),))
         reader.add_namespaces(root)
@@ -69,7 +71,6 @@ def read_files(path: Path, findings: Findings) -> Packed:
 class _Reader:
     """``namespaces``: prefixes that other files declare."""
 
-    folder: Path
     findings: Findings
     inlined: bool = False
     namespaces: dict[str, tuple[str, Place]] = field(default_factory=dict)
@@ -118,8 +119,7 @@ class _Reader:
             self.findings.error(place_of(node, key), f"{name} is an address; only files are read: fetch it, and name the file")
             return None
         path = folder / unquote(name)
-        shown = str(path.relative_to(self.folder)) if path.is_relative_to(self.folder) else str(path)
-        return path, shown, fragment
+        return path, str(path), fragment
 
     def _included(self, node: CommentedMap, folder: Path) -> Any:
         found = self._path(node, "$include", folder)

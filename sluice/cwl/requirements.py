@@ -70,6 +70,8 @@ def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], f
     """Every requirement must be known; a hint that is not is left aside, with a warning."""
     known = _OF_TOOLS | _OF_WORKFLOWS
     for kind in ("requirements", "hints"):
+        if kind in owner and owner[kind] is None:
+            findings.error(place_of(owner, kind), f"'{kind}' is empty: leave it out")
         for entry in entries(owner.get(kind), "class"):
             name = expanded(entry.name, namespaces)
             if name in KNOWN_EXTENSIONS:

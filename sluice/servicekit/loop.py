@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from sluice.contracts.problems import NotAvailable
+from sluice.servicekit.database import LOST_CONNECTION
 from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.metrics import ServiceMetrics
 
@@ -42,6 +44,10 @@ class Loop:
             try:
                 more = await self._tick()
                 failures = 0
+            except (*LOST_CONNECTION, NotAvailable) as error:
+                failures += 1
+                more = False
+                log.warning("loop.waiting", loop=self.name, failures=failures, reason=str(error))
             except Exception:  # process boundary: one failed tick must not end the loop
                 failures += 1
                 more = False

@@ -20,9 +20,12 @@ def link(url: str, path: str, to: str) -> None:
         if os.path.lexists(to):
             os.unlink(to)
         try:
-            os.link(os.path.realpath(path), to)
+            if not os.path.islink(path):
+                os.link(path, to)
+                return
         except OSError:  # another file system, somebody else's file, too many links
-            os.symlink(path, to)
+            pass
+        os.symlink(path, to)
 
 
 def verify(url: str, path: str, *, checksum: str | None, size: int | None) -> None:

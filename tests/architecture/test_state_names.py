@@ -16,6 +16,9 @@ WORDS = {states.DatasetType, states.StorageType, states.TaskMode, states.DeviceT
 ENUMS = [value for _, value in inspect.getmembers(states, inspect.isclass) if issubclass(value, StrEnum) and value is not StrEnum]
 NAMES = frozenset(str(member) for enum in ENUMS if enum not in WORDS for member in enum)
 
+#: File → why it may spell out names of its own.
+EXEMPT = {"sluice/cli/bench/bookkeeping.py": "the peer it measures against is a bare table that is none of ours"}
+
 #: What a state is called where it is a column, a field, an argument or a key.
 HOLDERS = {"state", "status", "outcome", "error_class", "reported", "answer"}
 
@@ -63,7 +66,9 @@ def _holds_state(node: ast.AST) -> bool:
 
 def test_no_state_is_spelt_out_in_the_product() -> None:
     files = [
-        source for source in sources("sluice", "dms", "wms", "wfms", "pilot") if not source.name.startswith("sluice/contracts")
+        source
+        for source in sources("sluice", "dms", "wms", "wfms", "pilot")
+        if source.name not in EXEMPT and not source.name.startswith("sluice/contracts")
     ]
     assert len(files) > 100, "the product was not found"
     found = [finding for source in files for finding in bare_names(source)]

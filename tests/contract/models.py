@@ -1,4 +1,4 @@
-"""Every model of the contracts, and how to make values of them: from their annotations, so that a new model needs nothing here."""
+"""Every model of the contracts, and how to make values of them: from their annotations, so that new models need nothing here."""
 
 import importlib
 import pkgutil
@@ -6,6 +6,7 @@ import types
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import Enum
+from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
@@ -14,7 +15,12 @@ from pydantic import AfterValidator, BaseModel, StringConstraints
 from pydantic.fields import FieldInfo
 
 import sluice.contracts
-from sluice.contracts.base import StorageUrl
+from sluice.contracts.base import Checksum, FileName, Name, StorageUrl
+
+
+def pattern_of(kind: Any) -> str:
+    return str(get_args(kind)[1].pattern)
+
 
 URL_CHECK = get_args(StorageUrl)[1]
 
@@ -25,9 +31,19 @@ JSON = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=5,
+    max_leaves=3,
 )
-URLS = st.from_regex(r"(file|s3|https)://[a-z0-9]{1,8}(/[a-z0-9_.-]{0,3}[a-z0-9]){0,3}", fullmatch=True)
+URLS = st.builds(
+    "{}://{}".format,
+    st.sampled_from(["file", "s3", "https"]),
+    st.lists(st.text("az09_-.", min_size=3, max_size=4), min_size=1).map("/".join),
+)
+#: Short examples of strings with a pattern; ``from_regex`` would make long ones slowly.
+BY_PATTERN = {
+    pattern_of(Checksum): st.binary(min_size=32, max_size=32).map(lambda raw: f"sha256:{raw.hex()}"),
+    pattern_of(Name): st.text("aZ09_", min_size=1, max_size=3) | st.sampled_from(["run-1", "a b.c", "0@=,~+"]),
+    pattern_of(FileName): st.text("aZ9 ü-.", min_size=1, max_size=5).filter(lambda name: name not in {".", ".."}),
+}
 TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - the strategy wants them so
 
 
@@ -42,6 +58,7 @@ def contract_models() -> list[type[BaseModel]]:
     return [found[key] for key in sorted(found)]
 
 
+@cache
 def values_of(model: type[BaseModel]) -> st.SearchStrategy[Any]:
     """Values of the model with every field set."""
     return st.builds(model, **{name: _field(field) for name, field in model.model_fields.items()})
@@ -56,19 +73,22 @@ def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
         return URLS
     bounds = _bounds(metadata)
     if annotation is str:
-        pattern = bounds.get("pattern")
-        longest = bounds.get("max_length", 12)
-        text = st.from_regex(pattern, fullmatch=True).filter(lambda s: len(s) <= longest) if pattern else st.text(max_size=12)
-        return text.filter(lambda value: len(value) >= bounds.get("min_length", 0))
+        return _text(bounds)
     if annotation is int:
         return st.integers(bounds.get("ge", bounds.get("gt", -1) + 1), bounds.get("le", 2**31 - 1))
     if annotation is float:
-        return st.floats(
-            bounds.get("ge", bounds.get("gt", 0.0)), bounds.get("le", 1e9), exclude_min="gt" in bounds, allow_subnormal=False
-        )
+        lowest = bounds.get("ge", bounds.get("gt", 0.0))
+        return st.floats(lowest, bounds.get("le", 1e9), exclude_min="gt" in bounds, allow_subnormal=False)
     if get_origin(annotation) is list:
         return st.lists(_type(get_args(annotation)[0]), min_size=bounds.get("min_length", 0), max_size=2)
     return _type(annotation)
+
+
+def _text(bounds: dict[str, Any]) -> st.SearchStrategy[str]:
+    pattern = bounds.get("pattern")
+    if pattern is not None:
+        return BY_PATTERN[pattern] if pattern in BY_PATTERN else st.from_regex(pattern, fullmatch=True)
+    return st.text(min_size=bounds.get("min_length", 0), max_size=min(12, bounds.get("max_length", 12)))
 
 
 def _bounds(metadata: list[Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
@@ -26,7 +26,7 @@ def test_the_models_are_found() -> None:
 
 
 @each_model
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_models_round_trip_through_json(model: type[BaseModel], data: st.DataObject) -> None:
     value = data.draw(values_of(model))
@@ -46,14 +46,11 @@ def test_unknown_fields_are_refused(model: type[BaseModel]) -> None:
 
 
 @each_model
-@settings(max_examples=1, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_values_cannot_be_changed(model: type[BaseModel], data: st.DataObject) -> None:
-    value = data.draw(values_of(model))
-    name = next(iter(model.model_fields), None)
-    if name is not None:
+def test_values_cannot_be_changed(model: type[BaseModel]) -> None:
+    """What was checked stays as it was checked."""
+    for name in model.model_fields:
         with pytest.raises(ValidationError):
-            setattr(value, name, None)
+            setattr(model.model_construct(), name, None)
 
 
 @pytest.mark.parametrize("model", [model for model in MODELS if issubclass(model, Contract)], ids=lambda model: model.__name__)

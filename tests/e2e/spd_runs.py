@@ -10,9 +10,11 @@ from spd.daq import main as daq
 from sluice.cli import carry
 from sluice.cli.connect import Connection, connected
 from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.datasets import NewDataset, NewPeriod, NewRun
 from sluice.contracts.tasks import Job
 from sluice.contracts.templates import NewTemplate, Template
 
+PERIOD = "2026-A"
 WORKFLOW = Path(__file__).resolve().parents[2] / "templates" / "spd" / "workflow.cwl"
 
 Look = Callable[[Chain, Sequence[ChainTask]], None]
@@ -55,8 +57,9 @@ def generate_run(folder: Path, number: int, *, frames: int, damage: int | None =
 
 async def carry_run(connection: Connection, run: GeneratedRun, *, template: Template, out: Path, look: Look) -> Carried:
     """Registers the run as the data acquisition would, and follows the chain that the intake makes for it."""
-    meta = {"type": "raw", "detector": "spd", "run": run.number, "period": "2026-A"}
-    new = carry.run_dataset(f"run-{run.number}", meta).model_copy(update={"on_demand": False})
+    await connection.dms.register_run(NewRun(number=run.number, period=PERIOD))
+    meta = {"type": "raw", "detector": "spd"}
+    new = NewDataset(name=f"run-{run.number}", meta=meta, run=run.number, period=PERIOD)
     dataset = await carry.bring_in(connection, run.frames, dataset=new, on_file=lambda size: None)
     chain = await carry.follow(connection, await carry.chain_of(connection, dataset.uid), on_look=look)
     tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
@@ -73,6 +76,7 @@ def carry_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look 
     async def everything() -> list[Carried]:
         async with connected(url) as connection:
             template = await connection.operator.store_template(NewTemplate(name="spd", cwl=WORKFLOW.read_text()))
+            await connection.dms.register_period(NewPeriod(name=PERIOD))
             ways = [carry_run(connection, run, template=template, out=out / str(run.number), look=look) for run in runs]
             return list(await asyncio.gather(*ways))
 

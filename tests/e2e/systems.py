@@ -56,7 +56,7 @@ def live_system(home: Path, *options: str, environment: Mapping[str, str] | None
         yield LiveSystem(home, running)
     except BaseException:
         log = (home / "logs" / "system.log").read_text(errors="replace").splitlines()
-        print("\n".join(line for line in log if '"level": "error"' in line or "Traceback" in line) or "\n".join(log[-40:]))
+        print("\n".join(line for line in log if '"level": "error"' in line or "Traceback" in line) or "\n".join(log[-5:]))
         raise
     finally:
         stop(running)

@@ -34,7 +34,7 @@ from sluice.contracts.states import ReportAnswer
 
 
 class ScriptedWms:
-    """``answer`` decides on each report. ``silent``: names of calls that get 503. ``forgotten``: pilots get 404 until they register."""
+    """``answer`` decides on each report. ``silent``: calls that get 503. ``forgotten``: 404 until a pilot registers."""
 
     def __init__(self, *, heartbeat: float = 0.5, lease: float = 30.0) -> None:
         self.heartbeat_seconds = heartbeat
@@ -158,7 +158,7 @@ class ScriptedWms:
 async def until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
     """Waits for a condition. Raises ``TimeoutError``."""
     async with asyncio.timeout(seconds):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - what is waited for happens in other processes
             await asyncio.sleep(0.01)
 
 

@@ -13,6 +13,7 @@ from sluice.cli import carry
 from sluice.cli.bench.result import Result
 from sluice.cli.bench.system import fresh_system
 from sluice.cli.connect import connected
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate
@@ -98,7 +99,7 @@ async def _carry(url: str, inputs: list[Path]) -> tuple[float, float, str]:
         template = await connection.operator.store_template(NewTemplate(name="bench-jobs", cwl=WORKFLOW))
         started = time.perf_counter()
         dataset = await carry.bring_in(
-            connection, inputs, dataset=carry.run_dataset(f"bench-{len(inputs)}", {}), on_file=lambda size: None
+            connection, inputs, dataset=NewDataset(name=f"bench-{len(inputs)}", on_demand=True), on_file=lambda size: None
         )
         ready = time.perf_counter()
         chain = await connection.operator.request_chain(dataset.uid, template.name)

@@ -15,6 +15,7 @@ from sluice.cli import carry
 from sluice.cli.bench.result import Result, percentile
 from sluice.cli.bench.system import fresh_system
 from sluice.cli.connect import Connection, connected
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.templates import NewTemplate
 
 WORKFLOW = """\
@@ -82,7 +83,7 @@ async def _measure(url: str, files: list[Path], rounds: int) -> tuple[list[float
     async with connected(url) as connection:
         await connection.operator.store_template(NewTemplate(name="bench-latency", cwl=WORKFLOW))
         for number in range(-2, rounds):  # the first two load tools and caches
-            new = carry.run_dataset(f"latency-{number + 2}", {"kind": "bench-latency"}).model_copy(update={"on_demand": False})
+            new = NewDataset(name=f"latency-{number + 2}", meta={"kind": "bench-latency"})
             dataset = await carry.bring_in(connection, files, dataset=new, on_file=lambda size: None)
             chain = await carry.chain_of(connection, dataset.uid)
             chain = await carry.follow(connection, chain, on_look=lambda chain, tasks: None)

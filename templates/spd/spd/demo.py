@@ -21,7 +21,7 @@ from sluice.cli.output import err, out, print_problem
 from sluice.cli.progress import StepProgress, new_progress
 from sluice.cli.up import start_detached, stop
 from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import NewFrame, NewPeriod, NewRun
+from sluice.contracts.datasets import NewDataset, NewFrame, NewPeriod, NewRun
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Job
@@ -87,9 +87,9 @@ async def _carry_run(
     connection: Connection, plan: PlannedRun, template: Template, folder: Path, progress: StepProgress
 ) -> CarriedRun:
     frames = sorted((folder / "daq" / f"run{plan.number}").glob("*.raw"))
-    meta = {"type": "raw", "detector": "spd", "run": plan.number, "period": PERIOD}
+    meta = {"type": "raw", "detector": "spd"}
     await connection.dms.register_run(NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed}))
-    new = carry.run_dataset(f"spd-run{plan.number:06d}", meta).model_copy(update={"on_demand": False})
+    new = NewDataset(name=f"spd-run{plan.number:06d}", meta=meta, run=plan.number, period=PERIOD)
     dataset = await carry.bring_in(connection, frames, dataset=new, on_file=lambda size: None)
     await _register_frames(connection, plan.number, dataset.uid)
     started = time.monotonic()

@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
+import asyncpg
 import httpx
 import pytest
 
@@ -27,6 +28,7 @@ from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
+from tests.servers.postgres import PostgresServer
 
 TYPES = list(StorageType)
 INTERMEDIATE = DatasetType.INTERMEDIATE
@@ -101,12 +103,31 @@ class Dms:
             return [dict(row) for row in await connection.fetch(sql, *args)]
 
 
+@pytest.fixture(scope="session")
+def migrated() -> dict[str, str]:
+    """Name of a database with the catalogue's empty tables, once there is one: copying it is quicker than migrating again."""
+    return {}
+
+
 @pytest.fixture
-async def dms(database_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
+async def catalogue_url(postgres_server: PostgresServer, migrated: dict[str, str]) -> AsyncIterator[str]:
+    admin = await asyncpg.connect(postgres_server.url())
+    if "name" not in migrated:
+        await admin.execute("CREATE DATABASE dms_template")
+        await Migrator(postgres_server.url("dms_template"), "dms.db.migrations").start()
+        migrated["name"] = "dms_template"
+    name = f"test_{uuid4().hex[:12]}"
+    await admin.execute(f"CREATE DATABASE {name} TEMPLATE {migrated['name']}")
+    yield postgres_server.url(name)
+    await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    await admin.close()
+
+
+@pytest.fixture
+async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
     """Loops and consumers do not run; tests call what they test."""
-    settings = DmsSettings(database_url=database_url, broker_url=database_url)
-    await Migrator(database_url, "dms.db.migrations").start()
-    links, transport = ProcessLinks(), open_transport(database_url, sluice_topology())
+    settings = DmsSettings(database_url=catalogue_url, broker_url=catalogue_url)
+    links, transport = ProcessLinks(), open_transport(catalogue_url, sluice_topology())
     service = build(settings, links=links, transport=transport)
     database = next(part for part in service.components if isinstance(part, Database))
     await database.start()
@@ -118,7 +139,7 @@ async def dms(database_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
         (tmp_path / type_).mkdir()
         new = NewStorage(name=f"{type_}-1", type=type_, url=f"file://{tmp_path / type_}")
         storages[type_] = await client.register_storage(new)
-    other = Database(database_url, source="dms")
+    other = Database(catalogue_url, source="dms")
     await other.start()
     files = FileWork(copies=4, removals=2)
     shop, other_shop = workshop(settings, database, files), workshop(settings, other, files)

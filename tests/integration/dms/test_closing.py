@@ -1,6 +1,7 @@
 """Closing: complete data sets close, in an order in which a reader misses none."""
 
 import asyncio
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -68,8 +69,11 @@ async def test_a_reader_with_a_cursor_misses_none_of_those_that_close_at_once(dm
             await dms.apply(RegisterFiles(dataset_uid=uid, close_at=0))
 
     instances = [dms.shop.database, dms.other_shop.database]
-    closing = [asyncio.create_task(close_dataset(instances[number % 2], uid, files=None)) for number, uid in enumerate(plain)]
-    closing.append(asyncio.create_task(close_counted()))
+    closing: list[asyncio.Task[Any]] = [asyncio.create_task(close_counted())]
+    for number, uid in enumerate(plain):
+        closing.append(asyncio.create_task(close_dataset(instances[number % 2], uid, files=None)))
+        asyncio.create_task(close_dataset(instances[number % 2], uid, files=None)) for number, uid in enumerate(plain)
+    ]
     seen: list[UUID] = []
     after: str | None = None
     while True:

@@ -55,7 +55,7 @@ class Scene:
         self._pilots()
         steps = [step.name for step in self.template.plan.steps]
         done = [Counts(finished=59, failed=1, total=60), *[Counts(finished=59, total=59)] * (len(steps) - 1)]
-        self.chain("run-0312-frames", 4, done[:1] + [Counts(finished=31, running=8, ready=20, total=59)], ChainState.IN_PROGRESS)
+        self.chain("run-0312-frames", 4, [done[0], Counts(finished=31, running=8, ready=20, total=59)], ChainState.IN_PROGRESS)
         self.chain(
             "run-0313-frames", 1, [Counts(finished=12, failed=1, held=1, running=4, ready=62, total=80)], ChainState.IN_PROGRESS
         )
@@ -110,7 +110,8 @@ class Scene:
             uid=uuid4(), chain_uid=chain, step=step, template=self.template.name, mode=mode, rank=1.0 + counts.ready / 40,
             state=TaskState.FINISHED if ended else TaskState.ACTIVE, total=counts.total, ready=counts.ready, leased=0,
             running=counts.running, finished=counts.finished, failed=counts.failed, canceled=0, held=counts.held,
-            failed_attempts=counts.failed * 1 + counts.held * 5, created_at=started, started_at=started, ended_at=ended, errors=errors,
+            failed_attempts=counts.failed + counts.held * 5, created_at=started, started_at=started, ended_at=ended,
+            errors=errors,
         )  # fmt: skip
         self.neighbours.tasks[status.uid] = status
         for seq in range(counts.failed):
@@ -140,7 +141,8 @@ class Scene:
         log.write_text(LOG)
         attempt = Attempt(
             attempt=1, pilot="farm-07", leased_at=self.now, started_at=self.now, ended_at=self.now + timedelta(seconds=1.4),
-            outcome=AttemptOutcome.FAILED, exit_code=exit_code, error_class=error, message=message, peak_memory=84.2, cpu_seconds=1.1,
+            outcome=AttemptOutcome.FAILED, exit_code=exit_code, error_class=error, message=message, peak_memory=84.2,
+            cpu_seconds=1.1,
             log_url=f"file://{log}",
         )  # fmt: skip
         job = Job(
@@ -155,8 +157,8 @@ class Scene:
     ) -> Dataset:
         meta: dict[str, Any] = {"type": "raw", "detector": "spd", "run": 312}
         dataset = Dataset(
-            uid=uuid4(), name=name, type=type_, state=state, meta=meta, count_files=files, bytes=size, timestamp=self.now, run=312,
-            closed_at=self.now,
+            uid=uuid4(), name=name, type=type_, state=state, meta=meta, count_files=files, bytes=size, timestamp=self.now,
+            run=312, closed_at=self.now,
         )  # fmt: skip
         self.neighbours.datasets[dataset.uid] = dataset
         return dataset

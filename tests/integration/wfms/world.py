@@ -33,7 +33,6 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
@@ -54,7 +53,8 @@ NONE = timedelta(0)
 SERVICES = ("wfms.chains", "wfms.watcher", "wfms.intake")
 RULES = StartRules(hold=NONE, first_pause=NONE, longest_pause=NONE)
 
-DatabaseFactory = Callable[[], Awaitable[str]]
+#: Package of revisions → URL of a fresh database that has them.
+MakeMigrated = Callable[[str], Awaitable[str]]
 
 
 def _idle() -> None:
@@ -74,15 +74,13 @@ class World:
     fuse: Fuse = field(default_factory=Fuse)
     http: dict[str, FragileHttp] = field(default_factory=dict)
 
-    async def open(self, make_database: DatabaseFactory) -> None:
+    async def open(self, make_migrated: MakeMigrated) -> None:
         for name in SERVICES:
-            url = await make_database()
-            await Migrator(url, f"{name}.db.migrations").start()
+            url = await make_migrated(f"{name}.db.migrations")
             self.databases[name] = FragileDatabase(url, source=name)
             self.databases[name].fuse = self.fuse
             await self.databases[name].start()
-        url = await make_database()
-        await Migrator(url, "dms.db.migrations").start()
+        url = await make_migrated("dms.db.migrations")
         transport = open_transport(url, sluice_topology())
         self.dms_settings = DmsSettings(database_url=url, broker_url=url)
         service = build_dms(self.dms_settings, links=self.links, transport=transport)

@@ -1,12 +1,22 @@
-"""A WMS on a fresh database for every test."""
+"""A WMS on a fresh database for every test, and a DMS beside it for those that ask."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from dms.settings import DmsSettings
+from dms.wiring import build as build_dms
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import NewStorage
+from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import running
+from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.open import open_transport
+from tests.conftest import DatabaseFactory
 from tests.integration.wms.stage import Stage
 from wms.usecases.workload import Terms, Workload
 
@@ -27,3 +37,17 @@ async def second(stage: Stage, database_url: str) -> AsyncIterator[Stage]:
     database = Database(database_url, source="wms")
     async with running(database):
         yield Stage(Workload(database, terms=TERMS), tasks=stage.tasks)
+
+
+@pytest.fixture
+async def dms(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[DmsClient]:
+    """The real DMS, its background work still, with one storage of type input at ``tmp_path``."""
+    url = await make_database()
+    links, transport = ProcessLinks(), open_transport(url, sluice_topology())
+    service = build_dms(DmsSettings(database_url=url, broker_url=url), links=links, transport=transport)
+    links.apps["dms"] = service.app
+    parts = [part for part in service.components if isinstance(part, Migrator | Database)]
+    async with running(links, *parts):
+        client = DmsClient(links.http("dms"))
+        await client.register_storage(NewStorage(name="in", type=StorageType.INPUT, url=f"file://{tmp_path}"))
+        yield client

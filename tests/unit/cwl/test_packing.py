@@ -31,8 +31,9 @@ def test_a_packed_workflow_is_the_same_as_one_written_in_one_piece(workflow: Pat
 
 def test_a_workflow_in_one_piece_stays_as_written(tmp_path: Path) -> None:
     path = tmp_path / "workflow.cwl"
-    path.write_text("# mine\n" + LINEAR)
-    assert pack_template(path) == "# mine\n" + LINEAR
+    for text in ("# mine\n" + LINEAR, "not: [CWL", "a: 1\na: 2\n"):
+        path.write_text(text)
+        assert pack_template(path) == text
 
 
 def test_findings_name_the_file_they_are_in(workflow: Path) -> None:
@@ -40,7 +41,7 @@ def test_findings_name_the_file_they_are_in(workflow: Path) -> None:
     tool.write_text(TOOL.replace("baseCommand", "baseComand").replace("joined: stdout", "joined: int"))
     compiled, _ = compile_file(workflow, name="t")
     assert compiled.plan is None
-    assert [(error.file, error.line) for error in compiled.errors] == [
+    assert [(Path(error.file or "").relative_to(workflow.parent).as_posix(), error.line) for error in compiled.errors] == [
         ("tools/join.cwl", 3),
         ("tools/join.cwl", 9),
         ("workflow.cwl", 18),
@@ -73,7 +74,9 @@ def test_what_cannot_be_packed_is_told_with_its_place(workflow: Path, run: str, 
     (workflow.parent / "tools" / "binary.cwl").write_bytes(b"\xff\xfe\x00")
     (workflow.parent / "tools" / "broken.cwl").write_text("a: [")
     workflow.write_text(WORKFLOW.replace("tools/join.cwl", run))
-    with pytest.raises(PackError, match=message) as caught:
+    with pytest.raises(PackError) as caught:
         pack_template(workflow)
-    assert caught.value.findings[0].line is not None
+    finding = caught.value.findings[0]
+    assert message in finding.message
+    assert finding.line is not None
     assert compile_file(workflow, name="t")[0].plan is None

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
 
-_SECOND, _MINUTE, _HOUR, _DAY = 1, 60, 3600, 86_400
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def condition_text(condition: Condition) -> str:
@@ -49,11 +49,16 @@ def duration_text(duration: timedelta) -> str:
     seconds = max(duration.total_seconds(), 0.0)
     if seconds < _MINUTE:
         return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
-    for big, small, names in ((_MINUTE, _SECOND, ("min", "s")), (_HOUR, _MINUTE, ("h", "min")), (_DAY, _HOUR, ("d", "h"))):
-        if seconds < big * 60 or big == _DAY:
-            whole, rest = divmod(int(seconds), big)
-            return f"{whole} {names[0]}" + (f" {rest // small} {names[1]}" if rest // small else "")
-    return ""
+    if seconds < _HOUR:
+        return _two_units(int(seconds), _MINUTE, 1, "min", "s")
+    if seconds < _DAY:
+        return _two_units(int(seconds), _HOUR, _MINUTE, "h", "min")
+    return _two_units(int(seconds), _DAY, _HOUR, "d", "h")
+
+
+def _two_units(seconds: int, big: int, small: int, *names: str) -> str:
+    whole, rest = divmod(seconds, big)
+    return f"{whole} {names[0]}" + (f" {rest // small} {names[1]}" if rest // small else "")
 
 
 def ago_text(moment: datetime, now: datetime) -> str:

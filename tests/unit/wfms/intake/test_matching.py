@@ -21,8 +21,8 @@ TIME = datetime(2024, 1, 1, tzinfo=UTC)
 def dataset(meta: dict[str, Any] | None = None, **more: Any) -> Dataset:
     fields: dict[str, Any] = {"period": "2024a", "run": 7, "name": "run-7", **more}
     return Dataset(
-        uid=UUID(int=1), type=DatasetType.INPUT, state=DatasetState.CLOSED, meta=meta or {}, count_files=1, bytes=1, timestamp=TIME,
-        **fields,
+        uid=UUID(int=1), type=DatasetType.INPUT, state=DatasetState.CLOSED, meta=meta or {}, count_files=1, bytes=1,
+        timestamp=TIME, **fields,
     )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def test_a_data_set_s_own_facts_stand_under_its_metadata() -> None:
 
 
 def test_highest_priority_wins_then_the_name_and_only_the_latest_version_counts() -> None:
-    run = {"run": Equals(value=7)}
+    run: dict[str, Condition] = {"run": Equals(value=7)}
     low, high = template("a", run), template("z", run, priority=5)
     assert decide(dataset(), [low, high]) == Matched(high, {})
     also_low = template("b", run)

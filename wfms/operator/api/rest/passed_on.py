@@ -27,6 +27,7 @@ from sluice.contracts.datasets import (
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.tasks import Explanation, Job, JobPage, TaskStatus
+from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import Answered, Route, View
 from wfms.operator.usecases.pass_on import PassedOn, pass_on
 
@@ -73,8 +74,7 @@ def passed_on_routes(others: Mapping[str, httpx.AsyncClient]) -> list[Route]:
 
 
 def _read() -> PassedOn:
-    request.max_content_length = LARGEST_BODY
-    content = request.get_data(cache=False)
+    content = read_body(LARGEST_BODY)
     return PassedOn(request.method, request.path, request.query_string.decode("latin-1"), content, request.content_type or "")
 
 

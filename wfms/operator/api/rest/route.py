@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Finding, ServiceError
 from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.rest.body import read_body
 from wfms.operator.domain.errors import RequestRefused
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -86,7 +87,7 @@ def _response(answer: Contract | Answered | None, status: int) -> Response:
 def parse_json(model: type[ModelT]) -> ModelT:
     """The request's JSON body. Raises ``RequestRefused`` with every field that is wrong."""
     try:
-        return model.model_validate_json(request.get_data(cache=False) or b"{}")
+        return model.model_validate_json(read_body() or b"{}")
     except ValidationError as error:
         raise refused("body", error) from error
 

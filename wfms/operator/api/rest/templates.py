@@ -12,6 +12,7 @@ from sluice.contracts.problems import Conflict, Finding, NotAvailable, NotFound,
 from sluice.contracts.templates import CheckedTemplate, CheckTemplate, NewTemplate, Template, TemplateList
 from sluice.servicekit.database import Database
 from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import Answered, Route, parse_json, refused
 from wfms.operator.domain.errors import RequestRefused, TooLarge
 from wfms.operator.usecases.check_template import check_template
@@ -56,7 +57,7 @@ class TemplateRoutes:
         name = "/templates/<name>"
         return [
             Route("POST", "/templates", self.store, "Stores a template; 200 where its latest version has this very text.",
-                  answer=Template, status=201, body=NewTemplate, read=read_upload, errors=(Unprocessable, TooLarge), uploads=True),
+                  answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True, errors=(Unprocessable, TooLarge)),
             Route("POST", "/templates/check", self.check, "Says what is wrong with a template, storing nothing.",
                   answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
             Route("GET", "/templates", self.list, "The latest version of every template.",
@@ -95,7 +96,7 @@ def read_upload() -> Upload:
         case "multipart/form-data" | "application/x-www-form-urlencoded":
             return read_form()
         case media if media in TEXT_TYPES:
-            return _upload(request.args.get("name", ""), request.get_data(cache=False), file="workflow.cwl")
+            return _upload(request.args.get("name", ""), read_body(), file="workflow.cwl")
         case _:
             raise UnsupportedMediaType(
                 "send JSON with name and cwl, a form with the file in cwl, or the text itself as text/plain"

@@ -1,0 +1,175 @@
+"""Web pages without a browser: forms, their protection, escaping, headers."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sluice.contracts.states import ChainState
+from sluice.contracts.templates import NewTemplate
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.scene import Scene
+
+
+@pytest.fixture
+async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
+    template = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    scene = Scene(operator.neighbours, template, tmp_path, datetime.now(UTC))
+    scene.lay()
+    return scene
+
+
+def token_of(page: httpx.Response) -> str:
+    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+    assert found is not None
+    return found[1]
+
+
+async def test_every_page_answers_with_its_headers_and_loads_nothing_from_elsewhere(operator: Operator, scene: Scene) -> None:
+    chains, tasks = list(operator.neighbours.chains), list(operator.neighbours.tasks)
+    pages = ["/", "/templates", "/templates/spd", "/chains", "/chains?state=failed", "/tasks", "/tasks?state=failed", "/jobs/1"]
+    pages += [f"/chains/{uid}" for uid in chains] + [f"/tasks/{uid}" for uid in tasks]
+    for path in pages:
+        page = await operator.http.get(path)
+        assert page.status_code == 200, path
+        assert "default-src 'self'" in page.headers["content-security-policy"]
+        assert page.headers["x-content-type-options"] == "nosniff"
+        assert page.headers["cache-control"] == "no-store"
+        loaded = re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"', page.text)
+        assert loaded
+        assert all(address.startswith("/static/") for address in loaded)
+        assert "style=" not in page.text, "refused by the content security policy"
+        assert not re.search(r"<script(?![^>]*src=)", page.text)
+        for live in re.findall(r'data-live="([^"]+)"', page.text):
+            parts = (await operator.http.get(live.replace("&amp;", "&"))).json()["parts"]
+            for part, html in parts.items():
+                assert f'id="{part}"' in page.text
+                assert "</body>" not in html
+
+
+async def test_forms_without_the_sessions_token_change_nothing(operator: Operator, scene: Scene, spd_text: str) -> None:
+    running = next(chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.IN_PROGRESS)
+    page = await operator.http.get(f"/chains/{running.uid}")
+    token = token_of(page)
+    address = f"/chains/{running.uid}/cancel"
+    other = httpx.AsyncClient(transport=httpx.ASGITransport(operator.service.app), base_url="http://operator.test")
+    async with other:
+        refused = [
+            await operator.http.post(address),
+            await operator.http.post(address, data={"csrf_token": token[:-2] + "xx"}),
+            await other.post(address, data={"csrf_token": token}),
+            await operator.http.post(address, data={"csrf_token": token}, headers={"origin": "http://elsewhere.test"}),
+            await operator.http.post("/templates", data={"name": "new", "cwl": spd_text}),
+        ]
+    assert [answer.status_code for answer in refused] == [403] * 5
+    assert all("<h1>" in answer.text for answer in refused)
+    assert operator.neighbours.chains[running.uid].state is ChainState.IN_PROGRESS
+    accepted = await operator.http.post(address, data={"csrf_token": token})
+    assert (accepted.status_code, accepted.headers["location"]) == (303, f"/chains/{running.uid}")
+    assert operator.neighbours.chains[running.uid].state is ChainState.CANCELED
+
+
+async def test_a_foreign_page_may_not_use_the_rest_interface_of_an_operators_browser(operator: Operator, scene: Scene) -> None:
+    running = next(chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.IN_PROGRESS)
+    for headers in ({"origin": "http://elsewhere.test"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}):
+        answer = await operator.http.post(f"/api/v1/chains/{running.uid}/cancel", headers=headers)
+        assert answer.status_code == 403
+        assert answer.headers["content-type"] == "application/problem+json"
+    assert operator.neighbours.chains[running.uid].state is ChainState.IN_PROGRESS
+
+
+async def test_the_sessions_cookie_is_closed_to_scripts_and_other_sites(operator: Operator) -> None:
+    cookie = (await operator.http.get("/templates")).headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+
+
+async def test_uploading_by_the_form(operator: Operator, spd_text: str) -> None:
+    token = token_of(await operator.http.get("/templates"))
+    typed = spd_text.replace("\n", "\r\n")  # as browsers send text areas
+    stored = await operator.http.post("/templates", data={"csrf_token": token, "name": "spd", "cwl": typed})
+    assert (stored.status_code, stored.headers["location"]) == (303, "/templates/spd")
+    assert (await operator.client.template("spd")).cwl == spd_text
+    page = await operator.http.get("/templates/spd")
+    assert "Stored as version 1." in page.text
+    file = {"file": ("spd.cwl", spd_text.encode(), "application/octet-stream")}
+    await operator.http.post("/templates", data={"csrf_token": token, "name": "", "cwl": ""}, files=file)
+    assert "nothing was changed" in (await operator.http.get("/templates/spd")).text
+
+
+async def test_a_refused_upload_shows_each_finding_at_its_line_and_keeps_what_was_typed(
+    operator: Operator, spd_text: str
+) -> None:
+    bad = spd_text.replace("scatter: hits", "scatter: hitz", 1) + "# </textarea><script>alert(1)</script>\n"
+    token = token_of(await operator.http.get("/templates"))
+    page = await operator.http.post("/templates", data={"csrf_token": token, "name": "my-name", "cwl": bad})
+    assert page.status_code == 422
+    line = next(number for number, text in enumerate(bad.splitlines(), 1) if "hitz" in text)
+    assert f'href="#L{line}"' in page.text
+    assert re.search(rf'id="L{line}".*?</div>\s*<p class="finding error">', page.text, re.DOTALL)
+    assert 'value="my-name"' in page.text
+    assert "<script>alert" not in page.text
+    assert "&lt;/textarea&gt;&lt;script&gt;alert(1)" in page.text
+    assert (await operator.client.templates()).templates == []
+
+
+async def test_an_empty_form_and_a_file_too_large_are_answered_with_a_page(operator: Operator) -> None:
+    token = token_of(await operator.http.get("/templates"))
+    empty = await operator.http.post("/templates", data={"csrf_token": token, "name": "x", "cwl": " "})
+    assert empty.status_code == 422
+    assert "choose a file or paste a workflow" in empty.text
+    large = {"file": ("big.cwl", b"x" * 5_000_000)}
+    answer = await operator.http.post("/templates", data={"csrf_token": token, "name": "x"}, files=large)
+    assert answer.status_code == 413
+    assert "2 MiB" in answer.text
+
+
+async def test_a_template_in_use_is_deleted_after_a_second_question(operator: Operator, scene: Scene) -> None:
+    token = token_of(await operator.http.get("/templates/spd"))
+    asked = await operator.http.post("/templates/spd/delete", data={"csrf_token": token})
+    assert asked.status_code == 409
+    assert "3 chains of template" in asked.text
+    sure = await operator.http.post("/templates/spd/delete", data={"csrf_token": token, "force": "yes"})
+    assert sure.status_code == 303
+    assert (await operator.client.templates()).templates == []
+    assert (await operator.http.get("/templates/spd")).status_code == 404
+    running = next(iter(operator.neighbours.chains))
+    assert "filter_events" in (await operator.http.get(f"/chains/{running}")).text, "its chains are still drawn"
+
+
+async def test_rank_retry_and_cancel_of_a_task(operator: Operator, scene: Scene) -> None:
+    task = next(status.uid for status in operator.neighbours.tasks.values() if status.held)
+    token = token_of(await operator.http.get(f"/tasks/{task}"))
+    for rank, expected in (("12.5", 12.5), ("high", 12.5), ("-1", 12.5), ("inf", 12.5)):
+        await operator.http.post(f"/tasks/{task}/rank", data={"csrf_token": token, "rank": rank})
+        assert operator.neighbours.tasks[task].rank == expected
+    await operator.http.post(f"/tasks/{task}/retry", data={"csrf_token": token})
+    assert operator.neighbours.tasks[task].failed == 0
+    await operator.http.post(f"/tasks/{task}/cancel", data={"csrf_token": token})
+    page = await operator.http.get(f"/tasks/{task}")
+    assert "is being canceled" in page.text
+    assert "Cancel the task" not in page.text
+
+
+async def test_what_does_not_exist_is_a_page_for_people_and_a_problem_for_programs(operator: Operator) -> None:
+    page = await operator.http.get("/nowhere")
+    assert page.status_code == 404
+    assert page.headers["content-type"].startswith("text/html")
+    problem = await operator.http.get("/api/v1/nowhere")
+    assert problem.headers["content-type"] == "application/problem+json"
+    assert (await operator.http.post("/chains")).status_code == 405
+
+
+async def test_an_empty_system_says_what_to_do(operator: Operator) -> None:
+    assert "sluice run workflow.cwl" in (await operator.http.get("/")).text
+    assert "sluice template upload" in (await operator.http.get("/templates")).text
+    assert "No chain yet" in (await operator.http.get("/chains")).text
+    assert "No task yet" in (await operator.http.get("/tasks")).text
+
+
+async def test_a_stopped_service_answers_503(operator: Operator) -> None:
+    await operator.service.stop()
+    assert (await operator.http.get("/api/v1/templates")).status_code == 503
+    assert (await operator.http.get("/")).status_code == 503

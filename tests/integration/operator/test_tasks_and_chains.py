@@ -1,0 +1,159 @@
+"""Chains, tasks, jobs and what is passed on, over REST."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.states import ChainState, DatasetState, JobState, StepState, TaskState
+from sluice.contracts.templates import NewTemplate
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.scene import LOG, Scene
+
+
+@pytest.fixture
+async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
+    template = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    scene = Scene(operator.neighbours, template, tmp_path, datetime.now(UTC))
+    scene.lay()
+    return scene
+
+
+async def test_a_requested_chain_carries_the_latest_version_and_its_parameters(operator: Operator, spd_text: str) -> None:
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    latest = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text + "# 2\n"))
+    dataset = await operator.client.register_dataset(NewDataset(name="run-7", run=7, meta={"period": "autumn"}))
+    await operator.client.request_chain(dataset.uid, "spd", params={"min_hits": 9})
+    [request] = operator.neighbours.requested
+    assert (request.template_id, request.template_version, request.plan) == (latest.id, 2, latest.plan)
+    assert request.params == {"run": 7, "period": "autumn", "min_hits": 9}
+    assert request.dataset.uid == dataset.uid
+
+
+async def test_a_chain_is_not_requested_for_what_is_not_there(operator: Operator, spd_text: str) -> None:
+    dataset = await operator.client.register_dataset(NewDataset(name="run-7"))
+    with pytest.raises(NotFound, match="spd"):
+        await operator.client.request_chain(dataset.uid, "spd")
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    with pytest.raises(NotFound, match="data set"):
+        await operator.client.request_chain(uuid4(), "spd")
+    gone = operator.neighbours.datasets[dataset.uid].model_copy(update={"state": DatasetState.DELETED})
+    operator.neighbours.datasets[dataset.uid] = gone
+    with pytest.raises(Conflict, match="deleted"):
+        await operator.client.request_chain(dataset.uid, "spd")
+    assert operator.neighbours.requested == []
+
+
+async def test_chains_and_tasks_are_listed_filtered_and_canceled(operator: Operator, scene: Scene) -> None:
+    assert len((await operator.client.chains()).chains) == 6
+    [failed] = (await operator.client.chains(state=ChainState.FAILED)).chains
+    with pytest.raises(Conflict):
+        await operator.client.cancel_chain(failed.uid)
+    tasks = (await operator.client.tasks(state=StepState.IN_PROGRESS)).tasks
+    assert len(tasks) == 2
+    assert all(task.jobs is not None for task in tasks)
+    assert (await operator.client.prioritise(tasks[0].task_id, 7.5)).rank == 7.5
+    assert (await operator.client.cancel_task(tasks[0].task_id)).state is TaskState.CANCELED
+    assert (await operator.client.chain(tasks[0].chain_uid)).state is ChainState.CANCELED
+    assert (await operator.client.task(tasks[0].task_id)).status is StepState.CANCELED
+
+
+async def test_a_rank_out_of_range_and_an_unknown_filter_are_refused(operator: Operator, scene: Scene) -> None:
+    task = next(iter(operator.neighbours.tasks))
+    answers = [
+        await operator.http.post(f"/api/v1/tasks/{task}/rank", json={"rank": -1}),
+        await operator.http.get("/api/v1/tasks?sate=failed"),
+        await operator.http.get("/api/v1/chains?state=gone"),
+    ]
+    assert [answer.status_code for answer in answers] == [422] * 3
+    assert all(answer.json()["findings"] for answer in answers)
+
+
+async def test_what_others_answer_is_passed_on(operator: Operator, scene: Scene) -> None:
+    assert [pilot.name for pilot in (await operator.client.pilots()).pilots] == ["farm-07", "farm-08", "farm-03"]
+    task = next(status.uid for status in operator.neighbours.tasks.values() if status.held)
+    [held] = (await operator.client.jobs(task, state=JobState.HELD)).jobs
+    assert (await operator.client.job(held.id)).attempts
+    assert "wait for a free slot" in (await operator.client.explain_task(task)).text
+    assert (await operator.client.retry_task(task)).failed == 0
+    assert len((await operator.client.datasets()).datasets) > 6
+    with pytest.raises(NotFound, match="no job 9999"):
+        await operator.client.job(9999)
+    refused = await operator.http.post("/api/v1/datasets", json={"name": "../etc"})
+    assert refused.status_code == 422
+    assert refused.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_service_that_does_not_answer_is_named(operator: Operator, scene: Scene) -> None:
+    async def dead(scope: object, receive: object, send: object) -> None:
+        raise httpx.ConnectError("connection refused")
+
+    operator.links.apps["wms"] = dead
+    task = next(iter(operator.neighbours.tasks))
+    answer = await operator.http.get(f"/api/v1/tasks/{task}/explain")
+    assert answer.status_code == 503
+    assert "wms" in answer.json()["detail"]
+    with pytest.raises(NotAvailable):
+        await operator.client.pilots()
+    page = await operator.http.get("/")
+    assert page.status_code == 200, "the overview goes on with what is known"
+    assert "The WMS does not answer" in page.text
+
+
+async def test_a_log_is_read_from_a_configured_storage_only(operator: Operator, scene: Scene, tmp_path: Path) -> None:
+    job = next(iter(operator.neighbours.jobs.values()))
+    assert await operator.client.job_log(job.id) == LOG
+    secret = tmp_path / "secret"
+    secret.write_text("the key")
+    (tmp_path / "logs" / "link").symlink_to(secret)
+    for url in (
+        f"file://{secret}",
+        f"file://{tmp_path}/logs/link",
+        f"file://{tmp_path}/logs/%2e%2e/secret",
+        "http://example.org/x",
+    ):
+        attempts = [job.attempts[0].model_copy(update={"log_url": url})]
+        operator.neighbours.jobs[job.id] = job.model_copy(update={"attempts": attempts})
+        with pytest.raises(NotFound, match="outside the storages"):
+            await operator.client.job_log(job.id)
+        assert "the key" not in (await operator.http.get(f"/jobs/{job.id}")).text
+
+
+async def test_a_log_that_is_gone_or_was_never_left_says_so(operator: Operator, scene: Scene, tmp_path: Path) -> None:
+    job = next(iter(operator.neighbours.jobs.values()))
+    (tmp_path / "logs" / f"{job.id}.log").unlink()
+    with pytest.raises(NotFound, match="deleted"):
+        await operator.client.job_log(job.id)
+    operator.neighbours.jobs[job.id] = job.model_copy(update={"attempts": []})
+    with pytest.raises(NotFound, match="no attempt has left one"):
+        await operator.client.job_log(job.id)
+
+
+async def test_only_the_beginning_of_a_long_log_is_given(operator: Operator, scene: Scene, tmp_path: Path) -> None:
+    job = next(iter(operator.neighbours.jobs.values()))
+    (tmp_path / "logs" / f"{job.id}.log").write_bytes(b"\xff" + b"x" * 3_000_000)
+    assert len(await operator.client.job_log(job.id)) == 256 * 1024
+    assert "Only the beginning: the log has 3.0 MB" in (await operator.http.get(f"/jobs/{job.id}")).text
+
+
+async def test_a_refusal_of_the_chain_service_comes_through_with_its_findings(operator: Operator, spd_text: str) -> None:
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    answer = await operator.http.post("/api/v1/chains", json={"dataset_uid": "no", "template": "spd"})
+    assert answer.status_code == 422
+    with pytest.raises(Unprocessable):
+        await operator.client.store_template(NewTemplate(name="x", cwl="[]"))
+
+
+async def test_the_openapi_document_and_health_are_there(operator: Operator) -> None:
+    document = (await operator.http.get("/api/openapi.json")).json()
+    assert {"/api/v1/templates", "/api/v1/templates/{name}", "/api/v1/tasks/{uid}/rank", "/api/v1/chains"} <= document[
+        "paths"
+    ].keys()
+    assert (await operator.http.get("/readyz")).json() == {"database": "ok"}
+    await operator.http.get(f"/api/v1/tasks/{uuid4()}")
+    metrics = (await operator.http.get("/metrics")).text
+    assert 'route="/api/v1/tasks/<uuid:uid>",status="404"' in metrics

@@ -1,0 +1,167 @@
+"""Templates over REST, on a real database."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import ChainState
+from sluice.contracts.templates import NewTemplate, Template
+from tests.integration.operator.conftest import Operator
+
+
+async def rows(operator: Operator) -> int:
+    connection = await asyncpg.connect(operator.database_url)
+    try:
+        return int(await connection.fetchval("SELECT count(*) FROM templates"))
+    finally:
+        await connection.close()
+
+
+async def test_stored_once_and_a_new_version_for_another_text(operator: Operator, spd_text: str) -> None:
+    first = await operator.http.post("/api/v1/templates", json={"name": "spd", "cwl": spd_text})
+    again = await operator.http.post("/api/v1/templates", json={"name": "spd", "cwl": spd_text})
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json() == again.json()
+    other = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text + "\n# other\n"))
+    assert other.version == 2
+    listed = (await operator.client.templates()).templates
+    assert [(one.name, one.version, one.cwl) for one in listed] == [("spd", 2, None)]
+    assert [step.name for step in listed[0].plan.steps][:2] == ["decode", "build_events"]
+    assert [one.version for one in (await operator.client.templates(every_version=True)).templates] == [2, 1]
+    old = await operator.client.template("spd", version=1)
+    assert old.cwl == spd_text
+    assert old.template is not None
+    assert old.template["class"] == "Workflow"
+    back = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    assert back.version == 3, "an old text again is a new version: it is to be the latest"
+
+
+async def test_the_same_name_from_two_sides_at_once_gives_versions_one_and_two(operator: Operator, spd_text: str) -> None:
+    texts = [spd_text, spd_text + "# two\n", spd_text]
+    stored = await asyncio.gather(*(operator.client.store_template(NewTemplate(name="spd", cwl=text)) for text in texts))
+    versions = sorted(one.version for one in stored)
+    assert versions in ([1, 1, 2], [1, 2, 3]), "the same text twice is one version, unless the other came between"
+    assert await rows(operator) == max(versions)
+
+
+async def test_a_refused_template_names_every_reason_and_stores_nothing(operator: Operator, spd_text: str) -> None:
+    bad = spd_text.replace("scatter: hits", "scatter: hitz", 1).replace("type: float", "type: flaot", 1)
+    with pytest.raises(Unprocessable) as refusal:
+        await operator.client.store_template(NewTemplate(name="bad", cwl=bad))
+    errors = [finding for finding in refusal.value.findings if finding.severity == "error"]
+    assert len(errors) >= 2
+    for word in ("hitz", "flaot"):
+        line = next(number for number, text in enumerate(bad.splitlines(), 1) if word in text)
+        assert any(word in error.message and error.line is not None and error.column is not None for error in errors)
+        assert any(error.line == line for error in errors)
+    assert {error.file for error in errors} == {"workflow.cwl"}
+    assert await rows(operator) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: [b", "- 1\n- 2\n", "class: CommandLineTool\ncwlVersion: v1.2\n", "\x00\x01", "just words", 'a: "\\0"', "&a [*a]"],
+)
+async def test_what_is_no_workflow_is_refused_with_a_place(operator: Operator, text: str) -> None:
+    with pytest.raises(Unprocessable) as refusal:
+        await operator.client.store_template(NewTemplate(name="bad", cwl=text))
+    assert refusal.value.findings
+    assert await rows(operator) == 0
+
+
+async def test_a_text_that_json_cannot_hold_is_refused_and_not_an_inner_error(operator: Operator, spd_text: str) -> None:
+    for bad in ('"raw \\0"', '"raw \\ud800"'):
+        with pytest.raises(Unprocessable) as refusal:
+            await operator.client.store_template(
+                NewTemplate(name="bad", cwl=spd_text.replace("label: Raw frames", f"label: {bad}"))
+            )
+        assert refusal.value.findings
+    assert await rows(operator) == 0
+
+
+async def test_five_megabytes_of_nonsense_are_answered_413(operator: Operator) -> None:
+    for headers, data in (
+        ({"content-type": "application/json"}, b'{"name": "big", "cwl": "' + b"x" * 5_000_000 + b'"}'),
+        ({"content-type": "text/plain"}, b"x" * 5_000_000),
+    ):
+        answer = await operator.http.post("/api/v1/templates?name=big", content=data, headers=headers)
+        assert answer.status_code == 413
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "2 MiB" in answer.json()["detail"]
+    answer = await operator.http.post("/api/v1/templates", data={"name": "big"}, files={"cwl": ("big.cwl", b"x" * 5_000_000)})
+    assert answer.status_code == 413
+    assert await rows(operator) == 0
+
+
+async def test_a_body_sent_in_pieces_is_limited_as_well(operator: Operator) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(50):
+            yield b"x" * 100_000
+
+    answer = await operator.http.post("/api/v1/templates?name=big", content=pieces(), headers={"content-type": "text/plain"})
+    assert answer.status_code == 413
+
+
+async def test_uploads_as_a_file_and_as_bare_text(operator: Operator, spd_text: str, tmp_path: Path) -> None:
+    path = tmp_path / "from-a-file.cwl"
+    path.write_text(spd_text)
+    assert (await operator.client.store_template_file(path)).name == "from-a-file"
+    assert (await operator.client.store_template_file(path, name="named")).name == "named"
+    headers = {"content-type": "text/plain; charset=utf-8"}
+    bare = await operator.http.post("/api/v1/templates?name=bare", content=spd_text.encode(), headers=headers)
+    assert Template.model_validate_json(bare.content).name == "bare"
+    path.write_text("class: [")
+    with pytest.raises(Unprocessable) as refusal:
+        await operator.client.store_template_file(path)
+    assert {finding.file for finding in refusal.value.findings} == {"from-a-file.cwl"}
+    path.write_bytes(b"class: Workflow\n\xff\xfe")
+    with pytest.raises(Unprocessable, match="UTF-8"):
+        await operator.client.store_template_file(path)
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b"[]", b'{"name": "x"}', b'{"name": "../x", "cwl": "a"}', b'{"name": "x", "cwl": "a", "y": 1}']
+)
+async def test_a_request_of_the_wrong_form_is_a_problem_with_findings(operator: Operator, body: bytes) -> None:
+    answer = await operator.http.post("/api/v1/templates", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["findings"]
+
+
+async def test_checking_stores_nothing(operator: Operator, spd_text: str) -> None:
+    good = await operator.client.check_template(spd_text)
+    assert good.plan is not None
+    bad = await operator.client.check_template("class: Workflow", file="mine.cwl")
+    assert bad.plan is None
+    assert bad.findings[0].file == "mine.cwl"
+    assert await rows(operator) == 0
+
+
+async def test_a_deleted_template_is_gone_and_its_name_goes_on_counting(operator: Operator, spd_text: str) -> None:
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    await operator.client.delete_template("spd")
+    assert (await operator.client.templates()).templates == []
+    for version in (None, 1):
+        with pytest.raises(NotFound):
+            await operator.client.template("spd", version=version)
+    with pytest.raises(NotFound):
+        await operator.client.delete_template("spd")
+    assert (await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))).version == 2
+
+
+async def test_a_template_in_use_is_deleted_by_force_only(operator: Operator, spd_text: str) -> None:
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    dataset = await operator.client.register_dataset(NewDataset(name="run-1", meta={"run": 1}))
+    chain = await operator.client.request_chain(dataset.uid, "spd")
+    with pytest.raises(Conflict, match="1 chain of template 'spd' still runs"):
+        await operator.client.delete_template("spd")
+    assert len((await operator.client.templates()).templates) == 1
+    await operator.client.delete_template("spd", force=True)
+    assert (await operator.client.chain(chain.uid)).state is ChainState.IN_PROGRESS, "what runs goes on"
+    with pytest.raises(NotFound):
+        await operator.client.request_chain(dataset.uid, "spd")

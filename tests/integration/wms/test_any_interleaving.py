@@ -1,0 +1,213 @@
+"""Invariants 2, 3, 5 and 7 under any order of events: two instances, several pilots, all that can happen."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+
+from sluice.contracts.pilots import JobToken
+from sluice.contracts.plan import Boundary
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, ReportAnswer, TaskState
+from sluice.contracts.tasks import Task
+from sluice.servicekit.database import Database
+from sluice.servicekit.migrate import Migrator
+from tests.integration.wms.conftest import TERMS
+from tests.integration.wms.stage import Stage, make_task
+from wms.db.jobs import ClaimedJob
+from wms.usecases.cancel_task import cancel_task
+from wms.usecases.retry_jobs import retry_task
+from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.usecases.workload import Workload
+
+PILOTS = 3
+BOUNDARIES = [
+    Boundary(),
+    Boundary(minimum=0.5, sufficient=0.8),
+    Boundary(minimum=0.0, sufficient=1.0),
+    Boundary(minimum=0.9, sufficient=0.9),
+]
+ERRORS = [ErrorClass.TOOL_FAILED, ErrorClass.TOOL_REFUSED, ErrorClass.STAGE_IN_FAILED, ErrorClass.INTERNAL]
+
+at = st.integers(0, 1)
+pilots = st.integers(0, PILOTS - 1)
+picks = st.lists(st.integers(0, 1000), min_size=1, max_size=4)
+outcomes = st.sampled_from([AttemptOutcome.FINISHED, AttemptOutcome.FINISHED, AttemptOutcome.FAILED, AttemptOutcome.CANCELED])
+errors = st.sampled_from(ERRORS)
+
+
+class Interleaving(RuleBasedStateMachine):
+    """``history``: every job that a pilot was ever given, so that late and repeated reports come from it."""
+
+    runner: asyncio.Runner
+    stages: Sequence[Stage]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tasks: list[Task] = []
+        self.ended: dict[UUID, TaskState] = {}
+        self.pilots: list[UUID] = []
+        self.history: dict[int, list[ClaimedJob]] = {number: [] for number in range(PILOTS)}
+        self.won: Counter[tuple[UUID, int]] = Counter()
+
+    def do(self, *work: Awaitable[Any]) -> list[Any]:
+        """Runs the coroutines at the same time; whatever a route would answer as a conflict is fine."""
+
+        async def together() -> list[Any]:
+            return await asyncio.gather(*work, return_exceptions=True)
+
+        results = self.runner.run(together())
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, Conflict):
+                raise result
+        return results
+
+    @initialize()
+    def begin(self) -> None:
+        stage = self.stages[0]
+        self.do(stage.execute("TRUNCATE tasks, jobs, attempts, pilots, outbox, inbox"))
+        self.pilots = self.do(*(stage.add_pilot() for _ in range(PILOTS)))
+
+    @rule(jobs=st.integers(1, 6), boundary=st.sampled_from(BOUNDARIES), retry=st.integers(1, 2), rank=st.integers(0, 2))
+    def add_task(self, jobs: int, boundary: Boundary, retry: int, rank: int) -> None:
+        task = make_task(boundary=boundary, retry=retry, rank=rank)
+        self.tasks += self.do(self.stages[0].add_task(task, jobs=jobs))
+
+    @rule(at=at, pilot=pilots, jobs=st.integers(1, 5))
+    def lease(self, at: int, pilot: int, jobs: int) -> None:
+        (got,) = self.do(self.stages[at].lease(self.pilots[pilot], jobs))
+        self.history[pilot] += got
+
+    @rule(jobs=st.integers(1, 5))
+    def lease_all_at_once(self, jobs: int) -> None:
+        got = self.do(*(self.stages[n % 2].lease(pilot, jobs) for n, pilot in enumerate(self.pilots)))
+        ids = [(job.id, job.attempt) for part in got for job in part]
+        assert len(ids) == len(set(ids))
+        for pilot, part in enumerate(got):
+            self.history[pilot] += part
+
+    @rule(at=at, pilot=pilots, picks=picks, outcome=outcomes, error=errors, times=st.integers(1, 3))
+    def report(  # any job it ever had, perhaps several times at once
+        self, at: int, pilot: int, picks: list[int], outcome: AttemptOutcome, error: ErrorClass, times: int
+    ) -> None:
+        jobs = self._pick(pilot, picks)
+        reports = [
+            self.stages[0].report_of(job, outcome, error=error if outcome is AttemptOutcome.FAILED else None) for job in jobs
+        ]
+        if not jobs:
+            return
+        answers = self.do(*(self.stages[(at + n) % 2].report(self.pilots[pilot], *reports) for n in range(times)))
+        for number, job in enumerate(jobs):
+            accepted = sum(answer[number] is ReportAnswer.ACCEPTED for answer in answers)
+            assert accepted <= 1
+            if accepted and outcome is AttemptOutcome.FINISHED:
+                self.won[job.task_uid, job.seq] += 1
+
+    @rule(at=at, pilot=pilots, picks=picks)
+    def foreign_report(self, at: int, pilot: int, picks: list[int]) -> None:
+        other = (pilot + 1) % PILOTS
+        jobs = self._pick(pilot, picks)
+        if jobs:
+            (answers,) = self.do(self.stages[at].finish(self.pilots[other], *jobs))
+            assert set(answers) <= {ReportAnswer.STALE}
+
+    @rule(at=at, pilot=pilots, picks=picks)
+    def heartbeat(self, at: int, pilot: int, picks: list[int]) -> None:
+        self.do(self.stages[at].beat(self.pilots[pilot], running=self._pick(pilot, picks)))
+
+    @rule(pilot=pilots, picks=picks)
+    def leases_run_out(self, pilot: int, picks: list[int]) -> None:
+        if jobs := self._pick(pilot, picks):
+            self.do(self.stages[0].overdue(*jobs))
+            self.do(*(stage.expire() for stage in self.stages))
+
+    @rule(at=at, pilot=pilots, picks=picks)
+    def hand_back(self, at: int, pilot: int, picks: list[int]) -> None:
+        tokens = [JobToken(id=job.id, attempt=job.attempt) for job in self._pick(pilot, picks)]
+        self.do(sign_off_pilot(self.stages[at].workload, self.pilots[pilot], tokens))
+        self.do(self.stages[at].execute("UPDATE pilots SET state = 'active'"))
+
+    @precondition(lambda self: self.tasks)
+    @rule(at=at, which=st.integers(0, 1000), pilot=pilots, picks=picks)
+    def cancel_while_reporting(self, at: int, which: int, pilot: int, picks: list[int]) -> None:
+        task = self.tasks[which % len(self.tasks)]
+        jobs = self._pick(pilot, picks)
+        work: list[Awaitable[Any]] = [cancel_task(self.stages[at].workload, task.uid)]
+        if jobs:
+            work.append(self.stages[1 - at].finish(self.pilots[pilot], *jobs))
+        results = self.do(*work)
+        for job, answer in zip(jobs, results[1] if jobs else [], strict=True):
+            self.won[job.task_uid, job.seq] += answer is ReportAnswer.ACCEPTED
+
+    @precondition(lambda self: self.tasks)
+    @rule(at=at, which=st.integers(0, 1000))
+    def retry(self, at: int, which: int) -> None:
+        self.do(retry_task(self.stages[at].workload, self.tasks[which % len(self.tasks)].uid))
+
+    def _pick(self, pilot: int, picks: list[int]) -> list[ClaimedJob]:
+        """Some of the jobs that the pilot ever had, the latest preferred."""
+        had = self.history[pilot]
+        return list({had[-1 - pick % len(had)].id: had[-1 - pick % len(had)] for pick in picks}.values()) if had else []
+
+    @invariant()
+    def all_holds(self) -> None:
+        if self.pilots:
+            self.runner.run(self._check())
+
+    async def _check(self) -> None:
+        stage = self.stages[0]
+        sent = await stage.sent()
+        events = Counter(event.uid for event in sent.ended)
+        for task in self.tasks:
+            status, states = await stage.status(task), await stage.states(task)
+            assert {state: getattr(status, state) for state in JobState if getattr(status, state)} == dict(states)
+            assert status.total == states.total()
+            seqs = [seq for seq, _ in sent.files.get(task.dat_out_uid, [])]
+            assert len(seqs) == len(set(seqs)) == status.finished == sum(self.won[task.uid, seq] for seq in range(6))
+            if not status.state.final:
+                assert task.uid not in self.ended
+                assert task.dat_out_uid not in sent.close_at
+                continue
+            assert self.ended.setdefault(task.uid, status.state) is status.state
+            assert events[task.uid] == 1
+            assert status.ready + status.leased + status.running + status.held == 0
+            for dataset in (task.dat_out_uid, task.log_out_uid):
+                assert sent.close_at[dataset] == [len(sent.files.get(dataset, []))]
+
+
+def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
+    """Invariants 2, 3, 5, 7: counts equal states, a job's outputs are sent once, one end, close_at = what was sent."""
+    with asyncio.Runner() as runner:
+        databases = [Database(database_url, source="wms") for _ in range(2)]
+
+        async def start() -> None:
+            await Migrator(database_url, "wms.db.migrations").start()
+            for database in databases:
+                await database.start()
+
+        async def stop() -> None:
+            for database in databases:
+                await database.stop()
+
+        runner.run(start())
+        tasks: dict[UUID, Task] = {}
+        stages = [Stage(Workload(database, terms=TERMS), tasks=tasks) for database in databases]
+        machine: Callable[[], Interleaving] = type("Machine", (Interleaving,), {"runner": runner, "stages": stages})
+        try:
+            run_state_machine_as_test(
+                machine,
+                settings=settings(
+                    max_examples=30,
+                    stateful_step_count=40,
+                    deadline=None,
+                    suppress_health_check=list(HealthCheck),
+                    database=None,
+                ),
+            )
+        finally:
+            runner.run(stop())

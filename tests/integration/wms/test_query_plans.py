@@ -1,0 +1,79 @@
+"""The hot statements keep their indexes: a million waiting jobs must cost nothing."""
+
+import json
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.integration.wms.stage import Stage, make_task
+from wms.db import jobs as sql
+from wms.db import surroundings
+
+LEASE = timedelta(seconds=60)
+
+
+async def plan(stage: Stage, query: str, *arguments: Any) -> dict[str, Any]:
+    """The plan of a statement as it is run, undone afterwards."""
+    async with stage.database.connection() as connection:
+        transaction = connection.transaction()
+        await transaction.start()
+        try:
+            text = await connection.fetchval(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}", *arguments)
+        finally:
+            await transaction.rollback()
+    found: dict[str, Any] = json.loads(text)[0]["Plan"]
+    return found
+
+
+def nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    return [tree, *(node for child in tree.get("Plans", []) for node in nodes(child))]
+
+
+def scans(tree: dict[str, Any]) -> set[str]:
+    return {node.get("Index Name", node["Node Type"]) for node in nodes(tree) if "Scan" in node["Node Type"]}
+
+
+def buffers(tree: dict[str, Any]) -> int:
+    return int(tree["Shared Hit Blocks"]) + int(tree["Shared Read Blocks"])
+
+
+@pytest.mark.parametrize("analysed", [True, False])
+async def test_claim_and_expiry_use_their_indexes(stage: Stage, analysed: bool) -> None:
+    """With fresh statistics and with none at all."""
+    if not analysed:
+        await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    tasks = [await stage.add_task(make_task(), jobs=4000) for _ in range(3)]
+    pilot = await stage.add_pilot()
+    for _ in range(2):
+        await stage.lease(pilot, 1000)
+    if analysed:
+        await stage.execute("ANALYZE")
+    claim = await plan(stage, sql.CLAIM_JOBS, tasks[1].uid, 64, -1, uuid4(), 1000, LEASE)
+    assert "jobs_ready" in scans(claim)
+    assert "Seq Scan" not in scans(claim)
+    expired = await plan(stage, sql.SELECT_EXPIRED, timedelta(seconds=1), 100)
+    assert "jobs_in_flight" in scans(expired)
+    assert "Seq Scan" not in scans(expired)
+    cancel = await plan(stage, sql.CANCEL_IN_FLIGHT, tasks[1].uid, "")
+    assert "Seq Scan" not in scans(cancel)
+    paused = await plan(stage, surroundings.SELECT_PAUSED, tasks[1].uid)
+    assert "Seq Scan" not in scans(paused)
+
+
+async def test_claim_costs_the_same_however_many_jobs_wait(stage: Stage) -> None:
+    """Pages touched, not time: 64 jobs out of 50 000, of which 10 000 were taken already and nobody has vacuumed."""
+    await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    small = await stage.add_task(make_task(rank=0), jobs=200)
+    large = await stage.add_task(make_task(rank=1), jobs=50_000)
+    pilot = await stage.add_pilot()
+    for _ in range(10):
+        assert len(await stage.lease(pilot, 1000)) == 1000
+    await stage.execute("ANALYZE")
+    async with stage.database.connection() as connection:
+        floor = await connection.fetchval("SELECT claimed_seq FROM tasks WHERE uid = $1", large.uid)
+    assert floor == 9_999
+    few = await plan(stage, sql.CLAIM_JOBS, small.uid, 64, -1, pilot, 1000, LEASE)
+    many = await plan(stage, sql.CLAIM_JOBS, large.uid, 64, floor, pilot, 1000, LEASE)
+    assert buffers(many) <= 1.5 * buffers(few)

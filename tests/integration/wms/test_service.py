@@ -1,0 +1,174 @@
+"""The whole service: message in, jobs leased and reported over REST, messages out."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from dms.settings import DmsSettings
+from dms.wiring import build as build_dms
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
+from sluice.contracts.messages import WMS_TASKS, CloudEvent
+from sluice.contracts.pilots import AttemptReport, LeaseRequest, NodeResources, OutputFile, RegisterPilot, Report, SignOff
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.states import AttemptOutcome, DatasetState, DatasetType, JobState, ReportAnswer, StorageType, TaskState
+from sluice.contracts.tasks import Task
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.links import ProcessLinks
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Message, Transport
+from sluice.servicekit.transport.open import open_transport
+from tests.conftest import DatabaseFactory
+from tests.integration.wms.stage import CHECKSUM, NOW, make_task
+from wms.settings import WmsSettings
+from wms.wiring import build
+
+
+@dataclass
+class System:
+    dms: DmsClient
+    wms: WmsClient
+    http: httpx.AsyncClient
+    transport: Transport
+    folder: Path
+
+    async def dataset(self, name: str, type_: DatasetType, *, files: int = 0) -> Dataset:
+        url = None if type_ is DatasetType.INPUT else f"file://{self.folder}/{type_}/{name}"
+        made = await self.dms.register_dataset(NewDataset(name=name, type=type_, url=url))
+        new = [
+            NewFile(seq=n, name=f"f{n}", size=1, checksum=CHECKSUM, url=f"file://{self.folder}/input/f{n}") for n in range(files)
+        ]
+        if new:
+            await self.dms.register_files(made.uid, new)
+        return made
+
+    async def task(self, *, files: int) -> Task:
+        data = await self.dataset("raw", DatasetType.INPUT, files=files)
+        out = await self.dataset("out", DatasetType.INTERMEDIATE)
+        logs = await self.dataset("logs", DatasetType.LOGS)
+        return make_task(
+            dat_in_uid=data.uid, dat_out_uid=out.uid, dat_out_url=out.url, log_out_uid=logs.uid, log_out_url=logs.url
+        )
+
+    async def send(self, task: Task, *, times: int = 1) -> None:
+        body = CloudEvent(id=str(task.uid), source="urn:test", type=WMS_TASKS, time=NOW, data=task.model_dump(mode="json"))
+        for _ in range(times):
+            await self.transport.send([Message(body.id, WMS_TASKS, body.model_dump_json().encode())])
+
+    async def pilot(self) -> UUID:
+        uid = uuid4()
+        node = NodeResources(cores=8, ram=10_000, disk=100_000)
+        await self.wms.register(RegisterPilot(uid=uid, name="p", host="h", slots=4, resources=node, version="1"))
+        return uid
+
+
+@pytest.fixture
+async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[System]:
+    broker, dms_url, wms_url = [await make_database() for _ in range(3)]
+    links, transport = ProcessLinks(), open_transport(broker, sluice_topology())
+    dms = build_dms(DmsSettings(database_url=dms_url, broker_url=broker), links=links, transport=transport)
+    # Periods that no test outlasts: what happens, happens because an event said so.
+    settings = WmsSettings(database_url=wms_url, broker_url=broker, split_period=600, poll=600, heartbeat=600, lease=900)
+    wms = build(settings, links=links, transport=transport)
+    links.apps.update(dms=dms.app, wms=wms.app)
+    async with running(links, transport, dms, wms):
+        client = DmsClient(links.http("dms"))
+        for type_ in StorageType:
+            (tmp_path / type_).mkdir()
+            await client.register_storage(NewStorage(name=type_, type=type_, url=f"file://{tmp_path}/{type_}"))
+        yield System(client, WmsClient(links.http("wms")), links.http("wms"), transport, tmp_path)
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(20):
+        while not await condition():
+            await asyncio.sleep(0.01)
+
+
+async def test_task_message_to_closed_data_sets(system: System) -> None:
+    """Invariants 2 and 5; the message is delivered twice, the input closes after it came."""
+    task = await system.task(files=5)
+    await system.send(task, times=2)
+
+    async def waits() -> bool:
+        known = (await system.wms.tasks([task.uid])).tasks
+        return bool(known) and "still open" in known[0].reason
+
+    await until(waits)
+    pilot = await system.pilot()
+    asked = asyncio.create_task(system.wms.lease(pilot, LeaseRequest(jobs=5, wait=30)))
+    await system.dms.close_dataset(task.dat_in_uid)
+    async with asyncio.timeout(20):
+        lease = await asked
+    assert [job.seq for job in lease.jobs] == list(range(5))
+    (described,) = lease.tasks
+    assert (described.uid, described.executable, described.outputs) == (task.uid, task.executable, task.outputs)
+    reports = [
+        AttemptReport(
+            id=job.id,
+            attempt=job.attempt,
+            outcome=AttemptOutcome.FINISHED,
+            ended_at=NOW,
+            exit_code=0,
+            outputs=[
+                OutputFile(port="events", name=f"o{job.seq}", size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/o{job.seq}")
+            ],
+        )
+        for job in lease.jobs
+    ]
+    answers = (await system.wms.report(pilot, Report(reports=reports))).answers
+    assert {answer.answer for answer in answers} == {ReportAnswer.ACCEPTED}
+    assert {a.answer for a in (await system.wms.report(pilot, Report(reports=reports))).answers} == {ReportAnswer.ALREADY}
+    status = await system.wms.task(task.uid)
+    assert (status.state, status.finished, status.total) == (TaskState.FINISHED, 5, 5)
+
+    async def closed() -> bool:
+        return all([(await system.dms.dataset(uid)).state is DatasetState.CLOSED for uid in (task.dat_out_uid, task.log_out_uid)])
+
+    await until(closed)
+    assert [file.seq for file in (await system.dms.files(task.dat_out_uid)).files] == list(range(5))
+    page = await system.wms.jobs(task.uid, state=JobState.FINISHED, limit=2)
+    assert ([job.inputs for job in page.jobs], page.next) == ([["f0"], ["f1"]], "1")
+    job = await system.wms.job(page.jobs[0].id)
+    assert [attempt.outcome for attempt in job.attempts] == [AttemptOutcome.FINISHED]
+    assert (await system.wms.explain_task(task.uid)).text == "Finished: 5 of 5 jobs finished."
+    assert (await system.wms.explain_job(job.id)).text == "Finished with attempt 1."
+    (shown,) = (await system.wms.pilots()).pilots
+    assert (shown.finished, shown.leased) == (5, 0)
+    await system.wms.sign_off(pilot, SignOff())
+
+
+async def test_bad_requests_get_clear_answers(system: System) -> None:
+    pilot = await system.pilot()
+    with pytest.raises(NotFound, match="register it first"):
+        await system.wms.lease(uuid4(), LeaseRequest(jobs=1))
+    with pytest.raises(NotFound, match="no task"):
+        await system.wms.explain_task(uuid4())
+    with pytest.raises(NotFound, match="no job 77"):
+        await system.wms.retry_job(77)
+    answer = await system.http.post(f"/api/v1/pilots/{pilot}/report", content=b'{"reports": [{"id": "x"}]}')
+    assert answer.status_code == 422
+    assert "body.reports.0.id" in answer.json()["detail"]
+    assert (await system.http.post(f"/api/v1/pilots/{pilot}/lease", content=b"{")).status_code == 422
+    task = await system.task(files=1)
+    await system.dms.close_dataset(task.dat_in_uid)
+    await system.send(task)
+    await until(lambda: _has_jobs(system, task))
+    with pytest.raises(Unprocessable, match="after='x'"):
+        await system.wms.jobs(task.uid, after="x")
+
+
+async def _has_jobs(system: System, task: Task) -> bool:
+    return any(known.total for known in (await system.wms.tasks([task.uid])).tasks)
+
+
+async def test_health_and_metrics(system: System) -> None:
+    assert (await system.http.get("/readyz")).json() == {"database": "ok", "broker": "ok"}
+    assert "sluice_jobs_leased_total" in (await system.http.get("/metrics")).text
+    assert (await system.http.get("/api/openapi.json")).json()["paths"]["/api/v1/pilots/{uid}/report"]["post"]["requestBody"]

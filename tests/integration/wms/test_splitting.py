@@ -1,0 +1,197 @@
+"""From the files of a data set to jobs, with the real DMS."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import NewDataset, NewFile
+from sluice.contracts.plan import Boundary, MergeGroups
+from sluice.contracts.states import JobState, TaskMode, TaskState
+from sluice.contracts.tasks import Task
+from tests.integration.wms.stage import CHECKSUM, Stage, make_task
+from wms.usecases.accept_task import accept_task
+from wms.usecases.cancel_task import cancel_task
+from wms.usecases.split_task import split_waiting_tasks
+
+
+async def make_dataset(dms: DmsClient, folder: Path, *, files: int, close: bool = True, seqs: list[int] | None = None) -> UUID:
+    dataset = await dms.register_dataset(NewDataset(name=f"d-{uuid4()}"))
+    new = [
+        NewFile(seq=seq, name=f"f{n:05}", size=100 + n % 7, checksum=CHECKSUM, url=f"file://{folder}/{n}", meta={"n": n})
+        for n, seq in enumerate(seqs or range(files))
+    ]
+    if new:
+        await dms.register_files(dataset.uid, new)
+    if close:
+        await dms.close_dataset(dataset.uid)
+    return dataset.uid
+
+
+async def accept(stage: Stage, task: Task) -> Task:
+    stage.tasks[task.uid] = task
+    async with stage.database.transaction() as tx:
+        await accept_task(tx, task)
+    return task
+
+
+async def jobs_of(stage: Stage, task: Task) -> list[tuple[int, list[str]]]:
+    async with stage.database.connection() as connection:
+        rows = await connection.fetch("SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid)
+    return [(row["seq"], [file["name"] for file in row["inputs"]]) for row in rows]
+
+
+async def test_map_makes_one_job_a_file_in_order(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    """Invariant 8: a job's seq is its file's, gaps included."""
+    seqs = [0, 1, 5, 7, 100, 101]
+    uid = await make_dataset(dms, tmp_path, files=6, seqs=seqs)
+    task = await accept(stage, make_task(dat_in_uid=uid))
+    await split_waiting_tasks(stage.workload, dms, page=4)
+    assert await jobs_of(stage, task) == [(seq, [f"f{n:05}"]) for n, seq in enumerate(seqs)]
+    status = await stage.status(task)
+    assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 6, 6)
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        (MergeGroups(), [25]),
+        (MergeGroups(files=10), [10, 10, 5]),
+        (MergeGroups(files=1), [1] * 25),
+        (MergeGroups(files=25), [25]),
+        (MergeGroups(bytes=400), [3, 3, 3, 3, 3, 3, 3, 3, 1]),
+        (MergeGroups(bytes=1), [1] * 25),
+    ],
+)
+async def test_merge_groups_go_over_page_borders_and_survive_any_crash(
+    stage: Stage, dms: DmsClient, tmp_path: Path, groups: MergeGroups, expected: list[int]
+) -> None:
+    """Invariants 7 and 8: killed at every page in turn, the jobs are those of an undisturbed run."""
+    uid = await make_dataset(dms, tmp_path, files=25)
+    task = await accept(stage, make_task(dat_in_uid=uid, mode=TaskMode.MERGE, groups=groups))
+    died = 0
+    for pages in range(1, 10):
+        try:
+            await split_waiting_tasks(stage.workload, Dying(dms, pages=pages), page=4)
+        except Killed:
+            died += 1
+            await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+    jobs = await jobs_of(stage, task)
+    assert died >= 2
+    assert [len(files) for _, files in jobs] == expected
+    assert [seq for seq, _ in jobs] == list(range(len(expected)))
+    assert [name for _, files in jobs for name in files] == [f"f{n:05}" for n in range(25)]
+    assert (await stage.status(task)).state is TaskState.ACTIVE
+
+
+async def test_map_killed_at_every_page_doubles_nothing(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    """Invariant 7."""
+    uid = await make_dataset(dms, tmp_path, files=25)
+    task = await accept(stage, make_task(dat_in_uid=uid))
+    for _ in range(7):
+        with pytest.raises(Killed):
+            await split_waiting_tasks(stage.workload, Dying(dms, pages=1), page=3)
+        await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+    assert 0 < (await stage.status(task)).total < 25
+    assert len(await stage.lease(await stage.add_pilot(), 5)) == 5  # jobs run while splitting goes on
+    await split_waiting_tasks(stage.workload, dms, page=3)
+    assert [seq for seq, _ in await jobs_of(stage, task)] == list(range(25))
+
+
+async def test_many_splitters_make_every_job_once(stage: Stage, second: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    """Invariant 7: run twice."""
+    uid = await make_dataset(dms, tmp_path, files=40)
+    tasks = [await accept(stage, make_task(dat_in_uid=uid)) for _ in range(5)]
+    await asyncio.gather(*(split_waiting_tasks(at.workload, dms, page=7) for at in (stage, second) for _ in range(3)))
+    for task in tasks:
+        assert [seq for seq, _ in await jobs_of(stage, task)] == list(range(40))
+
+
+async def test_open_data_set_is_waited_for_with_a_reason(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    uid = await make_dataset(dms, tmp_path, files=3, close=False)
+    task = await accept(stage, make_task(dat_in_uid=uid))
+    await split_waiting_tasks(stage.workload, dms)
+    status = await stage.status(task)
+    assert status.state is TaskState.WAITING
+    assert status.reason.endswith("it is still open, with 3 files so far")
+    await dms.close_dataset(uid)
+    await split_waiting_tasks(stage.workload, dms)
+    assert (await stage.status(task)).reason == ""
+    assert (await stage.status(task)).total == 3
+
+
+async def test_unknown_deleted_or_empty_input_fails_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    unknown = await accept(stage, make_task())
+    gone = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=1)))
+    await dms.delete_dataset(gone.dat_in_uid, force=True)
+    empty = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=0)))
+    await split_waiting_tasks(stage.workload, dms)
+    for task, sentence in ((unknown, "unknown to the DMS"), (gone, "has been deleted"), (empty, "has no files")):
+        status = await stage.status(task)
+        assert (status.state, status.total) == (TaskState.FAILED, 0)
+        assert sentence in status.reason
+        assert (await stage.sent()).close_at[task.dat_out_uid] == [0]
+
+
+async def test_two_files_with_one_number_fail_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    """Invariant 8 cannot hold for such an input."""
+    task = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3, seqs=[1, 2, 2])))
+    await split_waiting_tasks(stage.workload, dms)
+    status = await stage.status(task)
+    assert status.state is TaskState.FAILED
+    assert "two files with sequence number 2, one of them f00002" in status.reason
+
+
+async def test_canceled_while_splitting_adds_no_more_jobs(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    """Invariant 5: a final task stays final, however far its splitting was."""
+    task = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=10)))
+
+    class Cancels(DmsClient):
+        async def files(self, uid: UUID, **changes: Any) -> Any:
+            page = await dms.files(uid, **changes)
+            if changes["after"] is not None:
+                await cancel_task(stage.workload, task.uid)
+            return page
+
+    await split_waiting_tasks(stage.workload, Cancels(dms._http), page=4)
+    status = await stage.status(task)
+    assert (status.state, status.total, status.canceled) == (TaskState.CANCELED, 4, 4)
+    assert await stage.states(task) == {JobState.CANCELED: 4}
+
+
+async def test_decided_by_jobs_that_ended_while_splitting_went_on(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    """Boundary conditions are weighed once all jobs exist, not before."""
+    task = make_task(
+        dat_in_uid=await make_dataset(dms, tmp_path, files=10), retry=1, boundary=Boundary(minimum=0.8, sufficient=1.0)
+    )
+    await accept(stage, task)
+    with pytest.raises(Killed):
+        await split_waiting_tasks(stage.workload, Dying(dms, pages=1), page=4)
+    pilot = await stage.add_pilot()
+    await stage.fail(pilot, *await stage.lease(pilot, 4))
+    assert (await stage.status(task)).state is TaskState.SPLITTING
+    await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+    await split_waiting_tasks(stage.workload, dms, page=4)
+    status = await stage.status(task)
+    assert (status.state, status.failed, status.canceled) == (TaskState.FAILED, 4, 6)
+
+
+class Killed(BaseException):
+    """Stands for the death of the process: nothing handles it."""
+
+
+class Dying(DmsClient):
+    """Dies when it is asked for one page more than ``pages``."""
+
+    def __init__(self, dms: DmsClient, *, pages: int) -> None:
+        super().__init__(dms._http)
+        self._left = pages
+
+    async def files(self, uid: UUID, **changes: Any) -> Any:
+        if self._left == 0:
+            raise Killed
+        self._left -= 1
+        return await super().files(uid, **changes)

@@ -1,0 +1,24 @@
+"""Small plans for tests."""
+
+from sluice.contracts.plan import Plan, PlanOutput, PlanStep, Source, StepOutput
+from sluice.contracts.states import TaskMode
+
+
+def step(name: str, source: str | None, *, mode: TaskMode = TaskMode.MAP) -> PlanStep:
+    port = "frames" if source is None else "out"
+    return PlanStep(
+        name=name, mode=mode, data_port="in", source=Source(step=source, port=port), outputs=[StepOutput(port="out")], tool={}
+    )
+
+
+def plan(*steps: PlanStep, outputs: tuple[str, ...] = ("last",), **more: object) -> Plan:
+    return Plan.model_validate(
+        {
+            "name": "p",
+            "cwl_version": "v1.2",
+            "data_input": "frames",
+            "steps": steps,
+            "outputs": [PlanOutput(name=f"{name}_files", step=name, port="out") for name in outputs],
+            **more,
+        }
+    )

@@ -1,0 +1,93 @@
+"""Counts, bars, and what stands on the first page."""
+
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts.chains import Chain, ChainStep
+from sluice.contracts.states import ChainState, ErrorClass, StepState, TaskMode, TaskState
+from sluice.contracts.tasks import TaskStatus
+from wfms.operator.domain.overview import Weight, overview_of
+from wfms.operator.domain.progress import ChainProgress, Part, chain_progress, counts_of
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def status(uid: UUID | None = None, **counts: int) -> TaskStatus:
+    numbers = {name: 0 for name in ("ready", "leased", "running", "finished", "failed", "canceled", "held")} | counts
+    return TaskStatus(
+        uid=uid or uuid4(), chain_uid=uuid4(), step="decode", template="t", state=TaskState.ACTIVE, mode=TaskMode.MAP, rank=1,
+        total=sum(numbers.values()), created_at=NOW, errors={ErrorClass.TOOL_REFUSED: 1} if counts.get("failed") else {}, **numbers,
+    )  # fmt: skip
+
+
+def chain(state: ChainState, *steps: ChainStep, reason: str = "") -> Chain:
+    return Chain(
+        uid=uuid4(), state=state, template_id=uuid4(), template_name="t", template_version=1, dataset_uid=uuid4(), dataset_name="d",
+        params={}, created_at=NOW, ended_at=NOW if state.final else None, reason=reason, steps=list(steps), datasets=[],
+    )  # fmt: skip
+
+
+@given(st.lists(st.integers(0, 2_000_000), min_size=7, max_size=7).filter(any))
+def test_the_parts_of_a_bar_fill_it_without_gap_or_overlap(numbers: list[int]) -> None:
+    names = ("ready", "leased", "running", "finished", "failed", "canceled", "held")
+    segments = counts_of(status(**dict(zip(names, numbers, strict=True)))).segments()
+    assert sum(segment.jobs for segment in segments) == sum(numbers)
+    end = 0.0
+    for segment in segments:
+        assert abs(segment.start - end) < 0.01
+        end = segment.start + segment.share
+    assert abs(end - 100) < 0.01
+
+
+def test_the_sentence_of_a_bar_names_every_part() -> None:
+    counts = counts_of(status(finished=48, failed=1, leased=1, running=3, ready=7))
+    assert counts.sentence == "48 of 60 jobs finished, 1 failed, 4 running, 7 waiting"
+    assert counts.done == 49
+    assert counts.by_part[Part.RUNNING] == 4
+
+
+def test_why_a_step_stands_still() -> None:
+    uid = uuid4()
+    steps = [
+        ChainStep(name="a", state=StepState.FAILED, task_uid=uid, reason="9 of 60 jobs failed"),
+        ChainStep(name="b", state=StepState.PENDING),
+    ]
+    assert [step.note for step in chain_progress(chain(ChainState.FAILED, *steps), {}).steps] == [
+        "9 of 60 jobs failed",
+        "never began",
+    ]
+    running = chain(ChainState.IN_PROGRESS, ChainStep(name="a", state=StepState.IN_PROGRESS, task_uid=uid), steps[1])
+    assert [step.note for step in chain_progress(running, {}).steps] == ["on its way to the WMS", "waits for the step before it"]
+    waiting = status(uid).model_copy(update={"state": TaskState.WAITING})
+    assert chain_progress(running, {str(uid): waiting}).steps[0].note == "waits until its input is complete"
+
+
+def test_a_failed_chain_gives_the_reason_of_its_step_where_it_has_none_of_its_own() -> None:
+    failed = chain(ChainState.FAILED, ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"))
+    assert chain_progress(failed, {}).reason == "step a: its input has no files"
+
+
+def in_progress(task: TaskStatus) -> ChainProgress:
+    step = ChainStep(name="decode", state=StepState.IN_PROGRESS, task_uid=task.uid, started_at=NOW)
+    return chain_progress(chain(ChainState.IN_PROGRESS, step), {str(task.uid): task})
+
+
+def test_what_needs_a_person_stands_first_and_says_why() -> None:
+    ended = [chain_progress(chain(ChainState.FAILED, reason="step decode: too many failures"), {})]
+    running = [in_progress(status(failed=1, ready=5)), in_progress(status(held=2))]
+    overview = overview_of(running=running, ended=ended, pilots=[], troubles=[], templates=1)
+    assert [notice.weight for notice in overview.notices] == [Weight.ERROR] * 3 + [Weight.WARNING]
+    texts = [notice.text for notice in overview.notices]
+    assert texts[0] == "5 jobs wait, and no pilot runs: start one"
+    assert texts[1] == "t over d, step decode: 2 jobs took several pilots down and wait for a decision"
+    assert texts[2] == "t over d failed: step decode: too many failures"
+    assert texts[3] == "t over d, step decode: 1 job failed for good (1 × tool refused)"
+
+
+def test_a_wms_that_does_not_answer_is_not_taken_for_one_without_pilots() -> None:
+    overview = overview_of(running=[in_progress(status(ready=5))], ended=[], pilots=None, troubles=["no answer"], templates=0)
+    assert [notice.text for notice in overview.notices] == ["no answer"]
+    assert overview.pilots is None

@@ -1,0 +1,116 @@
+"""Listings, words, types, and what cannot be stored."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
+from sluice.contracts.problems import Finding
+from sluice.contracts.states import DatasetState, DatasetType
+from tests.unit.operator.plans import plan, step
+from wfms.operator.domain.document import MOST_VALUES, NotStorable, storable
+from wfms.operator.domain.listing import MOST_LINES, list_lines
+from wfms.operator.domain.parameters import bound_parameters, type_name
+from wfms.operator.domain.wording import ago_text, condition_text, duration_text, size_text
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def test_every_line_is_shown_once_and_findings_stand_at_theirs() -> None:
+    text = "\n".join(f"line {number}" for number in range(1, 101)) + "\n"
+    findings = [Finding(message="bad", line=50, column=3), Finding(message="everywhere"), Finding(message="beyond", line=900)]
+    for fold in (False, True):
+        listing = list_lines(text, findings, fold=fold)
+        lines = [line for block in listing.blocks for line in block.lines]
+        assert [line.text for line in lines] == text.splitlines()
+        assert [(line.number, line.findings) for line in lines if line.findings] == [(50, findings[:1])]
+        assert listing.general == findings[1:]
+        assert any(block.folded for block in listing.blocks) is fold
+        assert not any(block.folded for block in listing.blocks if any(line.findings for line in block.lines))
+
+
+def test_a_huge_text_is_shown_around_its_findings_only() -> None:
+    text = "x" * 10_000 + "\n" + "y\n" * (MOST_LINES * 10)
+    listing = list_lines(text, [Finding(message="bad", line=MOST_LINES * 5)])
+    assert sum(block.count for block in listing.blocks) == MOST_LINES * 10 + 1
+    assert sum(len(block.lines) for block in listing.blocks) < 50
+    assert len(listing.blocks[0].lines[0].text) < 500
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Equals(value="raw"), "is raw"),
+        (Equals(value=True), "is true"),
+        (Equals(value=None), "is absent"),
+        (OneOf(values=[1, "two"]), "is one of 1, two"),
+        (Between(minimum=3, maximum=9), "is from 3 to 9"),
+        (Between(minimum=3), "is at least 3"),
+        (Between(maximum=9.5), "is at most 9.5"),
+        (Glob(pattern="run-*"), "is like run-*"),
+    ],
+)
+def test_conditions_in_words(condition: Condition, text: str) -> None:
+    assert condition_text(condition) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.21, "0.2 s"),
+        (9.96, "10 s"),
+        (75, "1 min 15 s"),
+        (120, "2 min"),
+        (7260, "2 h 1 min"),
+        (100_000, "1 d 3 h"),
+        (-5, "0.0 s"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration_text(timedelta(seconds=seconds)) == text
+
+
+def test_sizes_and_moments() -> None:
+    assert [size_text(size) for size in (0, 950, 1200, 504e6, 2.5e12)] == ["0 B", "950 B", "1.2 kB", "504 MB", "2.5 TB"]
+    ages = (3, 42, 61, 7300, 200_000)
+    assert [ago_text(NOW - timedelta(seconds=age), NOW) for age in ages] == [
+        "just now",
+        "42 s ago",
+        "1 min ago",
+        "2 h ago",
+        "2 d ago",
+    ]
+
+
+def test_types_in_words() -> None:
+    assert type_name(["null", "int"]) == "int?"
+    assert type_name({"type": "array", "items": "string"}) == "string[]"
+    assert type_name({"type": "enum", "symbols": ["file#mode/low", "high"]}) == "low | high"
+    assert type_name("float") == "float"
+
+
+def test_parameters_are_bound_to_metadata_over_what_the_data_set_says_of_itself() -> None:
+    dataset = Dataset(
+        uid=uuid4(), name="d", type=DatasetType.INPUT, state=DatasetState.CLOSED, meta={"run": 7, "empty": None}, period="autumn",
+        run=6, count_files=1, bytes=1, timestamp=NOW,
+    )  # fmt: skip
+    bind = {"number": "run", "when": "period", "gone": "nothing", "none": "empty"}
+    assert bound_parameters(plan(step("last", None), bind=bind), dataset) == {"number": 7, "when": "autumn"}
+
+
+def test_a_document_is_kept_as_plain_json_values() -> None:
+    assert storable({"a": [1, 2.5, None, True, 2**70], 3: "x"}) == {"a": [1, 2.5, None, True, str(2**70)], "3": "x"}
+
+
+def test_what_postgresql_cannot_hold_is_named() -> None:
+    looped: list[object] = []
+    looped.append(looped)
+    grown: object = "x"
+    for _ in range(18):
+        grown = [grown, grown]
+    assert MOST_VALUES < 2**18
+    for value, words in (("a\x00b", "NUL"), ("\ud800", "surrogate"), (looped, "levels"), (grown, "values")):
+        with pytest.raises(NotStorable, match=words):
+            storable({"key": value})

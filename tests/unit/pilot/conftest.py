@@ -1,0 +1,37 @@
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.unit.pilot.runner import Runner
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    """One slot, with a secret in its environment that no tool may see."""
+    runner = Runner(tmp_path_factory.mktemp("pilot"), environment={"SLUICE_SECRET": "hush", "PYTHONPATH": str(Path.cwd())})
+    yield runner
+    runner.close()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Folder of the test's storages."""
+    return tmp_path / "store"
+
+
+def wait_until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def gone(pid: int) -> bool:
+    """The process is dead, buried or not."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

@@ -1,0 +1,91 @@
+"""A real slot process for tests: jobs in, reports out."""
+
+import os
+import socket
+import subprocess
+import sys
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pilot.domain.model import StopReason
+from pilot.folders import RunFolder
+from pilot.runner.protocol import (
+    EndedFrame,
+    ForgetFrame,
+    JobFrame,
+    ReadyFrame,
+    RunnerSettings,
+    StopFrame,
+    TaskFrame,
+    encode,
+    from_slot,
+    receive_frame,
+)
+from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
+
+
+@dataclass
+class Runner:
+    """``environment`` is the one of the process that the slots are forked from."""
+
+    folder: Path
+    grace: float = 0.5
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.run = RunFolder(self.folder / "runs" / str(uuid.uuid4()))
+        self.run.make()
+        self._control, theirs = socket.socketpair()
+        settings = RunnerSettings(pilot="tester", run_folder=str(self.run.path), grace=self.grace, memory_floor=64)
+        with theirs:
+            self.server = subprocess.Popen(
+                [sys.executable, "-m", "pilot.runner", str(theirs.fileno()), settings.model_dump_json()],
+                pass_fds=[theirs.fileno()],
+                env={"PATH": os.environ["PATH"], **self.environment},
+                start_new_session=True,
+            )
+        self.open_slot()
+
+    def open_slot(self) -> None:
+        self.connection, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(self._control, [b"s"], [theirs.fileno()])
+        self.connection.settimeout(60)
+        frame = self._receive()
+        assert isinstance(frame, ReadyFrame)
+        self.slot_pid = frame.pid
+
+    def submit(self, task: PilotTask, *jobs: LeasedJob) -> None:
+        self.connection.sendall(encode(TaskFrame(task=task)))
+        for job in jobs:
+            self.connection.sendall(encode(JobFrame(job=job)))
+
+    def stop_job(self, job: LeasedJob, reason: StopReason) -> None:
+        self.connection.sendall(encode(StopFrame(id=job.id, attempt=job.attempt, reason=reason)))
+
+    def forget(self, task: PilotTask) -> None:
+        self.connection.sendall(encode(ForgetFrame(uid=task.uid)))
+
+    def ended(self) -> EndedFrame:
+        frame = self._receive()
+        assert isinstance(frame, EndedFrame)
+        return frame
+
+    def attempt(self, task: PilotTask, job: LeasedJob) -> AttemptReport:
+        self.submit(task, job)
+        return self.ended().report
+
+    def hang_up(self) -> None:
+        """As if the pilot were killed."""
+        self.connection.close()
+        self._control.close()
+
+    def close(self) -> None:
+        self.hang_up()
+        self.server.wait(20)
+
+    def _receive(self) -> ReadyFrame | EndedFrame:
+        body = receive_frame(self.connection)
+        assert body is not None, "the slot's process has ended"
+        return from_slot.validate_json(body)
