@@ -64,6 +64,13 @@ class Agent:
         if self.core.draining and self.core.idle and not self._side_work:
             self.finished.set()
 
+    def note_held(self) -> None:
+        """Tells the next pilot of this name, should this one be killed, what to give back."""
+        try:
+            self._run.note_held(self.core.tokens)
+        except OSError as error:  # a full disk: those jobs wait for the end of their leases
+            log.warning("pilot.held_not_noted", error=str(error))
+
     def _slot_ready(self, slot: int) -> None:
         log.info("slot.ready", slot=slot)
         self.tell(SlotReady(slot))

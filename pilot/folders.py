@@ -3,16 +3,21 @@
 <work_dir>/<name>/lock          held while a pilot of that name (or a process of its slots) lives
 <work_dir>/<name>/runs/<uid>/   one start of the pilot
     journals/                   what attempts have done (``pilot.journal``)
+        held                        the jobs it had when it last got some
     slots/<pid>/                the folder that one slot's jobs work in, one after the other
 """
 
 import fcntl
+import json
 import os
 import shutil
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
+
+from pilot.domain.model import Token
 
 #: A job's own folders: its inputs, where it runs and writes, its temporary files.
 IN, OUT, TMP = "in", "out", "tmp"
@@ -34,6 +39,16 @@ class RunFolder:
 
     def make(self) -> None:
         self.journals.mkdir(parents=True, exist_ok=True)
+
+    def note_held(self, tokens: Iterable[Token]) -> None:
+        (self.path / "held").write_text(json.dumps(list(tokens)))
+
+    def held(self) -> list[Token]:
+        """Empty where a kill struck while it was being written."""
+        try:
+            return [(token[0], token[1]) for token in json.loads((self.path / "held").read_text())]
+        except (OSError, ValueError):
+            return []
 
     def delete(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)

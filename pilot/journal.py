@@ -111,14 +111,14 @@ class Ledger:
         if before is not None and before != journal:
             self._remove_if_done(before)
 
-    def answered(self, journal: str, token: Token) -> None:
+    def answered(self, journal: str, tokens: list[Token]) -> None:
         waiting = self._waiting.get(journal)
-        if waiting is None or token not in waiting:
+        if waiting is None:
             return
-        waiting.discard(token)
+        waiting.difference_update(tokens)
         if waiting or journal in self._latest.values():
             with open(self._folder / (journal + _ANSWERED), "a") as file:
-                file.write(json.dumps(token) + "\n")
+                file.writelines(json.dumps(token) + "\n" for token in tokens)
         self._remove_if_done(journal)
 
     def _remove_if_done(self, journal: str) -> None:

@@ -1,6 +1,7 @@
 """Reports on their way to the WMS: in a journal first, sent in batches, done with when answered."""
 
 import asyncio
+from collections import defaultdict
 from itertools import islice
 from pathlib import Path
 
@@ -50,6 +51,7 @@ class Outbox:
     async def answered(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
         """Files of attempts that are no longer their job's are removed; then the reports are done with."""
         by_token = {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
+        done: list[Token] = []
         for report in batch:
             token = (report.id, report.attempt)
             answer = by_token.get(token)
@@ -58,17 +60,22 @@ class Outbox:
             if answer is ReportAnswer.STALE:
                 log.warning("report.stale", job=report.id, attempt=report.attempt, outcome=report.outcome)
                 await asyncio.to_thread(remove_files, report)
-            self._done(token)
+            done.append(token)
+        self._done(done)
 
     def refused(self, report: AttemptReport, reason: str) -> None:
         """The WMS cannot understand it: it is told to a person, and no longer holds up the others."""
         log.error("report.refused", job=report.id, attempt=report.attempt, reason=reason)
-        self._done((report.id, report.attempt))
+        self._done([(report.id, report.attempt)])
 
-    def _done(self, token: Token) -> None:
-        _, journal = self._reports.pop(token, (None, None))
-        if journal is not None:
-            self._ledger.answered(journal, token)
+    def _done(self, tokens: list[Token]) -> None:
+        by_journal: defaultdict[str, list[Token]] = defaultdict(list)
+        for token in tokens:
+            _, journal = self._reports.pop(token, (None, None))
+            if journal is not None:
+                by_journal[journal].append(token)
+        for journal, answered in by_journal.items():
+            self._ledger.answered(journal, answered)
         self._signal()
 
     def _signal(self) -> None:

@@ -32,7 +32,7 @@ class Listener:
 
 
 class SlotPool:
-    """``inherit``: file descriptors that the slots keep open. ``reap``: this process adopts orphans: those of dead slots are ended."""
+    """``inherit``: descriptors that the slots keep open. ``reap``: this process gets the orphans of dead slots, and ends them."""
 
     def __init__(self, settings: RunnerSettings, *, environment: Sequence[str], inherit: Sequence[int], reap: bool) -> None:
         self._settings = settings

@@ -9,8 +9,17 @@ from dms.domain.differences import KnownFile, SentFile
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import Connection
 
+ANYTHING_THERE = """
+-- Does the data set have any of these names, and does any file lie at these places? Nearly always not, so this is asked first.
+SELECT EXISTS (SELECT 1 FROM dataset_files WHERE dataset_uid = $1 AND name = ANY($2::text[])) AS names,
+    EXISTS (
+        SELECT 1 FROM unnest($3::uuid[], $4::text[]) AS sent (storage_id, path)
+        JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path AND r.state <> $5
+    ) AS places
+"""
+
 SELECT_KNOWN = """
--- Which of these names a data set has, with every place at which the file ever was.
+-- Files of these names, with every place at which each ever was.
 SELECT d.name, d.seq, f.size, f.checksum, array_agg(r.storage_id) AS storages, array_agg(r.path) AS paths
 FROM dataset_files d JOIN files f ON f.id = d.file_id JOIN replicas r ON r.file_id = f.id
 WHERE d.dataset_uid = $1 AND d.name = ANY($2::text[])
@@ -27,14 +36,15 @@ FOR SHARE OF r
 """
 
 INSERT_FILES = """
--- Files, their replicas and their places in the data set, in one statement.
+-- Files, their replicas, their places in the data set and the bytes they take up, in one statement.
 WITH sent AS MATERIALIZED (
     SELECT nextval('files_id_seq') AS id, t.*
     FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[])
         AS t (name, seq, size, checksum, storage_id, path, meta, origin)
 ),
 made AS (INSERT INTO files (id, size, checksum, meta, origin) SELECT id, size, checksum, meta, origin FROM sent),
-copies AS (INSERT INTO replicas (file_id, storage_id, path, state) SELECT id, storage_id, path, $10 FROM sent)
+copies AS (INSERT INTO replicas (file_id, storage_id, path, state) SELECT id, storage_id, path, $10 FROM sent),
+used AS (INSERT INTO storage_usage (storage_id, bytes) SELECT storage_id, sum(size) FROM sent GROUP BY storage_id)
 INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, name, seq, id FROM sent
 """
 
@@ -79,6 +89,13 @@ class ListedFile:
     origin: dict[str, Any] | None
     storage_id: UUID
     path: str
+
+
+async def anything_there(connection: Connection, uid: UUID, files: Sequence[SentFile]) -> tuple[bool, bool]:
+    """Is any of the names known in the data set; is any of the places taken?"""
+    names, storages, paths = [file.name for file in files], [file.storage_id for file in files], [file.path for file in files]
+    (row,) = await connection.fetch(ANYTHING_THERE, uid, names, storages, paths, ReplicaState.DELETED)
+    return row["names"], row["places"]
 
 
 async def known_files(connection: Connection, uid: UUID, names: Sequence[str]) -> dict[str, KnownFile]:

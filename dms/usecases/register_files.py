@@ -1,15 +1,14 @@
 """Adding files to a data set, in bulk."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 import asyncpg
 
 from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
-from dms.db.files import files_at, insert_files, known_files, link_files
-from dms.db.storages import add_usage, all_roots
+from dms.db.files import FileAt, anything_there, files_at, insert_files, known_files, link_files
+from dms.db.storages import all_roots
 from dms.domain.differences import FileDiffers, SentFile, new_files
 from dms.domain.facts import CompletenessDiffers, DatasetNotOpen, MoreThanComplete, UnknownDataset
 from dms.domain.places import OutsideStorages, Place, Root, place_of
@@ -74,7 +73,8 @@ async def _add(
 ) -> Registered:
     """The data set's row is locked. ``late``: take files for a data set that is being deleted, too."""
     uid, state = row.dataset.uid, row.dataset.state
-    known = await known_files(connection, uid, [file.name for file in sent]) if sent else {}
+    names_known, places_taken = await anything_there(connection, uid, sent) if sent else (False, False)
+    known = await known_files(connection, uid, [file.name for file in sent]) if names_known else {}
     fresh = new_files(sent, known)
     going = state in {DatasetState.DELETING, DatasetState.DELETED}
     if fresh and state is not DatasetState.OPEN and not (late and going):
@@ -82,7 +82,8 @@ async def _add(
     if not going:
         _require_complete(row, len(fresh), close_at)
     if fresh:
-        await _insert(connection, uid, fresh, ReplicaState.DELETING if going else ReplicaState.AVAILABLE)
+        there = await files_at(connection, [file.place for file in fresh]) if places_taken else {}
+        await _insert(connection, uid, fresh, there, ReplicaState.DELETING if going else ReplicaState.AVAILABLE)
     if fresh and going:
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
@@ -100,9 +101,10 @@ def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
         raise MoreThanComplete(uid, name, count=count, complete=complete)
 
 
-async def _insert(connection: Connection, uid: UUID, files: list[SentFile], state: ReplicaState) -> None:
-    there = await files_at(connection, [file.place for file in files])
-    new = [file for file in files if file.place not in there]
+async def _insert(
+    connection: Connection, uid: UUID, files: list[SentFile], there: Mapping[tuple[UUID, str], FileAt], state: ReplicaState
+) -> None:
+    """``there``: what lies at the files' places already."""
     shared: list[tuple[SentFile, int]] = []
     for file in files:
         if (found := there.get(file.place)) is None:
@@ -113,12 +115,8 @@ async def _insert(connection: Connection, uid: UUID, files: list[SentFile], stat
             known = f"{found.size} bytes, sha256:{found.checksum.hex()}"
             raise FileDiffers(file.name, f"content at {file.url} ({known})")
         shared.append((file, found.file_id))
-    if new:
+    if new := [file for file in files if file.place not in there]:
         await insert_files(connection, uid, new, state)
-        added: Counter[UUID] = Counter()
-        for file in new:
-            added[file.storage_id] += file.size
-        await add_usage(connection, added)
     if shared:
         await link_files(connection, uid, shared)
 

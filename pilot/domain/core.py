@@ -72,6 +72,11 @@ class PilotCore:
     def held(self, token: Token) -> bool:
         return token in self._jobs
 
+    @property
+    def tokens(self) -> list[Token]:
+        """All jobs it has."""
+        return list(self._jobs)
+
     def jobs_wanted(self, now: Now) -> int:
         """How many jobs to ask for now; 0: none. Small refills are put off while every slot has work."""
         ready = [slot for slot in self.slots if slot.ready]

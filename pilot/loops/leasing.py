@@ -39,5 +39,7 @@ async def lease_jobs(agent: Agent, session: Session, *, wait: float) -> None:
             continue
         pauses.reset()
         agent.tell(LeaseGranted(sent, lease))
-        if not lease.jobs:
+        if lease.jobs:
+            agent.note_held()
+        else:
             await asyncio.sleep(max(0.0, min(_SHORTEST_WAIT, sent + _SHORTEST_WAIT - now().tick)))

@@ -12,7 +12,7 @@ from pilot.journal import read_journals
 from pilot.outbox import remove_files, remove_urls
 from pilot.pauses import Pauses
 from pilot.session import Session
-from sluice.contracts.pilots import AttemptReport, Report, SignOff
+from sluice.contracts.pilots import AttemptReport, JobToken, Report, SignOff
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import ReportAnswer
 
@@ -50,6 +50,12 @@ def _collect(run: RunFolder) -> list[AttemptReport]:
     return reports
 
 
+def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
+    """Jobs it had and never began. Some may have been reported long ago: the WMS knows, and leaves those as they are."""
+    told = {(report.id, report.attempt) for report in reports}
+    return [JobToken(id=token[0], attempt=token[1]) for token in run.held() if token not in told]
+
+
 async def _send_all(reports: list[AttemptReport], run: RunFolder, session: Session) -> None:
     """Repeating it is fine: the WMS answers "already" to what it has."""
     stale = reports
@@ -59,7 +65,7 @@ async def _send_all(reports: list[AttemptReport], run: RunFolder, session: Sessi
             answers = await session.client.report(run.uid, Report(reports=reports[begin : begin + _MOST_A_CALL]))
             answered |= {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
         stale = [report for report in reports if answered.get((report.id, report.attempt)) is ReportAnswer.STALE]
-        await session.client.sign_off(run.uid, SignOff())
+        await session.client.sign_off(run.uid, SignOff(returned=_unstarted(run, reports)))
     except NotFound:
         log.warning("takeover.forgotten", run=str(run.uid), note="the WMS knows nothing of that run; its files are removed")
     for report in stale:

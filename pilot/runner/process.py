@@ -55,7 +55,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """``exit_code``: negative for a signal. ``memory`` in MiB (None: less than can be told), ``cpu`` and ``seconds`` in seconds."""
+    """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu`` and ``seconds`` in seconds."""
 
     exit_code: int
     cut: Cut | None
@@ -108,7 +108,7 @@ def run_program(program: Program, limits: Limits, control: Control, *, known: Ca
 
 
 def _peak_memory(usage: resource.struct_rusage, seen: float) -> float | None:
-    """MiB. A forked process counts this one's memory as its own until it has become the tool, so that less than that is unknown."""
+    """MiB. A forked process counts this one's memory as its own until it has become the tool: less than that is unknown."""
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return max(usage.ru_maxrss / 1024, seen) if usage.ru_maxrss > own else seen or None
 

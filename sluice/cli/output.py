@@ -1,6 +1,7 @@
 """What the command prints: tables for people, JSON for programs (``--json``)."""
 
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,9 @@ from rich.table import Table
 from sluice.contracts.problems import ServiceError
 
 #: Results go to standard output, everything said to the person beside it to standard error.
-out = Console(highlight=False, soft_wrap=True)
+#: Off a terminal lines are as long as they need to be.
+_WIDTH = None if sys.stdout.isatty() else 500
+out = Console(highlight=False, soft_wrap=True, width=_WIDTH)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 

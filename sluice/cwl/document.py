@@ -1,6 +1,5 @@
 """Finds the workflow in a document and makes it self-contained: tools in place, identifiers plain."""
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,9 +121,6 @@ def _refuse_other_files(document: Document, findings: Findings) -> None:
                         f"'{key}' names a {node['class'].lower()} outside this text, which no job will have; "
                         "give its text as 'contents', or install it with the tool",
                     )
-        for key, value in node.items():
-            if isinstance(value, float) and not math.isfinite(value):
-                findings.error(place_of(node, key), f"'{key}' is not a finite number")
 
 
 def canonical(document: Document, findings: Findings) -> None:

@@ -45,6 +45,8 @@ _OF_TOOLS = frozenset(
 )
 
 
+#: Cores, MiB or seconds.
+_MOST = 1_000_000_000
 _SINCE_V1_1 = frozenset({"InplaceUpdateRequirement", "LoadListingRequirement", "NetworkAccess", "ToolTimeLimit", "WorkReuse"})
 
 
@@ -188,6 +190,9 @@ class _Amounts:
             if value < 0 or (name == "cores" and value == 0):
                 self.findings.error(place_of(body, key), f"'{key}' must be greater than 0, not {value}")
                 return None
+            if value > _MOST:
+                self.findings.error(place_of(body, key), f"'{key}' is {value}, more than any machine has")
+                return None
             return float(value)
         return None
 
@@ -207,8 +212,8 @@ def _time_limit(step: Step, held: dict[str, Requirement], findings: Findings) ->
         return {}
     if isinstance(limit, bool) or not isinstance(limit, int | float):
         return {}
-    if limit < 0:
-        findings.error(place, f"a time limit is 0 (none) or greater, not {limit}")
+    if limit < 0 or limit > _MOST:
+        findings.error(place, f"a time limit is 0 (none) or greater, at most {_MOST} s, not {limit}")
         return {}
     if limit == 0:
         findings.warning(place, f"step '{step.name}' may run without end: a tool that hangs keeps its pilot busy for ever")

@@ -114,6 +114,11 @@ class _Builder:
                 case yaml.ScalarEvent():
                     place = _mark(event.start_mark)
                     value = self._scalar(event, place)
+                    if not _is_storable(value):
+                        self.findings.error(
+                            place, f"{event.value[:40]} is no number that can be worked with; quote it if it is text"
+                        )
+                        value = 0
                     if event.anchor:
                         self.anchors[event.anchor] = (value, 1)
                     self._count(1, place)
@@ -230,6 +235,11 @@ class _Container:
                     if key not in self.node:
                         self.node.lc.data[key] = other.lc.data[key]
                         self.node[key] = value
+
+
+def _is_storable(value: Any) -> bool:
+    """JSON knows no infinity, and databases no whole numbers of more than 64 bits."""
+    return math.isfinite(value) if isinstance(value, float) else not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
 
 
 _YAML_NAMES = {bool: "bool", int: "int", float: "float", type(None): "null", str: "str"}

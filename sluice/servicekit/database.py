@@ -1,6 +1,6 @@
 """A service's own PostgreSQL database: a pool, and transactions whose messages commit with them (invariant 2)."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -97,21 +97,36 @@ class Transaction:
 
 
 class Database:
-    """``source`` names the service in the messages it sends. ``on_send`` is called after a commit that left messages behind."""
+    """``source`` names the service in the messages it sends. ``on_send`` is called after a commit that left messages behind.
+    ``settings``: PostgreSQL's run-time parameters for its connections."""
 
-    def __init__(self, url: str, *, source: str, clock: Clock | None = None, max_connections: int = 8) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        source: str,
+        clock: Clock | None = None,
+        max_connections: int = 8,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.url = url
         self.source = source
         self.clock = clock or SystemClock()
         self.on_send: Callable[[], None] | None = None
         self._max_connections = max_connections
+        self._settings = dict(settings or {})
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
 
     async def start(self) -> None:
         """Raises ``NotAvailable`` when the server does not answer."""
         try:
             self._pool = await asyncpg.create_pool(
-                self.url, min_size=1, max_size=self._max_connections, init=_use_json, command_timeout=60
+                self.url,
+                min_size=1,
+                max_size=self._max_connections,
+                init=_use_json,
+                command_timeout=60,
+                server_settings=self._settings,
             )
         except LOST_CONNECTION as error:
             raise NotAvailable(f"the database of {self.source} does not answer: {error}", service=self.source) from error

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sluice.contracts.problems import PROBLEM_TYPE, Finding, NotAvailable, Problem, ServiceError, Unprocessable
 from sluice.servicekit.database import LOST_CONNECTION
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.openapi import PROBLEM_JSON, document_problems
+from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
 
 log = structlog.get_logger(__name__)
 
@@ -61,7 +61,7 @@ def create_app(name: str, routers: Sequence[APIRouter], *, health: Health, metri
         app.add_exception_handler(lost, _lost_connection)
     app.add_exception_handler(Exception, _unexpected)
     app.add_middleware(Timing, metrics=metrics)
-    document_problems(app)
+    complete_document(app)
     return app
 
 

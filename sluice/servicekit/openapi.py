@@ -1,15 +1,20 @@
-"""FastAPI documents error answers as plain JSON, and a 422 of its own form; here every error is a problem (RFC 9457)."""
+"""The OpenAPI document as FastAPI makes it, put right where it knows less than the code.
+
+It documents error answers as plain JSON, where they are problems (RFC 9457). The schema of a body that a route reads by itself is
+a document of its own, whose definitions belong to the components here.
+"""
 
 from typing import Any
 
 from fastapi import FastAPI
 
 PROBLEM_JSON = "application/problem+json"
-_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_COMPONENTS = "#/components/schemas/"
+_PROBLEM = {"$ref": f"{_COMPONENTS}Problem"}
 
 
-def document_problems(app: FastAPI) -> None:
-    """Makes the application's OpenAPI document say what it answers."""
+def complete_document(app: FastAPI) -> None:
+    """Makes the application's OpenAPI document say what it answers and takes."""
     made = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -17,12 +22,31 @@ def document_problems(app: FastAPI) -> None:
         for operations in document["paths"].values():
             for operation in operations.values():
                 for answer in operation["responses"].values():
-                    _mend(answer.get("content", {}))
+                    _name_problem(answer.get("content", {}))
+                for body in operation.get("requestBody", {}).get("content", {}).values():
+                    body["schema"] = _lift_definitions(body["schema"], document["components"]["schemas"])
         return document
 
     app.openapi = openapi  # type: ignore[method-assign] # FastAPI's own way to another document
 
 
-def _mend(content: dict[str, Any]) -> None:
+def _name_problem(content: dict[str, Any]) -> None:
     if content.get("application/json", {}).get("schema") == _PROBLEM:
         content[PROBLEM_JSON] = content.pop("application/json")
+
+
+def _lift_definitions(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    """The schema without ``$defs``, which go to the components."""
+    for name, definition in schema.get("$defs", {}).items():
+        components.setdefault(name, _refer(definition))
+    lifted: dict[str, Any] = _refer({key: value for key, value in schema.items() if key != "$defs"})
+    return lifted
+
+
+def _refer(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {
+            key: value.replace("#/$defs/", _COMPONENTS) if key == "$ref" and isinstance(value, str) else _refer(value)
+            for key, value in part.items()
+        }
+    return [_refer(item) for item in part] if isinstance(part, list) else part

@@ -1,10 +1,13 @@
 """Every route of every service says what it answers, when it goes well and when it does not."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scripts.docs.services import SERVICES, app_of
+from scripts.generate_docs import makers
 
 HEALTH = {"/healthz", "/readyz", "/metrics"}
 
@@ -66,3 +69,30 @@ def test_routes_with_an_id_can_answer_that_there_is_no_such_thing(service: str) 
         if "{" in path and "404" not in operation["responses"]
     ]
     assert not missing
+
+
+def references(document: Any) -> set[str]:
+    """Every ``$ref`` below."""
+    if isinstance(document, dict):
+        own = {document["$ref"]} if isinstance(document.get("$ref"), str) else set()
+        return own.union(*map(references, document.values()))
+    return set().union(*map(references, document)) if isinstance(document, list) else set()
+
+
+def unresolved(document: dict[str, Any]) -> set[str]:
+    """References that lead nowhere in the document."""
+    missing = set()
+    for reference in references(document):
+        place: Any = document
+        for part in reference.removeprefix("#/").split("/"):
+            place = place.get(part) if isinstance(place, dict) else None
+        if place is None:
+            missing.add(reference)
+    return missing
+
+
+@pytest.mark.parametrize("path", [path for path in makers() if path.suffix == ".json"], ids=str)
+def test_references_within_documents_lead_somewhere(path: Path) -> None:
+    document = json.loads(makers()[path]())
+    assert references(document)
+    assert not unresolved(document)

@@ -15,7 +15,7 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
 
 # Seconds; generous, because it only ends a test that has failed, but below the lease, which must not be what saves a message.
-DEADLINE = 20.0
+DEADLINE = 60.0
 
 
 class Broker(Protocol):

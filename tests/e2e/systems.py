@@ -13,7 +13,7 @@ from sluice.cli.up import start_detached, stop
 from sluice.embedded.home import Home, RunningSystem
 
 #: A lost pilot is noticed within seconds, so that tests need not wait for the default minute.
-QUICK_LEASES = {"SLUICE_WMS_LEASE": "3", "SLUICE_WMS_HEARTBEAT": "0.5"}
+QUICK_LEASES = {"SLUICE_WMS_LEASE": "6", "SLUICE_WMS_HEARTBEAT": "1"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ class ChainsSettings(ServiceSettings):
     period: float = Field(default=1.0, gt=0)
     #: Steps that one instance starts at the same time.
     start_batch: int = Field(default=16, ge=1)
-    #: How long one instance may be at the start of a step before another takes over.
-    start_hold: float = Field(default=60.0, ge=0)
+    #: How long one instance may be at the start of a step before another takes over (were it killed).
+    start_hold: float = Field(default=30.0, ge=0)
     #: Pause after a start that could not be completed, doubled each time …
     first_pause: float = Field(default=0.5, ge=0)
     #: … up to this one.

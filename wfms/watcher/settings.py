@@ -17,8 +17,8 @@ class WatcherSettings(ServiceSettings):
     port: int = 8084
     #: How often everything is looked at; events make it sooner.
     period: float = Field(default=2.0, gt=0)
-    #: How long one instance may be at a page of watches before another takes over.
-    hold: float = Field(default=60.0, ge=0)
+    #: How long one instance may be at a page of watches before another takes over (were it killed).
+    hold: float = Field(default=10.0, ge=0)
     #: A task that the WMS does not know after so long may never have been sent: the chain service is asked.
     unknown_after: float = Field(default=30.0, ge=0)
 

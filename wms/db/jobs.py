@@ -11,23 +11,38 @@ from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
 CLAIM_JOBS = statement("""
--- Due retries first, then jobs never leased, in order of seq and behind those taken already ($3). Both walk the index jobs_ready
--- from its first usable entry, however many jobs wait. MiB of the node: $5; seconds of the lease: $6.
-WITH due AS (
+-- Up to $2 jobs of task $1 for pilot $3 with $4 MiB, for a lease of $5: due retries first, then jobs never leased, in order of
+-- seq and behind those taken already. Both walk the index jobs_ready from its first usable entry, however many jobs wait.
+-- Where fewer come than are ready (some pause, or a stranger locked them), the next claim looks from the beginning.
+WITH task AS MATERIALIZED (
+    SELECT uid, ready, claimed_seq FROM tasks
+    WHERE uid = $1 AND ready > 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}') FOR NO KEY UPDATE
+), due AS (
     SELECT id FROM jobs
-    WHERE task_uid = $1 AND state = '{job.READY}' AND not_before > '-infinity' AND not_before <= now()
-        AND (ram IS NULL OR ram <= $5)
+    WHERE task_uid = (SELECT uid FROM task) AND state = '{job.READY}' AND not_before > '-infinity' AND not_before <= now()
+        AND (ram IS NULL OR ram <= $4)
     ORDER BY not_before, seq LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
 ), fresh AS (
     SELECT id FROM jobs
-    WHERE task_uid = $1 AND state = '{job.READY}' AND not_before = '-infinity' AND seq > $3
+    WHERE task_uid = (SELECT uid FROM task) AND state = '{job.READY}' AND not_before = '-infinity'
+        AND seq > (SELECT claimed_seq FROM task)
     ORDER BY seq LIMIT $2 - (SELECT count(*) FROM due) FOR NO KEY UPDATE SKIP LOCKED
+), claimed AS (
+    UPDATE jobs SET
+        state = '{job.LEASED}', attempt = attempt + 1, pilot = $3, leased_at = now(), lease_until = now() + $5, started_at = NULL,
+        not_before = now()
+    WHERE id = ANY(ARRAY(SELECT id FROM due UNION ALL SELECT id FROM fresh))
+    RETURNING id, attempt, seq, inputs::text AS inputs, ram
+), counted AS (
+    UPDATE tasks AS t SET
+        ready = t.ready - c.jobs, leased = t.leased + c.jobs,
+        claimed_seq = CASE WHEN c.jobs = least($2, task.ready) THEN greatest(task.claimed_seq, c.last) ELSE -1 END,
+        served_at = CASE WHEN c.jobs > 0 THEN now() ELSE t.served_at END,
+        started_at = CASE WHEN c.jobs > 0 THEN coalesce(t.started_at, now()) END
+    FROM task, (SELECT count(*) AS jobs, max(seq) FILTER (WHERE attempt = 1) AS last FROM claimed) AS c
+    WHERE t.uid = task.uid AND (c.jobs > 0 OR t.claimed_seq >= 0)
 )
-UPDATE jobs SET
-    state = '{job.LEASED}', attempt = attempt + 1, pilot = $4, leased_at = now(), lease_until = now() + $6, started_at = NULL,
-    not_before = now()
-WHERE id = ANY(ARRAY(SELECT id FROM due UNION ALL SELECT id FROM fresh))
-RETURNING id, attempt, seq, inputs::text AS inputs, ram
+SELECT * FROM claimed ORDER BY seq
 """)
 
 SELECT_IN_FLIGHT = statement("""
@@ -72,8 +87,10 @@ WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}') AND 
 """)
 
 END_ATTEMPTS = statement("""
--- Moves the jobs and writes down the attempts. Guarded by attempt and state: the number of rows is what the caller expects, or it
--- rolls back. Times are the database's; duration is the only thing taken from a pilot's clock.
+-- Moves the jobs and writes down the attempts ($1), changes the tasks' counters by differences ($2), so that their CHECKs catch
+-- whatever would not add up, and counts for the pilot that reported ($3: uid or NULL; $4, $5: finished, failed). Guarded by
+-- attempt and state: the caller expects a number of jobs moved, and rolls back on another. Times are the database's; a duration
+-- is the only thing taken from a pilot's clock.
 WITH ended AS (
     SELECT * FROM jsonb_to_recordset($1) AS e(
         id bigint, attempt int, state text, failures int, losses int, ram bigint, delay double precision,
@@ -87,15 +104,30 @@ WITH ended AS (
         CASE WHEN duration IS NULL THEN started_at ELSE greatest(leased_at, now() - make_interval(secs => duration)) END,
         outcome, reported, exit_code, error_class, message, peak_memory, cpu_seconds, log_url
     FROM ended
+), moved AS (
+    UPDATE jobs AS j SET
+        state = e.state, failures = e.failures, losses = e.losses, ram = coalesce(e.ram, j.ram),
+        not_before = now() + make_interval(secs => e.delay), lease_until = NULL,
+        pilot = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE j.pilot END,
+        ended_at = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE now() END,
+        error_class = e.error_class, message = e.message
+    FROM ended AS e
+    WHERE j.id = e.id AND j.attempt = e.attempt AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
+    RETURNING 1
+), counted AS (
+    UPDATE tasks AS t SET
+        ready = t.ready + d.ready, leased = t.leased + d.leased, running = t.running + d.running,
+        finished = t.finished + d.finished, failed = t.failed + d.failed, canceled = t.canceled + d.canceled,
+        held = t.held + d.held, failed_attempts = t.failed_attempts + d.failed_attempts,
+        errors = d.errors, registered = d.registered
+    FROM jsonb_to_recordset($2) AS d(
+        uid uuid, ready int, leased int, running int, finished int, failed int, canceled int, held int,
+        failed_attempts int, errors jsonb, registered jsonb)
+    WHERE t.uid = d.uid
+), credited AS (
+    UPDATE pilots SET finished = finished + $4, failed = failed + $5, seen_at = now() WHERE uid = $3
 )
-UPDATE jobs AS j SET
-    state = e.state, failures = e.failures, losses = e.losses, ram = coalesce(e.ram, j.ram),
-    not_before = now() + make_interval(secs => e.delay), lease_until = NULL,
-    pilot = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE j.pilot END,
-    ended_at = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE now() END,
-    error_class = e.error_class, message = e.message
-FROM ended AS e
-WHERE j.id = e.id AND j.attempt = e.attempt AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
+SELECT count(*) FROM moved
 """)
 
 CANCEL_IN_FLIGHT = statement("""
@@ -157,9 +189,10 @@ class JobInFlight:
 
 
 async def claim_jobs(
-    connection: Connection, task_uid: UUID, *, jobs: int, after_seq: int, pilot: UUID, ram: int, lease: float
+    connection: Connection, task_uid: UUID, *, jobs: int, pilot: UUID, ram: int, lease: timedelta
 ) -> list[ClaimedJob]:
-    rows = await connection.fetch(CLAIM_JOBS, task_uid, jobs, after_seq, pilot, ram, timedelta(seconds=lease))
+    """In order of seq. One statement, and so one transaction of its own where none is open."""
+    rows = await connection.fetch(CLAIM_JOBS, task_uid, jobs, pilot, ram, lease)
     return [ClaimedJob(task_uid=task_uid, **row) for row in rows]
 
 

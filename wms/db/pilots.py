@@ -9,6 +9,8 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
+from wms.db.tasks import demand_of
+from wms.domain.matching import Demand
 
 UPSERT_PILOT = statement("""
 -- A repeated registration is the same pilot, started again: active, and with its present resources.
@@ -26,7 +28,21 @@ UPDATE pilots SET
 WHERE uid = $1 RETURNING state, resources
 """)
 
-COUNT_RESULTS = "UPDATE pilots SET finished = finished + $2, failed = failed + $3, seen_at = now() WHERE uid = $1 RETURNING uid"
+TOUCH_AND_LOOK = statement("""
+-- The same, and the tasks that have ready jobs: one row each, or one without a task; the node is told in the first.
+WITH seen AS (
+    UPDATE pilots SET
+        seen_at = now(),
+        state = CASE WHEN state = '{pilot.LOST}' THEN CASE WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
+            ELSE state END
+    WHERE uid = $1 RETURNING state, resources
+)
+SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS node,
+    t.uid, t.rank, t.created_at, t.ready, t.cores, t.ram, t.disk, t.device_type
+FROM seen AS s LEFT JOIN tasks AS t ON t.state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND t.ready > 0
+""")
+
+SEE_PILOT = "UPDATE pilots SET seen_at = now() WHERE uid = $1 RETURNING uid"
 
 DRAIN_PILOT = statement("""
 UPDATE pilots SET drain = true, state = CASE WHEN state = '{pilot.ACTIVE}' THEN '{pilot.DRAINING}' ELSE state END
@@ -79,3 +95,11 @@ async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
     """Notes that the pilot is there. Raises ``NotFound``."""
     row = require_pilot(uid, await connection.fetchrow(TOUCH_PILOT, uid))
     return SeenPilot(PilotState(row["state"]), NodeResources.model_validate(row["resources"]))
+
+
+async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, list[Demand]]:
+    """Notes that the pilot is there; gives the tasks that have ready jobs. Raises ``NotFound``."""
+    rows = await connection.fetch(TOUCH_AND_LOOK, uid)
+    first = require_pilot(uid, rows[0] if rows else None)
+    seen = SeenPilot(PilotState(first["pilot_state"]), NodeResources.model_validate(first["node"]))
+    return seen, [demand_of(row) for row in rows if row["uid"] is not None]

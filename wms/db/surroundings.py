@@ -15,9 +15,10 @@ SELECT count(*) AS paused, extract(epoch FROM min(not_before) - now())::float AS
 WHERE task_uid = $1 AND state = '{job.READY}' AND not_before > now()
 """)
 
-SELECT_PAUSE = statement("""
-SELECT extract(epoch FROM not_before - now())::float FROM jobs
-WHERE id = $1 AND state = '{job.READY}' AND not_before > now()
+SELECT_READY = statement("""
+-- Of a ready job: seconds until it may be leased (negative: it may), and its own need of memory if it has one.
+SELECT extract(epoch FROM greatest(not_before, now() - interval '1 day') - now())::float AS pause, ram FROM jobs
+WHERE id = $1 AND state = '{job.READY}'
 """)
 
 

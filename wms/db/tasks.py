@@ -32,7 +32,7 @@ WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
 """)
 
 _LOCKED = """
-uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, claimed_seq, errors, registered
+uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, errors, registered
 """
 
 LOCK_TASKS = f"""
@@ -45,27 +45,6 @@ SELECT {_LOCKED} FROM tasks
 WHERE uid = ANY(ARRAY(SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[])))
 ORDER BY uid FOR NO KEY UPDATE
 """  # noqa: S608 - column names only
-
-ADD_TO_COUNTS = """
--- Differences, so that the CHECKs catch whatever would not add up.
-UPDATE tasks AS t SET
-    ready = t.ready + d.ready, leased = t.leased + d.leased, running = t.running + d.running,
-    finished = t.finished + d.finished, failed = t.failed + d.failed, canceled = t.canceled + d.canceled,
-    held = t.held + d.held, failed_attempts = t.failed_attempts + d.failed_attempts,
-    errors = d.errors, registered = d.registered
-FROM jsonb_to_recordset($1) AS d(
-    uid uuid, ready int, leased int, running int, finished int, failed int, canceled int, held int,
-    failed_attempts int, errors jsonb, registered jsonb)
-WHERE t.uid = d.uid
-"""
-
-COUNT_LEASED = """
-UPDATE tasks AS t SET
-    ready = t.ready - d.jobs, leased = t.leased + d.jobs, claimed_seq = d.claimed_seq,
-    served_at = now(), started_at = coalesce(t.started_at, now())
-FROM jsonb_to_recordset($1) AS d(uid uuid, jobs int, claimed_seq bigint)
-WHERE t.uid = d.uid
-"""
 
 END_TASK = statement("""
 -- Everything that is open becomes canceled, in the same row as the final state.
@@ -85,7 +64,6 @@ class LockedTask:
     chain_uid: UUID
     state: TaskState
     counts: Counts
-    claimed_seq: int
     errors: dict[str, int]
     registered: dict[str, int]
 
@@ -97,7 +75,6 @@ def _locked(row: Any) -> LockedTask:
         chain_uid=row["chain_uid"],
         state=TaskState(row["state"]),
         counts=counts,
-        claimed_seq=row["claimed_seq"],
         errors=row["errors"],
         registered=row["registered"],
     )
@@ -125,8 +102,20 @@ async def insert_task(connection: Connection, task: Task) -> bool:
 
 async def demands(connection: Connection) -> list[Demand]:
     """Tasks that have ready jobs."""
-    rows = await connection.fetch(SELECT_DEMANDS)
-    return [Demand(**{**row, "device_type": DeviceType(row["device_type"])}) for row in rows]
+    return [demand_of(row) for row in await connection.fetch(SELECT_DEMANDS)]
+
+
+def demand_of(row: Any) -> Demand:
+    return Demand(
+        uid=row["uid"],
+        rank=row["rank"],
+        created_at=row["created_at"],
+        ready=row["ready"],
+        cores=row["cores"],
+        ram=row["ram"],
+        disk=row["disk"],
+        device_type=DeviceType(row["device_type"]),
+    )
 
 
 async def lock_tasks(connection: Connection, uids: Iterable[UUID]) -> dict[UUID, LockedTask]:

@@ -42,13 +42,6 @@ def order(demands: Iterable[Demand]) -> list[Demand]:
     return sorted(demands, key=lambda demand: (-demand.rank, demand.created_at, demand.uid))
 
 
-def choose(demands: Iterable[Demand], node: NodeResources, *, jobs: int) -> list[Demand]:
-    """The first tasks, in order, that together have ``jobs`` ready jobs for the node (fewer if there are no more)."""
-    chosen: list[Demand] = []
-    for demand in order(demands):
-        if jobs <= 0:
-            break
-        if misfit(demand, node) is None:
-            chosen.append(demand)
-            jobs -= demand.ready
-    return chosen
+def choose(demands: Iterable[Demand], node: NodeResources) -> list[Demand]:
+    """The tasks whose jobs the node can run, best first: it is given jobs of the first, then of the next, until it has enough."""
+    return order(demand for demand in demands if misfit(demand, node) is None)

@@ -31,7 +31,7 @@ async def expire_leases(workload: Workload) -> bool:
         flying = await jobs_in_flight(tx.connection, expired)
         known = await workload.tasks.get(tx.connection, locked)
         lost = [_lost(known[job.task_uid], job, workload) for job in flying.values()]
-        settled = await settle_attempts(tx, locked, known, lost)
+        settled = await settle_attempts(tx, locked, known=known, attempts=lost)
     settled.announce(workload)
     workload.metrics.expired.inc(len(lost))
     return len(ids) == BATCH

@@ -1,11 +1,13 @@
 """Says why a task or a job does not run, or why it ended as it did."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.tasks import Explanation
 from wms.db.reading import job_with_attempts, task_status
-from wms.db.surroundings import SELECT_PAUSE, surroundings
+from wms.db.surroundings import SELECT_READY, surroundings
 from wms.domain import sentences
+from wms.domain.matching import Demand
 from wms.usecases.workload import Workload
 
 
@@ -22,6 +24,14 @@ async def explain_job(workload: Workload, job_id: int) -> Explanation:
         job = await job_with_attempts(connection, job_id)
         status = await task_status(connection, job.task_uid)
         known = (await workload.tasks.get(connection, [job.task_uid]))[job.task_uid]
-        pause = await connection.fetchval(SELECT_PAUSE, job_id)
+        ready = await connection.fetchrow(SELECT_READY, job_id)
         around = await surroundings(connection, job.task_uid)
+    if ready is not None and ready["ram"] is not None:
+        around = replace(around, demands=[_own(demand, job.task_uid, ready["ram"]) for demand in around.demands])
+    pause = None if ready is None else ready["pause"]
     return Explanation(text=sentences.explain_job(job, status, retry=known.task.retry, next_in=pause, around=around))
+
+
+def _own(demand: Demand, uid: UUID, ram: int) -> Demand:
+    """The task's demand as this job has it, which asked for more memory than its task."""
+    return replace(demand, ram=ram) if demand.uid == uid else demand

@@ -45,10 +45,17 @@ async def lease_jobs(
     while True:
         version = workload.signal.version
         async with workload.database.connection() as connection:
-            seen = await touch_pilot(connection, pilot)
-        if seen.state is not PilotState.ACTIVE:
-            return Leased(workload.terms.lease, drain=True)
-        leased = await _lease_now(workload, pilot, request, node=seen.resources)
+            seen, demands = await touch_and_look(connection, pilot)
+            if seen.state is not PilotState.ACTIVE:
+                return Leased(workload.terms.lease, drain=True)
+            leased = Leased(workload.terms.lease)
+            for demand in choose(demands, seen.resources):
+                if (wanted := request.jobs - len(leased.jobs)) == 0:
+                    break
+                leased.jobs += await claim_jobs(
+                    connection, demand.uid, jobs=wanted, pilot=pilot, ram=seen.resources.ram, lease=workload.terms.span
+                )
+            leased.tasks = await _unknown(connection, workload, leased.jobs, request.known_tasks)
         left = deadline - loop.time()
         if leased.jobs or left <= 0:
             workload.metrics.leased.inc(len(leased.jobs))
@@ -59,51 +66,7 @@ async def lease_jobs(
             return leased
 
 
-async def _lease_now(workload: Workload, pilot: UUID, request: LeaseRequest, *, node: NodeResources) -> Leased:
-    """Rounds, each a transaction of its own over the best tasks not looked at yet, until the request is filled."""
-    leased = Leased(workload.terms.lease)
-    async with workload.database.connection() as connection:
-        left = await demands(connection)
-    while left and len(leased.jobs) < request.jobs:
-        chosen = choose(left, node, jobs=request.jobs - len(leased.jobs))[:MAX_TASKS]
-        if not chosen:
-            break
-        tried = {demand.uid for demand in chosen}
-        left = [demand for demand in left if demand.uid not in tried]
-        async with workload.database.transaction() as tx:
-            jobs = await _claim(tx, workload, chosen, pilot=pilot, jobs=request.jobs - len(leased.jobs), ram=node.ram)
-            leased.jobs += jobs
-            leased.tasks += await _unknown(tx, workload, jobs, request.known_tasks)
-    return leased
-
-
-async def _claim(
-    tx: Transaction, workload: Workload, chosen: list[Demand], *, pilot: UUID, jobs: int, ram: int
-) -> list[ClaimedJob]:
-    locked = await lock_tasks(tx.connection, [demand.uid for demand in chosen])
-    claimed: list[ClaimedJob] = []
-    counts: list[dict[str, Any]] = []
-    for demand in chosen:
-        task, wanted = locked[demand.uid], jobs - len(claimed)
-        if wanted == 0:
-            break
-        if task.counts.ready == 0:
-            continue
-        got = await claim_jobs(
-            tx.connection, task.uid, jobs=wanted, after_seq=task.claimed_seq, pilot=pilot, ram=ram, lease=workload.terms.lease
-        )
-        # Fewer than expected (some pause, or were locked by a stranger): the next claim looks from the beginning.
-        filled = len(got) == min(wanted, task.counts.ready)
-        last = max((job.seq for job in got if job.attempt == 1), default=task.claimed_seq) if filled else -1
-        if got or last != task.claimed_seq:
-            counts.append({"uid": task.uid, "jobs": len(got), "claimed_seq": last})
-        claimed += sorted(got, key=lambda job: job.seq)
-    if counts:
-        await tx.connection.execute(COUNT_LEASED, counts)
-    return claimed
-
-
 async def _unknown(tx: Transaction, workload: Workload, jobs: list[ClaimedJob], known_tasks: Collection[UUID]) -> list[KnownTask]:
     uids = {job.task_uid for job in jobs}
-    known = await workload.tasks.get(tx.connection, uids)
+    known = await workload.tasks.get(connection, uids)
     return [known[uid] for uid in uids - set(known_tasks)]

@@ -8,7 +8,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.servicekit.database import Connection
 from wms.db.jobs import SELECT_ENDED, JobInFlight, jobs_in_flight
 from wms.db.known_tasks import KnownTask
-from wms.db.pilots import COUNT_RESULTS, require_pilot
+from wms.db.pilots import SEE_PILOT, require_pilot
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.outputs import Fault, check_report, log_file, output_files
 from wms.usecases.settle_attempts import EndedAttempt, attempt_verdict, settle_attempts
@@ -30,11 +30,10 @@ async def report_attempts(workload: Workload, pilot: UUID, reports: Sequence[Att
         known = await workload.tasks.get(connection, locked)
         mine = {key: job for key in first if (job := flying.get(key[0])) and (job.attempt, job.pilot) == (key[1], pilot)}
         ended = [_ended(known[job.task_uid], job, first[key], losses=workload.terms.losses) for key, job in mine.items()]
-        settled = await settle_attempts(tx, locked, known, ended)
+        if not ended:
+            require_pilot(pilot, await connection.fetchrow(SEE_PILOT, pilot))
+        settled = await settle_attempts(tx, locked, known=known, attempts=ended, pilot=pilot)
         before = await _reported_before(connection, pilot, first.keys() - mine.keys())
-        good = sum(attempt.outcome is AttemptOutcome.FINISHED for attempt in ended)
-        bad = sum(attempt.outcome is AttemptOutcome.FAILED for attempt in ended)
-        require_pilot(pilot, await connection.fetchrow(COUNT_RESULTS, pilot, good, bad))
     settled.announce(workload)
     answers = [_answer(report, mine=mine, before=before) for report in reports]
     workload.metrics.stale.inc(sum(answer.answer is ReportAnswer.STALE for answer in answers))

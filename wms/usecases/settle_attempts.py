@@ -12,7 +12,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, TaskSt
 from sluice.servicekit.database import Transaction
 from wms.db.jobs import END_ATTEMPTS, NOTIFY_READY, JobInFlight
 from wms.db.known_tasks import KnownTask
-from wms.db.tasks import ADD_TO_COUNTS, LockedTask
+from wms.db.tasks import LockedTask
 from wms.domain.boundary import Counts, Ending, ending
 from wms.domain.retry_rules import History, Limits, Verdict, after_error, after_return, after_success
 from wms.domain.transitions import JOB_MOVES, require_move
@@ -85,11 +85,16 @@ class Settled:
 
 
 async def settle_attempts(
-    tx: Transaction, locked: Mapping[UUID, LockedTask], known: Mapping[UUID, KnownTask], attempts: Sequence[EndedAttempt]
+    tx: Transaction,
+    locked: Mapping[UUID, LockedTask],
+    *,
+    known: Mapping[UUID, KnownTask],
+    attempts: Sequence[EndedAttempt],
+    pilot: UUID | None = None,
 ) -> Settled:
     """Precondition: the tasks' rows are locked by ``tx`` and the jobs were read under that lock.
 
-    Effect: jobs moved, attempts written, counters changed, files promised to the DMS, and tasks that are decided by it ended.
+    ``pilot``: who reported them, for its own counters. Effect: jobs moved, attempts written, counters changed, files promised to the DMS, and tasks that are decided by it ended.
     Messages: ``dms.files``, one per data set; those of ``end_task``. Raises ``LostGuard``, ``IllegalMove``.
     """
     settled = Settled(attempts=attempts)
@@ -97,17 +102,24 @@ async def settle_attempts(
         return settled
     for attempt in attempts:
         require_move(JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}")
-    status = await tx.connection.execute(END_ATTEMPTS, [_attempt_row(attempt) for attempt in attempts])
-    if (moved := int(status.split()[-1])) != len(attempts):
-        raise LostGuard(len(attempts), moved)
-    settled.delays = {a.verdict.delay for a in attempts if a.verdict.state is JobState.READY}
-    if 0.0 in settled.delays:
-        await tx.connection.execute(NOTIFY_READY)
     by_task: dict[UUID, list[EndedAttempt]] = defaultdict(list)
     for attempt in attempts:
         by_task[attempt.job.task_uid].append(attempt)
     changes = {uid: _Change.of(locked[uid], ended) for uid, ended in by_task.items()}
-    await tx.connection.execute(ADD_TO_COUNTS, [change.row() for change in changes.values()])
+    outcomes = Counter(attempt.outcome for attempt in attempts)
+    moved = await tx.connection.fetchval(
+        END_ATTEMPTS,
+        [_attempt_row(attempt) for attempt in attempts],
+        [change.row() for change in changes.values()],
+        pilot,
+        outcomes[AttemptOutcome.FINISHED],
+        outcomes[AttemptOutcome.FAILED],
+    )
+    if moved != len(attempts):
+        raise LostGuard(len(attempts), moved)
+    settled.delays = {a.verdict.delay for a in attempts if a.verdict.state is JobState.READY}
+    if 0.0 in settled.delays:
+        await tx.connection.execute(NOTIFY_READY)
     for uid, change in changes.items():
         await _conclude(tx, change, known[uid], settled)
     return settled

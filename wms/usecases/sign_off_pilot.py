@@ -37,6 +37,6 @@ async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[Job
             for job in flying.values()
             if job.pilot == pilot and (job.id, job.attempt) in tokens
         ]
-        settled = await settle_attempts(tx, locked, known, ended)
+        settled = await settle_attempts(tx, locked, known=known, attempts=ended)
         require_pilot(pilot, await tx.connection.fetchrow(SIGN_OFF_PILOT, pilot, PilotState.GONE))
     settled.announce(workload)

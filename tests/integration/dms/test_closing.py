@@ -72,8 +72,6 @@ async def test_a_reader_with_a_cursor_misses_none_of_those_that_close_at_once(dm
     closing: list[asyncio.Task[Any]] = [asyncio.create_task(close_counted())]
     for number, uid in enumerate(plain):
         closing.append(asyncio.create_task(close_dataset(instances[number % 2], uid, files=None)))
-        asyncio.create_task(close_dataset(instances[number % 2], uid, files=None)) for number, uid in enumerate(plain)
-    ]
     seen: list[UUID] = []
     after: str | None = None
     while True:

@@ -63,7 +63,8 @@ class Neighbours:
             chain = Chain(
                 uid=uuid4(), state=ChainState.IN_PROGRESS, template_id=new.template_id, template_name=new.template_name,
                 template_version=new.template_version, dataset_uid=new.dataset.uid, dataset_name=new.dataset.name,
-                params=new.params, created_at=CLOCK.now(), steps=[ChainStep(name=step.name, state=StepState.PENDING) for step in new.plan.steps],
+                params=new.params, created_at=CLOCK.now(),
+                steps=[ChainStep(name=step.name, state=StepState.PENDING) for step in new.plan.steps],
                 datasets=[],
             )  # fmt: skip
             self.chains[chain.uid] = chain

@@ -99,9 +99,7 @@ async def test_uploading_by_the_form(operator: Operator, spd_text: str) -> None:
     assert "nothing was changed" in (await operator.http.get("/templates/spd")).text
 
 
-async def test_a_refused_upload_shows_each_finding_at_its_line_and_keeps_what_was_typed(
-    operator: Operator, spd_text: str
-) -> None:
+async def test_a_refused_upload_shows_findings_at_their_lines_and_keeps_what_was_typed(operator: Operator, spd_text: str) -> None:
     bad = spd_text.replace("scatter: hits", "scatter: hitz", 1) + "# </textarea><script>alert(1)</script>\n"
     token = token_of(await operator.http.get("/templates"))
     page = await operator.http.post("/templates", data={"csrf_token": token, "name": "my-name", "cwl": bad})

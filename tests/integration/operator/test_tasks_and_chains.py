@@ -13,6 +13,7 @@ from sluice.contracts.states import ChainState, DatasetState, JobState, StepStat
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import LOG, Scene
+from wfms.operator.usecases.pass_on import PassedOn, pass_on
 
 
 @pytest.fixture
@@ -89,16 +90,14 @@ async def test_what_others_answer_is_passed_on(operator: Operator, scene: Scene)
 
 
 async def test_a_service_that_does_not_answer_is_named(operator: Operator, scene: Scene) -> None:
-    async def dead(scope: object, receive: object, send: object) -> None:
-        raise httpx.ConnectError("connection refused")
+    async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as nobody:
+        with pytest.raises(NotAvailable, match="the service wms does not answer"):
+            await pass_on(nobody, "wms", PassedOn("GET", "/api/v1/pilots", "", b"", ""))
 
-    operator.links.apps["wms"] = dead
-    task = next(iter(operator.neighbours.tasks))
-    answer = await operator.http.get(f"/api/v1/tasks/{task}/explain")
-    assert answer.status_code == 503
-    assert "wms" in answer.json()["detail"]
-    with pytest.raises(NotAvailable):
-        await operator.client.pilots()
+    async def broken(scope: object, receive: object, send: object) -> None:
+        raise OSError("the disk is gone")
+
+    operator.links.apps["wms"] = broken
     page = await operator.http.get("/")
     assert page.status_code == 200, "the overview goes on with what is known"
     assert "The WMS does not answer" in page.text

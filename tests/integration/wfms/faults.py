@@ -1,5 +1,6 @@
 """Faults on purpose: a process that dies between any two lines, and services that do not answer."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,11 +15,14 @@ class Crash(BaseException):
 
 
 class Fuse:
-    """Counts the places passed; at place ``at`` everything ends (and stays ended). None: never."""
+    """Counts the places passed; at place ``at`` everything ends (and stays ended). None: never.
+
+    ``stops``: the work is canceled there instead, as when its service is stopped: what clears up still runs."""
 
     def __init__(self, at: int | None = None) -> None:
         self.at = at
         self.passed = 0
+        self.stops = False
 
     @property
     def blown(self) -> bool:
@@ -26,7 +30,9 @@ class Fuse:
 
     def place(self) -> None:
         self.passed += 1
-        if self.blown:
+        if self.stops and self.passed == self.at:
+            raise asyncio.CancelledError
+        if self.blown and not self.stops:
             raise Crash
 
 

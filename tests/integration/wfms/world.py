@@ -51,7 +51,6 @@ from wfms.watcher.usecases.follow_watches import FollowRules, FollowWatches
 
 NONE = timedelta(0)
 SERVICES = ("wfms.chains", "wfms.watcher", "wfms.intake")
-RULES = StartRules(hold=NONE, first_pause=NONE, longest_pause=NONE)
 
 #: Package of revisions → URL of a fresh database that has them.
 MakeMigrated = Callable[[str], Awaitable[str]]
@@ -73,6 +72,8 @@ class World:
     deletions: list[UUID] = field(default_factory=list)
     fuse: Fuse = field(default_factory=Fuse)
     http: dict[str, FragileHttp] = field(default_factory=dict)
+    #: How long a dead instance keeps the others off.
+    hold: timedelta = NONE
 
     async def open(self, make_migrated: MakeMigrated) -> None:
         for name in SERVICES:
@@ -132,7 +133,8 @@ class World:
     # The cranks: one tick of each loop.
 
     async def start_steps(self) -> bool:
-        return await StartSteps(self.databases["wfms.chains"], dms=self.dms, watcher=self.watcher, rules=RULES)()
+        rules = StartRules(hold=self.hold, first_pause=NONE, longest_pause=NONE)
+        return await StartSteps(self.databases["wfms.chains"], dms=self.dms, watcher=self.watcher, rules=rules)()
 
     async def stop_tasks(self) -> bool:
         return await stop_tasks(self.databases["wfms.chains"], self.wms_client, again=NONE)
@@ -144,7 +146,7 @@ class World:
         return await hand_over_releases(self.databases["wfms.chains"], self.watcher)
 
     async def follow(self) -> bool:
-        rules = FollowRules(hold=NONE, unknown_after=NONE)
+        rules = FollowRules(hold=self.hold, unknown_after=NONE)
         follow = FollowWatches(self.databases["wfms.watcher"], wms=self.wms_client, dms=self.dms, chains=self.chains, rules=rules)
         return await follow()
 
@@ -152,7 +154,7 @@ class World:
         return await take_in_datasets(self.databases["wfms.intake"], dms=self.dms, operator=self.operator, page=page)
 
     async def hand_over_datasets(self) -> bool:
-        return await hand_over_datasets(self.databases["wfms.intake"], self.chains, hold=NONE, longest_pause=NONE)
+        return await hand_over_datasets(self.databases["wfms.intake"], self.chains, hold=self.hold, longest_pause=NONE)
 
     async def deliver(self) -> None:
         """What the outboxes hold reaches its queue's consumer."""

@@ -10,7 +10,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewDataset, NewFile
 from sluice.contracts.plan import Boundary, MergeGroups
-from sluice.contracts.states import JobState, TaskMode, TaskState
+from sluice.contracts.states import DatasetType, JobState, TaskMode, TaskState
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import CHECKSUM, Stage, make_task
 from wms.usecases.accept_task import accept_task
@@ -19,7 +19,8 @@ from wms.usecases.split_task import split_waiting_tasks
 
 
 async def make_dataset(dms: DmsClient, folder: Path, *, files: int, close: bool = True, seqs: list[int] | None = None) -> UUID:
-    dataset = await dms.register_dataset(NewDataset(name=f"d-{uuid4()}"))
+    kind = DatasetType.INPUT if files else DatasetType.INTERMEDIATE  # an input without files cannot be closed
+    dataset = await dms.register_dataset(NewDataset(name=f"d-{uuid4()}", type=kind))
     new = [
         NewFile(seq=seq, name=f"f{n:05}", size=100 + n % 7, checksum=CHECKSUM, url=f"file://{folder}/{n}", meta={"n": n})
         for n, seq in enumerate(seqs or range(files))

@@ -86,6 +86,8 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "required container": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ¦DockerRequirement: {dockerPull: x}\n  join")], ["containers are not supported yet"]),
     "unknown requirement": ([("ToolTimeLimit: {timelimit: 10}\n  join", "¦ToolTimeLimt: {timelimit: 10}\n  join")], ["did you mean 'ToolTimeLimit'?"]),
     "negative amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {¦ramMin: -1}\n  join")], ["must be greater than 0"]),
+    "infinite amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {ramMin: ¦1e999}\n  join")], ["no number that can be worked with"]),
+    "more than there is": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {¦timelimit: 10000000000}\n  join")], ["at most 1000000000 s"]),
     "value of the wrong type": ([("baseCommand: cat", "baseCommand: cat\n      successCodes: [0, ¦x]")], ["is not int"]),
     "import": ([("inputs:\n        parts: File[]", "inputs:\n        parts: {¦$import: types.yml}")], ["reads another file"]),
     "file outside": ([("note: string?\n      outputs", "note: string?\n        extra: {type: File, default: {class: File, ¦location: /etc/passwd}}\n      outputs")], ["outside this text"]),

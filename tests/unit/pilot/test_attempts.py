@@ -21,8 +21,7 @@ _next = iter(range(100, 10_000))
 
 def python(code: str, **fields: Any) -> dict[str, Any]:
     """A tool that runs Python code; ``sys.argv[1]`` is the input's path."""
-    arguments = [{"valueFrom": code, "position": 1, "shellQuote": False}, {"valueFrom": "$(inputs.f.path)", "position": 2}]
-    return tool([sys.executable, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"] or arguments, **fields)
+    return tool([sys.executable, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"], **fields)
 
 
 def run(runner: Runner, task_: PilotTask, inputs: list[InputFile], *, seq: int = 0, attempt: int = 1) -> AttemptReport:
@@ -240,7 +239,7 @@ def test_too_much_memory(runner: Runner, root: Path) -> None:
     report = run(runner, task_, [input_file(root / "in" / "a.dat")])
     assert failed(report)[0] is ErrorClass.OUT_OF_MEMORY
     assert report.peak_memory is not None
-    assert report.peak_memory > 250
+    assert report.peak_memory > 64
 
 
 def test_one_file_too_large(runner: Runner, root: Path) -> None:

@@ -29,6 +29,8 @@ UPDATE steps SET claim_token = NULL, claimed_until = NULL, next_try_at = now() +
 WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
 """  # noqa: S608 - state names only
 
+UNCLAIM = "UPDATE steps SET claim_token = NULL, claimed_until = NULL WHERE claim_token = $1"
+
 CLAIMED_BY = f"""
 SELECT 1 FROM steps WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
 """  # noqa: S608 - state names only

@@ -51,7 +51,7 @@ class StartRules:
     """``hold``: how long a claim lasts; ``batch``: steps started at the same time; pauses after a start that did not work double
     from ``first_pause`` to ``longest_pause``."""
 
-    hold: timedelta = timedelta(seconds=60)
+    hold: timedelta = timedelta(seconds=30)
     batch: int = 16
     first_pause: timedelta = timedelta(seconds=0.5)
     longest_pause: timedelta = timedelta(seconds=30)
@@ -74,9 +74,15 @@ class StartSteps:
 
     async def __call__(self) -> bool:
         """True when there may be more."""
-        async with self._database.connection() as connection:
-            claims = await steps.claim_steps(connection, uuid4(), hold=self._rules.hold, limit=self._rules.batch)
-        await asyncio.gather(*(self._start(claim) for claim in claims))
+        token = uuid4()
+        try:
+            async with self._database.connection() as connection:
+                claims = await steps.claim_steps(connection, token, hold=self._rules.hold, limit=self._rules.batch)
+            await asyncio.gather(*(self._start(claim) for claim in claims))
+        except asyncio.CancelledError:  # it is stopped: the next instance goes on at once
+            async with self._database.connection() as connection:
+                await connection.execute(steps.UNCLAIM, token)
+            raise
         return len(claims) == self._rules.batch
 
     async def _start(self, claim: Claim) -> None:

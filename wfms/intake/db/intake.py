@@ -30,6 +30,8 @@ RETURNING dataset_uid, chain, attempts
 
 POSTPONE_HANDOVER = "UPDATE handovers SET next_try_at = now() + $2, reason = $3 WHERE dataset_uid = $1"
 
+GIVE_BACK_HANDOVERS = "UPDATE handovers SET next_try_at = now() WHERE dataset_uid = ANY($1::uuid[])"
+
 DELETE_HANDOVER = "DELETE FROM handovers WHERE dataset_uid = $1 RETURNING 1"
 
 UPSERT_UNMATCHED = """
@@ -74,6 +76,10 @@ async def claim_handovers(connection: Connection, *, hold: timedelta, limit: int
 
 async def postpone_handover(connection: Connection, dataset: UUID, *, pause: timedelta, reason: str) -> None:
     await connection.execute(POSTPONE_HANDOVER, dataset, pause, reason)
+
+
+async def give_back_handovers(connection: Connection, datasets: list[UUID]) -> None:
+    await connection.execute(GIVE_BACK_HANDOVERS, datasets)
 
 
 async def delete_handover(connection: Connection, dataset: UUID) -> bool:

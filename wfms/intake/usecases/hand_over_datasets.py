@@ -23,7 +23,12 @@ async def hand_over_datasets(database: Database, chains: ChainsClient, *, hold: 
     none. Errors: none. True when there may be more."""
     async with database.connection() as connection:
         claimed = await intake.claim_handovers(connection, hold=hold, limit=BATCH)
-    await asyncio.gather(*(_hand_over(database, chains, one, longest_pause) for one in claimed))
+    try:
+        await asyncio.gather(*(_hand_over(database, chains, one, longest_pause) for one in claimed))
+    except asyncio.CancelledError:  # it is stopped: the next instance goes on at once
+        async with database.connection() as connection:
+            await intake.give_back_handovers(connection, [one.dataset for one in claimed])
+        raise
     return len(claimed) == BATCH
 
 

@@ -36,7 +36,7 @@ def _place(job: Job, attempt: int | None) -> tuple[int, str]:
         if one.log_url is not None and attempt in {None, one.attempt}:
             return one.attempt, one.log_url
     which = "no attempt" if attempt is None else f"attempt {attempt}"
-    raise LogUnknown(job.id, f"{which} has left none" if attempt is None else f"{which} has none")
+    raise LogUnknown(job.id, f"{which} has left one" if attempt is None else f"{which} has none")
 
 
 def _read(job: Job, url: str, roots: list[str], attempt: int, most: int) -> LogText:

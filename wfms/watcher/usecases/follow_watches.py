@@ -38,7 +38,7 @@ class FollowRules:
     """``hold``: how long a claim lasts. ``unknown_after``: a task that the WMS does not know after so long may never have been
     sent: the chain service is asked."""
 
-    hold: timedelta = timedelta(seconds=60)
+    hold: timedelta = timedelta(seconds=10)
     unknown_after: timedelta = timedelta(seconds=30)
 
 
@@ -57,14 +57,14 @@ class FollowWatches:
         """One round. Always False: the next one is due at the next wake or period."""
         token, after = uuid4(), UUID(int=0)
         while True:
-            async with self._database.connection() as connection:
-                page = await watches.claim_watches(connection, token, hold=self._rules.hold, after=after, limit=PAGE)
-            if not page:
-                return False
             try:
+                async with self._database.connection() as connection:
+                    page = await watches.claim_watches(connection, token, hold=self._rules.hold, after=after, limit=PAGE)
+                if not page:
+                    return False
                 ended = await self._find_ended(page)
                 await asyncio.gather(*(self._report(watch) for watch in ended))
-            finally:
+            finally:  # also when it is stopped: the next instance goes on at once
                 async with self._database.connection() as connection:
                     await connection.execute(watches.UNCLAIM, token)
             after = page[-1].uid

@@ -29,7 +29,7 @@ def document(routes: list[Route]) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Sluice wfms.operator", "version": "1"},
         "paths": paths,
-        "components": {"schemas": schemas["$defs"]},
+        "components": {"schemas": _of_queries(routes) | schemas["$defs"]},
     }
 
 
@@ -56,10 +56,16 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         for kind, name in _PART.findall(route.rule)
     ]
     if route.query is not None:
-        schema = route.query.model_json_schema()
+        schema = route.query.model_json_schema(ref_template=_REF)
         for name, value in schema.get("properties", {}).items():
             found.append({"name": name, "in": "query", "required": name in schema.get("required", []), "schema": value})
     return found
+
+
+def _of_queries(routes: list[Route]) -> dict[str, Any]:
+    """Schemas that the parameters of queries refer to."""
+    queries = [route.query.model_json_schema(ref_template=_REF) for route in routes if route.query is not None]
+    return {name: schema for query in queries for name, schema in query.get("$defs", {}).items()}
 
 
 def _content(model: type[BaseModel] | None, media: str = "application/json") -> dict[str, Any]:

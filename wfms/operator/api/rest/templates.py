@@ -57,7 +57,8 @@ class TemplateRoutes:
         name = "/templates/<name>"
         return [
             Route("POST", "/templates", self.store, "Stores a template; 200 where its latest version has this very text.",
-                  answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True, errors=(Unprocessable, TooLarge)),
+                  answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
+                  errors=(Unprocessable, TooLarge)),
             Route("POST", "/templates/check", self.check, "Says what is wrong with a template, storing nothing.",
                   answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
             Route("GET", "/templates", self.list, "The latest version of every template.",

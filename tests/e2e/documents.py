@@ -1,0 +1,56 @@
+"""Runs the commands that a page of the documentation shows, word by word, in a folder that looks like the repository."""
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+#: Not part of what a reader has in front of them.
+LEFT_OUT = {"out", "var", "squeezed", "pages", "choosy"}
+
+
+def commands(page: Path) -> str:
+    """All ``bash`` blocks of the page, one after the other."""
+    return "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Someone who pastes the commands into a shell. ``folder``: links to everything in the repository, so that what the
+    commands write stays out of it. The system's data is kept below ``home``, its port is any free one."""
+
+    folder: Path
+    home: Path
+
+    @classmethod
+    def at_a_desk(cls, place: Path) -> "Reader":
+        folder = place / "sluice"
+        folder.mkdir()
+        for entry in ROOT.iterdir():
+            if entry.name not in LEFT_OUT:
+                (folder / entry.name).symlink_to(entry)
+        return cls(folder, place / "home")
+
+    def run(self, script: str, *, folder: Path | None = None) -> str:
+        """What the commands print; a command that fails ends them, and the test with all that was printed."""
+        environment = {key: value for key, value in os.environ.items() if key not in {"VIRTUAL_ENV", "SLUICE_URL"}}
+        environment |= {"SLUICE_HOME": str(self.home), "SLUICE_PORT": "0", "COLUMNS": "200"}
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script],
+            cwd=folder or self.folder,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"exit status {done.returncode} of\n{script}\n{done.stdout}"
+        return done.stdout
+
+    def in_the_environment(self, script: str) -> str:
+        return self.run("source .venv/bin/activate\n" + script)

@@ -1,0 +1,188 @@
+"""The web pages in a real browser: Debian's Chromium, steered by Playwright, against a real server.
+
+It needs the program ``chromium`` and fails, never skips, where it is missing.
+"""
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
+
+from sluice.contracts.states import ChainState, TaskState
+from sluice.contracts.templates import NewTemplate
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.service import HttpServer
+from tests.integration.operator.conftest import Operator, operator, spd_text
+from tests.integration.operator.scene import Scene
+
+__all__ = ["operator", "spd_text"]  # fixtures
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+
+#: What a browser says of an answer like 422 itself; everything else on its console is a fault of the page.
+EXPECTED = "Failed to load resource: the server responded with a status of 4"
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.fail("the browser test needs Chromium: apt-get install -y --no-install-recommends chromium")
+    expect.set_options(timeout=20_000)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+@pytest.fixture
+async def base(operator: Operator) -> AsyncIterator[str]:
+    """Address of the service, on a port of its own."""
+    server = HttpServer(operator.service.app, host="127.0.0.1", port=0)
+    async with running(server):
+        yield f"http://127.0.0.1:{server.port}"
+
+
+@pytest.fixture
+async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
+    template = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    scene = Scene(operator.neighbours, template, tmp_path, datetime.now(UTC))
+    scene.lay()
+    return scene
+
+
+@asynccontextmanager
+async def opened(browser: Browser, base: str, *, width: int = 1280, dark: bool = False) -> AsyncIterator[Page]:
+    """A page; at its end: nothing was asked of another server, and the browser had nothing to complain about."""
+    context = await browser.new_context(
+        base_url=base, viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+    )
+    page = await context.new_page()
+    complaints: list[str] = []
+    foreign: list[str] = []
+
+    def note_message(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"} and not message.text.startswith(EXPECTED):
+            complaints.append(message.text)
+
+    def note_request(request: Request) -> None:
+        if not request.url.startswith(base):
+            foreign.append(request.url)
+
+    page.on("console", note_message)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", note_request)
+    try:
+        yield page
+        assert complaints == []
+        assert foreign == []
+    finally:
+        await context.close()
+
+
+async def test_uploading_a_template_from_the_first_mistake_to_its_drawing(browser: Browser, base: str, spd_text: str) -> None:
+    async with opened(browser, base) as page:
+        await page.goto("/")
+        await page.get_by_role("link", name="Upload a template").click()
+        bad = spd_text.replace("scatter: hits", "scatter: hitz", 1)
+        await page.get_by_label("Name").fill("from-the-browser")
+        await page.get_by_label("or its text").fill(bad)
+        await page.get_by_role("button", name="Check and store").click()
+        line = next(number for number, text in enumerate(bad.splitlines(), 1) if "hitz" in text)
+        await page.get_by_role("link", name=f"line {line}", exact=True).click()
+        await expect(page.locator(f"#L{line}")).to_be_in_viewport()
+        await expect(page.get_by_label("Name")).to_have_value("from-the-browser")
+        await expect(page.get_by_label("or its text")).to_have_value(bad)
+        await page.get_by_label("or its text").fill(spd_text)
+        await page.get_by_role("button", name="Check and store").click()
+        await expect(page.get_by_role("status").filter(has_text="Stored as version 1.")).to_be_visible()
+        drawing = page.get_by_role("region", name="Flow of the steps")
+        for step in ("decode", "build_events", "filter_events", "verify", "merge"):
+            await expect(drawing.locator("text.name").get_by_text(step, exact=True)).to_be_visible()
+
+
+async def test_progress_is_followed_and_a_chain_is_canceled_after_a_question(
+    browser: Browser, base: str, operator: Operator, scene: Scene
+) -> None:
+    chain = next(one for one in operator.neighbours.chains.values() if one.dataset_name == "run-0312-frames")
+    task = next(one for one in operator.neighbours.tasks.values() if one.chain_uid == chain.uid and one.step == "build_events")
+    async with opened(browser, base) as page:
+        await page.goto(f"/chains/{chain.uid}")
+        step = page.locator("#steps li", has_text="build_events")
+        await expect(step.get_by_role("img")).to_have_attribute("aria-label", "31 of 59 jobs finished, 8 running, 20 waiting")
+        operator.neighbours.tasks[task.uid] = task.model_copy(update={"finished": 51, "ready": 0})
+        await expect(step.get_by_role("img")).to_have_attribute("aria-label", "51 of 59 jobs finished, 8 running")
+
+        page.once("dialog", lambda dialog: dialog.dismiss())
+        await page.get_by_role("button", name="Cancel the chain").click()
+        assert operator.neighbours.chains[chain.uid].state is ChainState.IN_PROGRESS
+        page.once("dialog", lambda dialog: dialog.accept())
+        await page.get_by_role("button", name="Cancel the chain").click()
+        await expect(page.get_by_role("status").filter(has_text="The chain is canceled.")).to_be_visible()
+        assert operator.neighbours.chains[chain.uid].state is ChainState.CANCELED
+        await expect(page.get_by_role("button", name="Cancel the chain")).to_have_count(0)
+
+
+async def test_following_leaves_what_is_typed_and_the_keyboards_place_alone(
+    browser: Browser, base: str, operator: Operator, scene: Scene
+) -> None:
+    task = next(one for one in operator.neighbours.tasks.values() if one.held)
+    async with opened(browser, base) as page:
+        await page.goto(f"/tasks/{task.uid}")
+        await page.get_by_label("Rank").fill("77")
+        operator.neighbours.tasks[task.uid] = task.model_copy(update={"rank": 3.0, "failed_attempts": 99})
+        await expect(page.get_by_text("99 attempts did not succeed")).to_be_visible(timeout=15_000)
+        await expect(page.get_by_label("Rank")).to_have_value("77")
+        await page.get_by_role("button", name="Change").click()
+        await expect(page.get_by_text("The rank is 77 now.")).to_be_visible()
+        assert operator.neighbours.tasks[task.uid].state is TaskState.ACTIVE
+
+
+async def test_markup_in_a_log_stays_text(browser: Browser, base: str, scene: Scene) -> None:
+    async with opened(browser, base) as page:
+        await page.goto("/jobs/1")
+        await expect(page.get_by_text("<script>document.title = 'taken'</script>")).to_be_visible()
+        assert await page.title() == "Job 17 · Sluice"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [400, 1280])
+async def test_no_page_is_wider_than_the_window(
+    browser: Browser, base: str, operator: Operator, scene: Scene, width: int, dark: bool
+) -> None:
+    chains, tasks = list(operator.neighbours.chains), list(operator.neighbours.tasks)
+    paths = [
+        "/",
+        "/templates",
+        "/templates/spd",
+        "/chains",
+        f"/chains/{chains[0]}",
+        "/tasks",
+        f"/tasks/{tasks[2]}",
+        "/jobs/1",
+        "/no",
+    ]
+    async with opened(browser, base, width=width, dark=dark) as page:
+        for path in [*paths, "/nowhere"]:
+            await page.goto(path)
+            assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+async def test_every_control_is_reached_by_keyboard_and_has_a_name(browser: Browser, base: str, scene: Scene) -> None:
+    async with opened(browser, base) as page:
+        await page.goto("/tasks")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+        await page.keyboard.press("Enter")
+        assert await page.evaluate("document.activeElement.id") == "content"
+        unnamed = await page.evaluate(
+            "[...document.querySelectorAll('a, button, input:not([type=hidden]), textarea')]"
+            ".filter(one => !(one.textContent.trim() || one.ariaLabel || one.labels?.length)).length"
+        )
+        assert unnamed == 0

@@ -1,0 +1,179 @@
+"""All services as they are wired, over the PostgreSQL transport; the list of templates and the pilot are the test's own."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from fastapi import APIRouter
+
+from dms.settings import DmsSettings
+from dms.wiring import build as build_dms
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import NewDataset, NewFile, NewStorage
+from sluice.contracts.pilots import (
+    AttemptReport,
+    LeasedJob,
+    LeaseRequest,
+    NodeResources,
+    OutputFile,
+    PilotTask,
+    RegisterPilot,
+    Report,
+)
+from sluice.contracts.plan import Equals, Plan, Retention
+from sluice.contracts.states import AttemptOutcome, ChainState, StorageType
+from sluice.contracts.templates import Template, TemplateList
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.links import ProcessLinks
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.service import Service
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Transport
+from sluice.servicekit.transport.open import open_transport
+from tests.conftest import DatabaseFactory
+from tests.unit.wfms.chains.plans import three_steps
+from tests.waiting import eventually
+from wfms.chains.settings import ChainsSettings
+from wfms.chains.wiring import build as build_chains
+from wfms.intake.settings import IntakeSettings
+from wfms.intake.wiring import build as build_intake
+from wfms.watcher.settings import WatcherSettings
+from wfms.watcher.wiring import build as build_watcher
+from wms.settings import WmsSettings
+from wms.wiring import build as build_wms
+
+FILES = 3
+
+
+def build_all(urls: dict[str, str], links: ProcessLinks, transport: Transport) -> list[Service]:
+    broker = urls["broker"]
+    services = [
+        build_dms(DmsSettings(database_url=urls["dms"], broker_url=broker), links=links, transport=transport),
+        build_wms(WmsSettings(database_url=urls["wms"], broker_url=broker), links=links, transport=transport),
+        build_chains(ChainsSettings(database_url=urls["chains"], broker_url=broker), links=links, transport=transport),
+        build_watcher(WatcherSettings(database_url=urls["watcher"], broker_url=broker), links=links, transport=transport),
+        build_intake(IntakeSettings(database_url=urls["intake"], broker_url=broker), links=links, transport=transport),
+    ]
+    links.apps.update({service.name: service.app for service in services})
+    return services
+
+
+def serve_templates(links: ProcessLinks, plan: Plan) -> None:
+    router = APIRouter(prefix="/api/v1/templates")
+    template = Template(id=uuid4(), name="wf", version=1, created_at=datetime.now(UTC), plan=plan)
+
+    @router.get("")
+    async def latest() -> TemplateList:
+        return TemplateList(templates=[template])
+
+    links.apps["wfms.operator"] = create_app("operator", [router], health=Health({}), metrics=ServiceMetrics("operator"))
+
+
+def write(path: Path, content: bytes) -> dict[str, Any]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return {"name": path.name, "size": len(content), "checksum": checksum, "url": f"file://{path}"}
+
+
+def work(job: LeasedJob, task: PilotTask) -> AttemptReport:
+    """Writes one file for each output port."""
+    outputs = []
+    for output in task.outputs:
+        folder = Path(output.dat_out_url.removeprefix("file://"))
+        outputs.append(OutputFile(port=output.port, **write(folder / f"{job.seq:08d}.{job.attempt}.dat", b"done")))
+    now = datetime.now(UTC)
+    return AttemptReport(
+        id=job.id,
+        attempt=job.attempt,
+        outcome=AttemptOutcome.FINISHED,
+        started_at=now,
+        ended_at=now,
+        exit_code=0,
+        outputs=outputs,
+    )
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+class Pilot:
+    def __init__(self, wms: WmsClient) -> None:
+        self.wms = wms
+        self.uid = uuid4()
+        self.tasks: dict[object, PilotTask] = {}
+
+    async def register(self) -> None:
+        node = NodeResources(cores=8, ram=8192, disk=100_000)
+        await self.wms.register(RegisterPilot(uid=self.uid, name="p", host="h", slots=8, resources=node, version="1"))
+
+    async def turn(self) -> None:
+        lease = await self.wms.lease(self.uid, LeaseRequest(jobs=8, wait=0.2, known_tasks=[]))
+        self.tasks |= {task.uid: task for task in lease.tasks}
+        if lease.jobs:
+            reports = [work(job, self.tasks[job.task_uid]) for job in lease.jobs]
+            await self.wms.report(self.uid, Report(reports=reports))
+
+
+@asynccontextmanager
+async def system(urls: dict[str, str], plan: Plan) -> AsyncIterator[ProcessLinks]:
+    links, transport = ProcessLinks(), open_transport(urls["broker"], sluice_topology())
+    serve_templates(links, plan)
+    services = build_all(urls, links, transport)
+    async with running(links, transport, *services):
+        yield links
+
+
+async def register_input(links: ProcessLinks, folder: Path, name: str) -> None:
+    dms = DmsClient(links.http("dms"))
+    dataset = await dms.register_dataset(NewDataset(name=name, meta={"kind": "raw"}))
+    files = [NewFile(seq=seq, **write(folder / "input" / f"{name}-{seq}.raw", f"{name} {seq}".encode())) for seq in range(FILES)]
+    await dms.register_files(dataset.uid, files)
+    await dms.close_dataset(dataset.uid)
+
+
+async def chains_of(links: ProcessLinks) -> list[Chain]:
+    return (await ChainsClient(links.http("wfms.chains")).chains()).chains
+
+
+async def test_frames_to_output_with_all_services_restarted_in_between(make_database: DatabaseFactory, tmp_path: Path) -> None:
+    urls = {name: await make_database() for name in ("broker", "dms", "wms", "chains", "watcher", "intake")}
+    plan = three_steps(match={"kind": Equals(value="raw")}, retention=Retention(input="delete", logs="delete"))
+    async with system(urls, plan) as links:
+        for kind in StorageType:
+            (tmp_path / kind).mkdir()
+            await DmsClient(links.http("dms")).register_storage(NewStorage(name=kind, type=kind, url=f"file://{tmp_path / kind}"))
+        await register_input(links, tmp_path, "a")
+        pilot = Pilot(WmsClient(links.http("wms")))
+        await pilot.register()
+
+        async def one_step_done() -> bool:
+            await pilot.turn()
+            return any(len(chain.datasets) > 3 for chain in await chains_of(links))
+
+        await eventually(one_step_done, what="the second step has started", seconds=60)
+        await register_input(links, tmp_path, "b")
+    async with system(urls, plan) as links:
+        pilot = Pilot(WmsClient(links.http("wms")))
+        await pilot.register()
+
+        async def both_finished() -> bool:
+            await pilot.turn()
+            return [one.state for one in await chains_of(links)] == [ChainState.FINISHED] * 2
+
+        await eventually(both_finished, what="both chains have finished", seconds=60)
+
+        async def only_outputs_left() -> bool:
+            return {path.parent.parent.name for path in files_in(tmp_path)} <= {"output"}
+
+        await eventually(only_outputs_left, what="everything but the outputs is deleted", seconds=60)
+    assert len(files_in(tmp_path / "output")) == 2 * FILES

@@ -1,0 +1,92 @@
+"""Why a task or job does not run: sentences with numbers."""
+
+from sluice.contracts.plan import Boundary, Resources
+from sluice.contracts.states import ErrorClass
+from sluice.contracts.tasks import Task
+from tests.integration.wms.stage import Stage, make_task
+from wms.usecases.accept_task import accept_task
+from wms.usecases.cancel_task import cancel_task
+from wms.usecases.drain_pilot import drain_pilot
+from wms.usecases.explain import explain_job, explain_task
+
+LENIENT = Boundary(minimum=0.0, sufficient=1.0)
+
+
+async def why(stage: Stage, task: Task) -> str:
+    return (await explain_task(stage.workload, task.uid)).text
+
+
+async def why_job(stage: Stage, job_id: int) -> str:
+    return (await explain_job(stage.workload, job_id)).text
+
+
+async def test_task_that_waits(stage: Stage) -> None:
+    new = make_task()
+    async with stage.database.transaction() as tx:
+        await accept_task(tx, new)
+    assert await why(stage, new) == "Waiting for its turn to be split into jobs."
+    task = await stage.add_task(make_task(resources=Resources(cores=4)), jobs=3)
+    assert await why(stage, task) == (
+        "No pilot: none has registered that is alive and takes jobs (3 ready, 0 of 3 jobs finished)."
+    )
+    small = await stage.add_pilot(cores=2)
+    await stage.add_pilot(cores=1)
+    assert "No pilot fits: a job needs 4 cores, the node has 2 (the largest of 2 pilots)" in await why(stage, task)
+    await stage.add_pilot(cores=4)
+    assert "Next in line: all slots of 3 pilots are taken" in await why(stage, task)
+    await stage.add_task(make_task(rank=2), jobs=7)
+    assert "Waiting behind 1 task of higher rank or age with 7 ready jobs" in await why(stage, task)
+    await drain_pilot(stage.workload, small)
+    (job, *_) = await stage.lease(await stage.add_pilot(), 8)
+    assert (
+        await why_job(stage, job.id)
+        == f"Given to pilot {await _pilot_of(stage, job.id)} (attempt 1), which has not started it yet."
+    )
+
+
+async def _pilot_of(stage: Stage, job_id: int) -> object:
+    async with stage.database.connection() as connection:
+        return await connection.fetchval("SELECT pilot FROM jobs WHERE id = $1", job_id)
+
+
+async def test_jobs_that_back_off_or_failed(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=2, backoff=100.0, boundary=LENIENT), jobs=2)
+    pilot = await stage.add_pilot()
+    first, other = await stage.lease(pilot, 2)
+    await stage.fail(pilot, first)
+    assert "1 with pilots, 1 ready" in await why(stage, task)
+    await stage.finish(pilot, other)
+    assert (await why(stage, task)).startswith("Backing off: 1 job will be tried again, the first in ")
+    text = await why_job(stage, first.id)
+    assert text.startswith("Backing off for another ")
+    assert text.endswith("after attempt 1 of at most 2, which ended with tool_failed: exit code 1.")
+    await stage.execute("UPDATE jobs SET not_before = now() WHERE id = $1", first.id)
+    (again,) = await stage.lease(pilot)
+    await stage.fail(pilot, again)
+    assert await why_job(stage, first.id) == "Failed with attempt 2 of at most 2: tool_failed: exit code 1."
+    assert await why(stage, task) == "Finished: 1 of 2 jobs finished, 1 failed."
+
+
+async def test_held_failed_and_canceled(stage: Stage) -> None:
+    task = await stage.add_task(make_task(), jobs=1)
+    pilot = await stage.add_pilot()
+    for _ in range(5):
+        (job,) = await stage.lease(pilot)
+        await stage.overdue(job)
+        await stage.expire()
+    assert "Waiting for a person: 0 of 1 job finished, 1 job held" in await why(stage, task)
+    assert (await why_job(stage, job.id)).startswith("Held after 5 attempts: several in a row were lost with their pilots")
+    await cancel_task(stage.workload, task.uid)
+    assert await why(stage, task) == "Canceled: canceled by request."
+    assert await why_job(stage, job.id) == "Canceled: its task ended as canceled."
+    failed = await stage.add_task(make_task(), jobs=1)
+    await stage.fail(pilot, *await stage.lease(pilot), error=ErrorClass.TOOL_REFUSED)
+    assert "Failed: 1 of 1 jobs failed" in await why(stage, failed)
+
+
+async def test_job_that_needs_more_memory_than_any_pilot_has(stage: Stage) -> None:
+    await stage.add_task(make_task(), jobs=1)
+    pilot = await stage.add_pilot(ram=300)
+    (job,) = await stage.lease(pilot)
+    await stage.fail(pilot, job, error=ErrorClass.OUT_OF_MEMORY)
+    assert "needs 384 MiB of memory, the node has 300" in await why_job(stage, job.id)

@@ -1,0 +1,52 @@
+"""Waiting requests learn of work from other instances, and ranks rise."""
+
+import asyncio
+from dataclasses import replace
+
+from sluice.servicekit.lifecycle import running
+from tests.integration.wms.stage import Stage, make_task
+from wms.loops.ready_listener import ReadyListener
+from wms.usecases.update_ranks import update_ranks
+from wms.usecases.work_signal import WorkSignal
+from wms.usecases.workload import Workload
+
+
+async def test_instance_hears_of_jobs_made_ready_by_another(stage: Stage, second: Stage) -> None:
+    """By LISTEN: this instance looks by itself once an hour only."""
+    patient = Workload(second.database, terms=replace(stage.workload.terms, poll=3600.0))
+    deaf = Stage(patient, tasks=stage.tasks)
+    await stage.add_task(make_task(), jobs=1)
+    holder, waiter = await stage.add_pilot(), await stage.add_pilot()
+    (job,) = await stage.lease(holder)
+    async with running(ReadyListener(stage.database.url, patient.signal)):
+        await patient.signal.wait(0, seconds=10.0)  # it listens now
+        asked = asyncio.create_task(deaf.lease(waiter, wait=60.0))
+        while not asked.done() and await _waiting(asked):
+            await stage.overdue(job)
+            await stage.expire()
+        async with asyncio.timeout(10):
+            assert [again.id for again in await asked] == [job.id]
+
+
+async def _waiting(task: "asyncio.Task[object]") -> bool:
+    done, _ = await asyncio.wait([task], timeout=0.05)
+    return not done
+
+
+async def test_signal_given_before_the_wait_is_not_missed() -> None:
+    signal = WorkSignal()
+    version = signal.version
+    signal.ready()
+    async with asyncio.timeout(5):
+        await signal.wait(version, seconds=3600.0)
+    signal.ready_in(0.01)
+    async with asyncio.timeout(5):
+        await signal.wait(signal.version, seconds=3600.0)
+
+
+async def test_waiting_task_rises_and_a_step_is_taken_once(stage: Stage, second: Stage) -> None:
+    task = await stage.add_task(make_task(rank=2), jobs=1)
+    await stage.execute("UPDATE tasks SET created_at = now() - interval '1 hour', ranked_at = now() - interval '1 hour'")
+    looked = await asyncio.gather(*(update_ranks(at.workload, every=30.0) for at in (stage, second) for _ in range(3)))
+    assert sum(looked) == 1
+    assert abs((await stage.status(task)).rank - 2.6) < 0.01

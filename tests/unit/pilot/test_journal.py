@@ -1,0 +1,74 @@
+"""What journals remember wherever they are cut off."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pilot.journal import Journal, Ledger, read_journals
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome
+
+
+def report(job_id: int) -> AttemptReport:
+    return AttemptReport(id=job_id, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=datetime(2030, 1, 1, tzinfo=UTC))
+
+
+def test_every_stage_is_told_apart(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "slot-7")
+    for job_id in range(4):
+        journal.begun((job_id, 1))
+    journal.placing((1, 1), ["file:///a b", "file:///c"])
+    journal.placing((2, 1), ["file:///d"])
+    journal.report(report(2))
+    journal.gone((3, 1))
+    traces = read_journals(tmp_path)
+    assert set(traces) == {(0, 1), (1, 1), (2, 1)}
+    assert (traces[(0, 1)].report, traces[(0, 1)].urls) == (None, [])
+    assert (traces[(1, 1)].report, traces[(1, 1)].urls) == (None, ["file:///a b", "file:///c"])
+    assert traces[(2, 1)].report == report(2)
+
+
+def test_a_line_cut_off_by_a_kill_does_not_count(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "slot-7")
+    journal.begun((1, 1))
+    journal.placing((1, 1), ["file:///a"])
+    journal.report(report(1))
+    path = tmp_path / journal.name
+    path.write_bytes(path.read_bytes()[:-5])
+    trace = read_journals(tmp_path)[(1, 1)]
+    assert (trace.report, trace.urls) == (None, ["file:///a"])
+
+
+def test_answered_reports_are_not_told_again(tmp_path: Path) -> None:
+    journal, ledger = Journal(tmp_path, "slot-7"), Ledger(tmp_path)
+    for job_id in (1, 2):
+        journal.begun((job_id, 1))
+        journal.report(report(job_id))
+        ledger.expect(journal.name, (job_id, 1))
+    ledger.answered(journal.name, [(1, 1)])
+    assert set(read_journals(tmp_path)) == {(2, 1)}
+    ledger.answered(journal.name, [(2, 1)])
+    assert read_journals(tmp_path) == {}
+
+
+def test_a_closed_journal_goes_when_its_last_report_is_answered(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    for name in ("slot-7.0.journal", "slot-7.1.journal"):
+        (tmp_path / name).touch()
+    ledger.expect("slot-7.0.journal", (1, 1))
+    ledger.expect("slot-7.1.journal", (2, 1))
+    ledger.answered("slot-7.1.journal", [(2, 1)])
+    assert (tmp_path / "slot-7.0.journal").exists()
+    ledger.answered("slot-7.0.journal", [(1, 1)])
+    assert not (tmp_path / "slot-7.0.journal").exists()
+    assert (tmp_path / "slot-7.1.journal").exists()
+
+
+def test_a_large_journal_is_followed_by_a_new_one_between_attempts(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "slot-7")
+    journal.begun((1, 1))
+    journal.placing((1, 1), ["file:///" + "x" * 5_000_000])
+    journal.report(report(1))
+    assert journal.name == "slot-7.0.journal"
+    journal.begun((2, 1))
+    assert journal.name == "slot-7.1.journal"
+    assert set(read_journals(tmp_path)) == {(1, 1), (2, 1)}

@@ -1,0 +1,141 @@
+"""Jobs that are stopped, and what becomes of the processes they started."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from pilot.domain.model import StopReason
+from pilot.journal import read_journals
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.builders import SHA, input_file, job, task, tool
+from tests.unit.pilot.conftest import gone, wait_until
+from tests.unit.pilot.runner import Runner
+
+#: Writes its pid and that of a child in a session of its own, ignores SIGTERM, and hangs.
+_FAMILY = """
+import os, signal, subprocess, sys, time
+child = subprocess.Popen([sys.executable, '-c', 'import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(600)'],
+                         start_new_session=True)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with open(sys.argv[1] + '.part', 'w') as file: file.write(f'{os.getpid()} {child.pid}')
+os.rename(sys.argv[1] + '.part', sys.argv[1])
+"""
+
+
+def family(pids: Path, then: str) -> dict[str, object]:
+    return tool([sys.executable, "-c"], arguments=[_FAMILY + then, str(pids)])
+
+
+def pids_in(path: Path) -> list[int]:
+    wait_until(path.exists)
+    return [int(pid) for pid in path.read_text().split()]
+
+
+def test_time_limit_kills_a_trapped_tool_and_its_grandchildren(runner: Runner, root: Path) -> None:
+    pids = root.parent / "pids"
+    task_ = task(root, family(pids, "time.sleep(600)"), resources=Resources(time_limit=1.0))
+    report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=1))
+    assert report.error_class is ErrorClass.TOOL_TIMEOUT
+    assert all(gone(pid) for pid in pids_in(pids))
+
+
+def test_grandchildren_do_not_outlive_a_tool_that_succeeds(runner: Runner, root: Path) -> None:
+    pids = root.parent / "pids"
+    task_ = task(root, family(pids, ""))
+    report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=2))
+    assert report.outcome is AttemptOutcome.FINISHED
+    assert all(gone(pid) for pid in pids_in(pids))
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome", "error_class"),
+    [
+        (StopReason.CANCEL, AttemptOutcome.CANCELED, ErrorClass.CANCELED),
+        (StopReason.LEASE, AttemptOutcome.FAILED, ErrorClass.PILOT_LOST),
+        (StopReason.ABANDON, AttemptOutcome.RETURNED, None),
+        (StopReason.SHUTDOWN, AttemptOutcome.RETURNED, None),
+    ],
+)
+def test_stop_of_a_running_job(
+    runner: Runner, root: Path, reason: StopReason, outcome: AttemptOutcome, error_class: ErrorClass | None
+) -> None:
+    pids = root.parent / "pids"
+    task_ = task(root, family(pids, "time.sleep(600)"))
+    running = job(task_, [input_file(root / "in" / "a.dat")], job_id=3)
+    runner.submit(task_, running)
+    alive = pids_in(pids)
+    runner.stop_job(running, reason)
+    frame = runner.ended()
+    assert (frame.report.outcome, frame.report.error_class) == (outcome, error_class)
+    assert all(gone(pid) for pid in alive)
+    kept = (3, 1) in read_journals(runner.run.journals)
+    assert kept is (frame.journal is not None) is (outcome is not AttemptOutcome.RETURNED)
+    assert (root / "logs").exists() is kept
+
+
+def test_a_gentle_tool_may_tidy_up_when_canceled(runner: Runner, root: Path) -> None:
+    ready, tidied = root.parent / "ready", root.parent / "tidied"
+    code = (
+        "import pathlib, signal, sys, time\n"
+        "def tidy(*_): pathlib.Path(sys.argv[2]).touch(); sys.exit(0)\n"
+        "signal.signal(15, tidy); pathlib.Path(sys.argv[1]).touch(); time.sleep(600)"
+    )
+    task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(ready), str(tidied)]))
+    running = job(task_, [input_file(root / "in" / "a.dat")], job_id=4)
+    runner.submit(task_, running)
+    wait_until(ready.exists)
+    runner.stop_job(running, StopReason.CANCEL)
+    assert runner.ended().report.outcome is AttemptOutcome.CANCELED
+    assert tidied.exists()
+
+
+def test_stop_of_a_job_that_waits_behind_another(runner: Runner, root: Path) -> None:
+    ready, go = root.parent / "ready", root.parent / "go"
+    code = "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    slow = task(root, tool([sys.executable, "-c"], arguments=[code, str(ready), str(go)]))
+    first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
+    second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
+    runner.submit(slow, first, second)
+    wait_until(ready.exists)
+    runner.stop_job(second, StopReason.CANCEL)
+    go.touch()
+    reports = [runner.ended().report, runner.ended().report]
+    assert [(report.id, report.outcome) for report in reports] == [
+        (5, AttemptOutcome.FINISHED),
+        (6, AttemptOutcome.CANCELED),
+    ]
+
+
+def test_stop_of_an_unknown_job_changes_nothing(runner: Runner, root: Path) -> None:
+    task_ = task(root, SHA)
+    wanted = job(task_, [input_file(root / "in" / "a.dat")], job_id=7)
+    runner.stop_job(wanted, StopReason.CANCEL)
+    assert runner.attempt(task_, wanted).outcome is AttemptOutcome.FINISHED
+
+
+def test_a_pilot_that_is_gone_takes_everything_with_it(root: Path) -> None:
+    runner = Runner(root.parent / "pilot")
+    pids = root.parent / "pids"
+    task_ = task(root, family(pids, "time.sleep(600)"))
+    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=8))
+    alive = pids_in(pids)
+    runner.hang_up()
+    wait_until(lambda: all(gone(pid) for pid in [*alive, runner.slot_pid]))
+    assert runner.server.wait(20) == 0
+    trace = read_journals(runner.run.journals)[(8, 1)]
+    assert trace.report is None
+
+
+def test_the_server_replaces_a_slot_that_died(root: Path) -> None:
+    runner = Runner(root.parent / "pilot")
+    os.kill(runner.slot_pid, signal.SIGKILL)
+    assert runner.connection.recv(1) == b""
+    runner.connection.close()
+    runner.open_slot()
+    task_ = task(root, SHA)
+    assert runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")])).outcome is AttemptOutcome.FINISHED
+    runner.close()

@@ -1,0 +1,55 @@
+"""Files become the same jobs whatever the pages."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts.pilots import InputFile
+from sluice.contracts.plan import MergeGroups
+from sluice.contracts.states import TaskMode
+from wms.domain.grouping import Grouping, JobDraft
+
+groupings = st.one_of(
+    st.just(MergeGroups()),
+    st.integers(1, 9).map(lambda n: MergeGroups(files=n)),
+    st.integers(1, 500).map(lambda n: MergeGroups(bytes=n)),
+)
+
+
+def files(sizes: list[int]) -> list[InputFile]:
+    return [
+        InputFile(seq=10 * n, name=f"f{n}", size=size, checksum="sha256:" + "0" * 64, url=f"file:///in/{n}")
+        for n, size in enumerate(sizes)
+    ]
+
+
+def split(mode: TaskMode, groups: MergeGroups, inputs: list[InputFile], *, page: int) -> list[JobDraft]:
+    grouping = Grouping(mode, groups)
+    drafts: list[JobDraft] = []
+    for start in range(0, len(inputs), page):
+        drafts += grouping.add(inputs[start : start + page])
+    return [*drafts, *grouping.rest()]
+
+
+@given(groupings, st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50))
+def test_merge_keeps_order_and_is_the_same_for_any_page(groups: MergeGroups, sizes: list[int], page: int) -> None:
+    """Invariant 8."""
+    inputs = files(sizes)
+    drafts = split(TaskMode.MERGE, groups, inputs, page=page)
+    assert drafts == split(TaskMode.MERGE, groups, inputs, page=1000)
+    assert [file for draft in drafts for file in draft.inputs] == inputs
+    assert [draft.seq for draft in drafts] == list(range(len(drafts)))
+    for draft in drafts:
+        assert draft.inputs
+        if groups.files is not None:
+            assert len(draft.inputs) <= groups.files
+        if groups.bytes is not None and len(draft.inputs) > 1:
+            assert sum(file.size for file in draft.inputs) <= groups.bytes
+    if groups.files is None and groups.bytes is None:
+        assert len(drafts) == min(1, len(inputs))
+
+
+@given(st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50))
+def test_map_keeps_the_files_numbers(sizes: list[int], page: int) -> None:
+    """Invariant 8."""
+    inputs = files(sizes)
+    assert split(TaskMode.MAP, MergeGroups(), inputs, page=page) == [JobDraft(file.seq, [file]) for file in inputs]

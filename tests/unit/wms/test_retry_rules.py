@@ -1,0 +1,52 @@
+"""What becomes of a job when an attempt has ended."""
+
+import pytest
+
+from sluice.contracts.states import ErrorClass, JobState
+from wms.domain.retry_rules import MAX_DELAY, RULES, History, Limits, after_error, after_return, after_success
+
+LIMITS = Limits(retry=3, backoff=2.0)
+
+
+def test_every_class_of_error_has_its_rule() -> None:
+    assert set(RULES) == set(ErrorClass)
+
+
+@pytest.mark.parametrize("error", [error for error, rule in RULES.items() if rule.counts and not rule.hopeless])
+def test_counted_errors_use_up_the_attempts(error: ErrorClass) -> None:
+    history, states = History(ram=100), []
+    for _ in range(3):
+        verdict = after_error(error, history, LIMITS)
+        states.append(verdict.state)
+        history = History(verdict.failures, verdict.losses, 100)
+    assert states == [JobState.READY, JobState.READY, JobState.FAILED]
+
+
+def test_backoff_doubles_up_to_an_hour() -> None:
+    many = Limits(retry=100, backoff=2.0)
+    delays = [after_error(ErrorClass.TOOL_FAILED, History(n), many).delay for n in (0, 1, 2, 50)]
+    assert delays == [2.0, 4.0, 8.0, MAX_DELAY]
+
+
+def test_hopeless_errors_are_not_tried_again() -> None:
+    assert after_error(ErrorClass.TOOL_REFUSED, History(), LIMITS).state is JobState.FAILED
+
+
+def test_lost_nodes_do_not_count_and_the_fifth_in_a_row_holds() -> None:
+    history = History(failures=2)
+    for lost in range(1, 5):
+        verdict = after_error(ErrorClass.PILOT_LOST, history, LIMITS)
+        assert (verdict.state, verdict.failures, verdict.losses, verdict.delay) == (JobState.READY, 2, lost, 0.0)
+        history = History(verdict.failures, verdict.losses)
+    assert after_error(ErrorClass.PILOT_LOST, history, LIMITS).state is JobState.HELD
+
+
+def test_anything_but_a_loss_ends_the_row() -> None:
+    assert after_error(ErrorClass.TOOL_FAILED, History(losses=4), LIMITS).losses == 0
+    assert after_success(History(losses=4)).losses == 0
+    assert after_return(History(losses=4)).losses == 4
+
+
+def test_memory_grows_after_out_of_memory_only() -> None:
+    assert after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), LIMITS).ram == 384
+    assert after_error(ErrorClass.TOOL_FAILED, History(ram=256), LIMITS).ram is None
