@@ -3,7 +3,7 @@
 <work_dir>/<name>/lock          held while a pilot of that name (or a process of its slots) lives
 <work_dir>/<name>/runs/<uid>/   one start of the pilot
     journals/                   what attempts have done (``pilot.journal``)
-        held                        the jobs it had when it last got some
+    held                        the jobs it had when it last got some
     slots/<pid>/                the folder that one slot's jobs work in, one after the other
 """
 

@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 #: Seconds between the begins of two calls: the first report after a silence goes at once, a stream of them in larger batches.
-_SPACING = 0.01
+_SPACING = 0.02
 
 
 async def send_reports(outbox: Outbox, session: Session) -> None:

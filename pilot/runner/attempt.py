@@ -19,7 +19,7 @@ from pilot.runner.failures import AttemptError, node_error
 from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.process import Cut, Ended, Limits, Program, run_program
 from pilot.runner.protocol import EndedFrame, RunnerSettings
-from pilot.runner.staging import log_url, produced, stage_in, stage_log, stage_out, take_back
+from pilot.runner.staging import log_url, produced, stage_in, stage_log, stage_out
 from pilot.runner.tool import LoadedTool, PreparedJob, expression_processes
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
@@ -189,9 +189,6 @@ class Attempt:
     def _report(
         self, outcome: AttemptOutcome, error_class: ErrorClass | None, message: str, *, exit_code: int | None = None
     ) -> AttemptReport:
-        if outcome is not AttemptOutcome.FINISHED and self._outputs:
-            take_back(self._placed)
-            self._outputs = []
         ended = self._story.ended
         log_file: LogFile | None = None
         if outcome is not AttemptOutcome.RETURNED:

@@ -10,9 +10,9 @@ from typing import Annotated
 import httpx
 import typer
 
-from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption
-from sluice.cli.output import err, out, print_json
-from sluice.embedded.home import Home, HomeBusy, RunningSystem
+from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, plain_errors
+from sluice.cli.output import out, print_json
+from sluice.embedded.home import Home, RunningSystem
 
 #: Seconds a detached system gets to become ready, and to stop.
 START_LIMIT, STOP_LIMIT = 60.0, 30.0
@@ -38,22 +38,21 @@ def up(
         out.print(f"Sluice already runs at {running.url} (process {running.pid})")
         return
     if detach:
-        started = start_detached(
-            place, ["--port", str(port), "--pilots", str(pilots), "--slots", str(slots), "--log-level", log_level]
-        )
+        options = ["--port", str(port), "--pilots", str(pilots), "--slots", str(slots), "--log-level", log_level]
+        started = plain_errors(lambda: start_detached(place, options))
         out.print(f"Sluice is ready at {started.url} (stop it with `sluice down`)")
         return
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
 
     from sluice.embedded.system import EmbeddedSystem, Options, run_until_signal  # noqa: PLC0415 - imports every service
 
-    options = Options(port=port, pilots=pilots, slots=slots or max(1, (os.cpu_count() or 1) // max(pilots, 1)))
-    system = EmbeddedSystem(place, options)
-    try:
+    share = max(1, (os.cpu_count() or 1) // max(pilots, 1))
+    system = EmbeddedSystem(place, Options(port=port, pilots=pilots, slots=slots or share))
+
+    def serve() -> None:
         uvloop.run(run_until_signal(system, on_ready=lambda url: out.print(f"Sluice is ready at {url}"), log_level=log_level))
-    except (HomeBusy, OSError) as error:
-        err.print(f"error: {error}", markup=False)
-        raise typer.Exit(1) from None
+
+    plain_errors(serve)
 
 
 def down(*, home: HomeOption = DEFAULT_HOME) -> None:
@@ -62,7 +61,7 @@ def down(*, home: HomeOption = DEFAULT_HOME) -> None:
     if running is None:
         out.print(f"no system runs in {home}")
         return
-    stop(running)
+    plain_errors(lambda: stop(running))
     out.print("stopped")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 
-class HomeBusy(Exception):
+class HomeBusy(OSError):
     """Another process runs the system in this folder."""
 
     def __init__(self, home: Path, running: "RunningSystem | None") -> None:

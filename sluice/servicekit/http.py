@@ -48,7 +48,7 @@ def errors(*classes: type[ServiceError]) -> dict[int | str, dict[str, Any]]:
 
 def create_app(name: str, routers: Sequence[APIRouter], *, health: Health, metrics: ServiceMetrics) -> FastAPI:
     """An application with the routers, ``/healthz``, ``/readyz`` and ``/metrics``; every error is a problem (RFC 9457)."""
-    app = FastAPI(title=f"Sluice {name}", version="1", docs_url="/api/docs", redoc_url=None, openapi_url="/api/openapi.json")
+    app = FastAPI(title=f"Sluice {name}", version="1", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
     for router in routers:
         # Any route can meet a request of the wrong form, or a database that does not answer.
         app.include_router(router, responses=errors(Unprocessable, NotAvailable))

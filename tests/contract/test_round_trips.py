@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from sluice.contracts.base import Contract
 from sluice.contracts.messages import PAYLOADS, QUEUES, CloudEvent, extra_attributes
-from sluice.contracts.problems import Problem, ServiceError
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, ServiceError, Unprocessable
 from tests.contract.models import contract_models, values_of
 
 MODELS = contract_models()
@@ -74,13 +74,9 @@ def test_ids_become_attributes_that_the_standard_allows() -> None:
     assert all(name.isalnum() and name.islower() for name in attributes)
 
 
-def service_errors(root: type[ServiceError]) -> list[type[ServiceError]]:
-    return [root, *(found for child in root.__subclasses__() for found in service_errors(child))]
-
-
-@pytest.mark.parametrize("error", service_errors(ServiceError)[1:5], ids=lambda error: error.__name__)
+@pytest.mark.parametrize("error", [NotFound, Conflict, Unprocessable, NotAvailable], ids=lambda error: error.__name__)
 def test_errors_become_problems_with_their_facts(error: type[ServiceError]) -> None:
-    problem: dict[str, Any] = json.loads(ServiceError.problem(error("no such thing", uid=7, name="x")).model_dump_json())
+    problem: dict[str, Any] = json.loads(error("no such thing", uid=7, name="x").problem().model_dump_json())
     assert problem["type"] == f"urn:sluice:problem:{error.slug}"
     assert problem["status"] == error.status >= 400
     assert problem["title"] == error.title

@@ -3,21 +3,16 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
 from uuid import UUID
 
-from sluice.contracts.pilots import LeaseRequest, NodeResources
+from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.states import PilotState
-from sluice.servicekit.database import Transaction
+from sluice.servicekit.database import Connection
 from wms.db.jobs import ClaimedJob, claim_jobs
 from wms.db.known_tasks import KnownTask
-from wms.db.pilots import touch_pilot
-from wms.db.tasks import COUNT_LEASED, demands, lock_tasks
-from wms.domain.matching import Demand, choose
+from wms.db.pilots import touch_and_look
+from wms.domain.matching import choose
 from wms.usecases.workload import Workload
-
-#: Tasks whose rows one transaction locks at most.
-MAX_TASKS = 16
 
 
 @dataclass(slots=True)
@@ -66,7 +61,9 @@ async def lease_jobs(
             return leased
 
 
-async def _unknown(tx: Transaction, workload: Workload, jobs: list[ClaimedJob], known_tasks: Collection[UUID]) -> list[KnownTask]:
+async def _unknown(
+    connection: Connection, workload: Workload, jobs: list[ClaimedJob], known_tasks: Collection[UUID]
+) -> list[KnownTask]:
     uids = {job.task_uid for job in jobs}
     known = await workload.tasks.get(connection, uids)
     return [known[uid] for uid in uids - set(known_tasks)]

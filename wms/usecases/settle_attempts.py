@@ -93,8 +93,9 @@ async def settle_attempts(
     pilot: UUID | None = None,
 ) -> Settled:
     """Precondition: the tasks' rows are locked by ``tx`` and the jobs were read under that lock.
+    ``pilot``: who reported them, for its own counters.
 
-    ``pilot``: who reported them, for its own counters. Effect: jobs moved, attempts written, counters changed, files promised to the DMS, and tasks that are decided by it ended.
+    Effect: jobs moved, attempts written, counters changed, files promised to the DMS, and tasks that are decided by it ended.
     Messages: ``dms.files``, one per data set; those of ``end_task``. Raises ``LostGuard``, ``IllegalMove``.
     """
     settled = Settled(attempts=attempts)

@@ -84,7 +84,7 @@ class CarriedRun:
 
 
 async def _carry_run(
-    connection: Connection, plan: PlannedRun, template: Template, folder: Path, progress: StepProgress
+    connection: Connection, plan: PlannedRun, *, template: Template, folder: Path, progress: StepProgress
 ) -> CarriedRun:
     frames = sorted((folder / "daq" / f"run{plan.number}").glob("*.raw"))
     meta = {"type": "raw", "detector": "spd"}

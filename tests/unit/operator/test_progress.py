@@ -15,7 +15,7 @@ from wfms.operator.domain.progress import ChainProgress, Part, chain_progress, c
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def status(uid: UUID | None = None, **counts: int) -> TaskStatus:
+def status(uid: UUID | None = None, /, **counts: int) -> TaskStatus:
     numbers = {name: 0 for name in ("ready", "leased", "running", "finished", "failed", "canceled", "held")} | counts
     return TaskStatus(
         uid=uid or uuid4(), chain_uid=uuid4(), step="decode", template="t", state=TaskState.ACTIVE, mode=TaskMode.MAP,

@@ -18,17 +18,12 @@ def demand(number: int, *, rank: float = 1.0, ready: int = 5, cores: float = 1, 
 
 def test_highest_rank_then_oldest() -> None:
     asked = [demand(3), demand(1), demand(2, rank=2.0)]
-    assert [found.uid.int for found in choose(asked, NODE, jobs=100)] == [2, 1, 3]
-
-
-def test_no_more_tasks_than_needed() -> None:
-    asked = [demand(1), demand(2), demand(3)]
-    assert [len(choose(asked, NODE, jobs=jobs)) for jobs in (1, 5, 6, 11)] == [1, 1, 2, 3]
+    assert [found.uid.int for found in choose(asked, NODE)] == [2, 1, 3]
 
 
 def test_what_does_not_fit_is_passed_over() -> None:
     asked = [demand(1, cores=4), demand(2, ram=2000), demand(3, gpu=True), demand(4)]
-    assert [found.uid.int for found in choose(asked, NODE, jobs=100)] == [4]
+    assert [found.uid.int for found in choose(asked, NODE)] == [4]
     assert misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
     assert misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
     assert misfit(asked[2], NODE) == "needs a GPU, the node has none"

@@ -21,16 +21,16 @@ INSERT_HANDOVER = "INSERT INTO handovers (dataset_uid, chain) VALUES ($1, $2) ON
 
 CLAIM_HANDOVERS = """
 -- Those due; whoever takes one keeps it from the others for a while.
-UPDATE handovers SET attempts = attempts + 1, next_try_at = now() + $1
+UPDATE handovers SET attempts = attempts + 1, next_try_at = now() + $1, claim_token = $3
 WHERE dataset_uid IN (
     SELECT dataset_uid FROM handovers WHERE next_try_at <= now() ORDER BY next_try_at LIMIT $2 FOR UPDATE SKIP LOCKED
 )
 RETURNING dataset_uid, chain, attempts
 """
 
-POSTPONE_HANDOVER = "UPDATE handovers SET next_try_at = now() + $2, reason = $3 WHERE dataset_uid = $1"
+POSTPONE_HANDOVER = "UPDATE handovers SET next_try_at = now() + $2, reason = $3, claim_token = NULL WHERE dataset_uid = $1"
 
-GIVE_BACK_HANDOVERS = "UPDATE handovers SET next_try_at = now() WHERE dataset_uid = ANY($1::uuid[])"
+GIVE_BACK_HANDOVERS = "UPDATE handovers SET next_try_at = now(), claim_token = NULL WHERE claim_token = $1"
 
 DELETE_HANDOVER = "DELETE FROM handovers WHERE dataset_uid = $1 RETURNING 1"
 
@@ -69,8 +69,8 @@ async def insert_handover(connection: Connection, chain: NewChain) -> None:
     await connection.execute(INSERT_HANDOVER, chain.dataset.uid, chain.model_dump(mode="json"))
 
 
-async def claim_handovers(connection: Connection, *, hold: timedelta, limit: int) -> list[Handover]:
-    rows = await connection.fetch(CLAIM_HANDOVERS, hold, limit)
+async def claim_handovers(connection: Connection, token: UUID, *, hold: timedelta, limit: int) -> list[Handover]:
+    rows = await connection.fetch(CLAIM_HANDOVERS, hold, limit, token)
     return [Handover(row["dataset_uid"], NewChain.model_validate(row["chain"]), row["attempts"]) for row in rows]
 
 
@@ -78,8 +78,8 @@ async def postpone_handover(connection: Connection, dataset: UUID, *, pause: tim
     await connection.execute(POSTPONE_HANDOVER, dataset, pause, reason)
 
 
-async def give_back_handovers(connection: Connection, datasets: list[UUID]) -> None:
-    await connection.execute(GIVE_BACK_HANDOVERS, datasets)
+async def give_back_handovers(connection: Connection, token: UUID) -> None:
+    await connection.execute(GIVE_BACK_HANDOVERS, token)
 
 
 async def delete_handover(connection: Connection, dataset: UUID) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from uuid import uuid4
 
 import structlog
 
@@ -21,13 +22,14 @@ async def hand_over_datasets(database: Database, chains: ChainsClient, *, hold: 
     """Effect: a decision that the chain service has taken is forgotten here; one that it refuses becomes an unmatched data set
     with its reasons; otherwise it waits. Repeating one is harmless: the chain service answers with the first chain. Messages:
     none. Errors: none. True when there may be more."""
-    async with database.connection() as connection:
-        claimed = await intake.claim_handovers(connection, hold=hold, limit=BATCH)
+    token = uuid4()
     try:
+        async with database.connection() as connection:
+            claimed = await intake.claim_handovers(connection, token, hold=hold, limit=BATCH)
         await asyncio.gather(*(_hand_over(database, chains, one, longest_pause) for one in claimed))
     except asyncio.CancelledError:  # it is stopped: the next instance goes on at once
         async with database.connection() as connection:
-            await intake.give_back_handovers(connection, [one.dataset for one in claimed])
+            await intake.give_back_handovers(connection, token)
         raise
     return len(claimed) == BATCH
 

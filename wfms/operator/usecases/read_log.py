@@ -28,7 +28,7 @@ async def read_log(dms: DmsClient, wms: WmsClient, job_id: int, *, most: int, at
     job = await wms.job(job_id)
     number, url = _place(job, attempt)
     roots = [one.url for one in await dms.storages()]
-    return await asyncio.to_thread(_read, job, url, roots, number, most)
+    return await asyncio.to_thread(_read, job, url, roots=roots, attempt=number, most=most)
 
 
 def _place(job: Job, attempt: int | None) -> tuple[int, str]:
@@ -39,7 +39,7 @@ def _place(job: Job, attempt: int | None) -> tuple[int, str]:
     raise LogUnknown(job.id, f"{which} has left one" if attempt is None else f"{which} has none")
 
 
-def _read(job: Job, url: str, roots: list[str], attempt: int, most: int) -> LogText:
+def _read(job: Job, url: str, *, roots: list[str], attempt: int, most: int) -> LogText:
     if not any(storage.within(root, url) for root in roots):
         raise LogUnknown(job.id, "it lies outside the storages that are configured")
     with tempfile.TemporaryDirectory(prefix="sluice-log-") as folder:

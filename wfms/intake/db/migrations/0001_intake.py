@@ -25,7 +25,9 @@ CREATE TABLE handovers (
     chain jsonb NOT NULL,
     attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
     next_try_at timestamptz NOT NULL DEFAULT now(),
-    reason text NOT NULL DEFAULT ''
+    reason text NOT NULL DEFAULT '',
+    -- Who is at it, until next_try_at.
+    claim_token uuid
 )
 """
 
