@@ -5,7 +5,7 @@ set -eu
 
 SERVER=/usr/lib/rabbitmq/bin/rabbitmq-server
 POLICY=/usr/sbin/policy-rc.d
-IMAGE=${SLUICE_RABBITMQ_IMAGE:-docker.io/library/rabbitmq:3.13-management}
+IMAGE=${SLUICE_RABBITMQ_IMAGE:-rabbitmq:3.13-management}
 
 say() { printf '%s\n' "install-rabbitmq: $*"; }
 

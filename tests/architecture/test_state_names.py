@@ -42,8 +42,8 @@ def _places(node: ast.AST) -> Iterator[ast.AST]:
             if any(_holds_state(side) for side in (left, *others)):
                 yield from (left, *others)
                 yield from (item for side in others if isinstance(side, ast.Set | ast.Tuple | ast.List) for item in side.elts)
-        case ast.MatchValue(value=value):
-            yield value
+        case ast.Match(subject=subject, cases=cases) if _holds_state(subject):
+            yield from (part.value for each in cases for part in ast.walk(each.pattern) if isinstance(part, ast.MatchValue))
         case ast.keyword(arg=name, value=value) if name in HOLDERS:
             yield value
         case ast.Dict(keys=keys, values=values):
@@ -98,6 +98,7 @@ def test_bare_names_are_found(text: str) -> None:
     [
         "if job.state is JobState.READY: pass",
         "if name == 'ready': pass",
+        "match kind:\n    case 'gone': pass",
         "log.info('ready')",
         "sql = f\"WHERE state = '{JobState.READY}'\"",
         'sql = "WHERE state = ANY($2)"',

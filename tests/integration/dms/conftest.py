@@ -18,7 +18,7 @@ from dms.usecases.file_work import FileWork
 from dms.usecases.register_files import apply_registration
 from dms.usecases.request_deletion import apply_deletion
 from dms.usecases.request_upload import apply_upload
-from dms.wiring import build, workshop
+from dms.wiring import PLANNING, build, workshop
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewDataset, NewFile, NewStorage, Storage
 from sluice.contracts.messages import DeleteDataset, RegisterFiles, UploadDataset
@@ -139,7 +139,7 @@ async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
         (tmp_path / type_).mkdir()
         new = NewStorage(name=f"{type_}-1", type=type_, url=f"file://{tmp_path / type_}")
         storages[type_] = await client.register_storage(new)
-    other = Database(catalogue_url, source="dms")
+    other = Database(catalogue_url, source="dms", settings=PLANNING)
     await other.start()
     files = FileWork(copies=4, removals=2)
     shop, other_shop = workshop(settings, database, files), workshop(settings, other, files)

@@ -1,0 +1,71 @@
+"""The statements that run all the time keep their indexes, however much there is (and before any statistics were gathered)."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from dms.db.claims import CLAIM_SWEEP, CLAIM_WORK
+from dms.db.datasets import LIST_CLOSED, SELECT_COMPLETE
+from dms.db.files import ANYTHING_THERE, LIST_FILES, SELECT_KNOWN
+from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
+from dms.domain.transitions import replica_sources
+from dms.usecases.list_datasets import READABLE
+from dms.usecases.sweep_folder import SWEPT
+from sluice.contracts.states import DatasetState, ReplicaState
+from tests.integration.dms.conftest import Dms
+
+CLOSED_DATASETS = """
+INSERT INTO datasets (uid, name, type, state, meta, on_demand, request, closed_at, closed_position)
+SELECT gen_random_uuid(), 'old' || n, 'input', 'closed', '{}', false, '{}', now(), n FROM generate_series(1, 20000) AS n
+"""
+FILES = "INSERT INTO files (id, size, checksum, meta) SELECT n, 1, sha256('x'), '{}' FROM generate_series(1, 20000) AS n"
+REPLICAS = "INSERT INTO replicas (file_id, storage_id, path) SELECT n, $1, 'd/' || n FROM generate_series(1, 20000) AS n"
+IN_DATASET = (
+    "INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, 'f' || n, n, n FROM generate_series(1, 20000) AS n"
+)
+
+UID, STORAGE = uuid4(), uuid4()
+NAMES = [f"f{number}" for number in range(50)]
+
+STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
+    (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE)),
+    (SELECT_KNOWN, (UID, NAMES)),
+    (ANYTHING_THERE, (UID, NAMES, [STORAGE] * 50, [f"d/{name}" for name in NAMES], ReplicaState.DELETED)),
+    (PAGE, (UID, 10_000, "", 1_000)),
+    (SELECT_MISSING, (UID, 10_000, "", STORAGE, "o/", ReplicaState.AVAILABLE, 200)),
+    (LIST_CLOSED, (19_990, READABLE, "input", None, 1_000)),
+    (SELECT_COMPLETE, (DatasetState.OPEN, 100)),
+    (CLAIM_SWEEP, (UID, None, SWEPT)),
+    (CLAIM_WORK, (UID, None, DatasetState.DELETING)),
+    (
+        MARK_DELETING,
+        (
+            list(range(1, 1000)),
+            replica_sources(ReplicaState.DELETING),
+            ReplicaState.DELETING,
+            UID,
+            [DatasetState.DELETING],
+            None,
+            "",
+        ),
+    ),
+]
+
+
+@pytest.fixture
+async def large(dms: Dms) -> Dms:
+    for sql, *given in ((CLOSED_DATASETS,), (FILES,), (REPLICAS, STORAGE), (IN_DATASET, UID)):
+        await dms.fetch(sql, *given)
+    return dms
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+async def test_no_statement_reads_a_whole_table_or_sorts_a_whole_data_set(large: Dms, analyzed: bool) -> None:
+    if analyzed:
+        await large.fetch("ANALYZE")
+    for sql, given in STATEMENTS:
+        plan = "\n".join(row["QUERY PLAN"] for row in await large.fetch(f"EXPLAIN {sql}", *given))
+        assert "Seq Scan" not in plan, f"{sql}\n{plan}"
+        if sql in {PAGE, LIST_CLOSED, CLAIM_SWEEP}:
+            assert "Sort" not in plan, f"{sql}\n{plan}"
