@@ -23,11 +23,11 @@ from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 
-#: How PostgreSQL plans the DMS's statements, all of them look-ups by index. A plan made while the tables were small would be kept,
-#: and read whole tables, when a burst of files has filled them (measured: registering slowed down to a third within 100 000
-#: files); planning each time costs a fraction of a millisecond. Without bitmaps, a page of files is read in the order of its index;
-#: with them, all files of the data set are sorted for each page.
-PLANNING = {"plan_cache_mode": "force_custom_plan", "enable_bitmapscan": "off"}
+#: How PostgreSQL plans the DMS's statements, all of them look-ups by index. A plan made while the tables were small would be
+#: kept, and read whole tables, when a burst of files has filled them (measured: registering slowed down to a third within
+#: 100 000 files); planning each time costs a fraction of a millisecond. Without bitmaps, a page of files is read in the order of
+#: its index; with them, all files of the data set are sorted for each page.
+PLANNING = {"plan_cache_mode": "force_custom_plan", "enable_seqscan": "off", "enable_bitmapscan": "off", "jit": "off"}
 
 
 @dataclass(frozen=True, slots=True)

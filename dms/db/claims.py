@@ -28,10 +28,11 @@ RETURNING *
 
 CLAIM_SWEEP = """
 -- A closed, uploaded or deleted data set whose folder is due to be looked through, if nobody works on it and it does not rest.
+-- (IS TRUE keeps the index of states, which would find all data sets there are, out of it.)
 UPDATE datasets SET claim_token = $1, claim_until = now() + $2
 WHERE uid = (
     SELECT uid FROM datasets
-    WHERE sweep_at <= now() AND state = ANY($3::text[]) AND halted_at IS NULL
+    WHERE sweep_at <= now() AND (state = ANY($3::text[])) IS TRUE AND halted_at IS NULL
         AND (claim_until IS NULL OR claim_until < now()) AND (retry_at IS NULL OR retry_at <= now())
     ORDER BY sweep_at LIMIT 1 FOR UPDATE SKIP LOCKED
 )

@@ -1,4 +1,4 @@
-"""Each invariant of the architecture has a test that tries to break it, and says so in a docstring: "invariant 4"."""
+"""Each invariant of the architecture has a test that tries to break it, and says so in a docstring or its name: "invariant 4"."""
 
 import ast
 import re
@@ -22,6 +22,7 @@ INVARIANTS = {
 }
 
 NAMED = re.compile(r"\binvariants?\s+(\d)(?:\s*(?:,|and)\s*(\d))*", re.IGNORECASE)
+IN_A_NAME = re.compile(r"_invariant_(\d)")
 
 
 def invariants_named() -> dict[int, list[str]]:
@@ -35,7 +36,7 @@ def invariants_named() -> dict[int, list[str]]:
         for number in _numbers(source.tree) if tests else ():
             found[number].append(source.name)
         for test in tests:
-            for number in _numbers(test):
+            for number in _numbers(test) | {int(number) for number in IN_A_NAME.findall(test.name)}:
                 found[number].append(f"{source.name}::{test.name}")
     return found
 

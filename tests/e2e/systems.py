@@ -1,7 +1,9 @@
 """A whole embedded system for a test: the real process, database, transport and pilots, in a folder of its own."""
 
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,10 +45,27 @@ class LiveSystem:
 
 
 @contextmanager
-def live_system(home: Path, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[LiveSystem]:
-    """Starts the system, and stops it at the end whatever happens; its log is printed when the test fails."""
+def home_folder() -> Iterator[Path]:
+    """A folder for a system, removed at the end. Not below pytest's own: as root, the database runs as a user who must get in."""
+    folder = Path(tempfile.mkdtemp(prefix="sluice-e2e-"))
+    folder.chmod(0o755)
+    try:
+        yield folder / "home"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def live_system(*options: str, environment: Mapping[str, str] | None = None) -> Iterator[LiveSystem]:
+    """Starts a system, and stops it at the end whatever happens; what its log says of errors is printed when the test fails."""
+    with home_folder() as home, _running(home, *options, environment=environment or {}) as system:
+        yield system
+
+
+@contextmanager
+def _running(home: Path, *options: str, environment: Mapping[str, str]) -> Iterator[LiveSystem]:
     before = os.environ.copy()
-    os.environ.update(QUICK_LEASES | dict(environment or {}))
+    os.environ.update(QUICK_LEASES | dict(environment))
     try:
         running = start_detached(Home(home), ["--port", "0", *options])
     finally:

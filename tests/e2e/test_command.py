@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.systems import LiveSystem, home_folder, live_system
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
@@ -75,8 +75,8 @@ def write_texts(folder: Path, *words: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveSystem]:
-    with live_system(tmp_path_factory.mktemp("command") / "home", "--pilots", "1", "--slots", "2") as system:
+def system() -> Iterator[LiveSystem]:
+    with live_system("--pilots", "1", "--slots", "2") as system:
         yield system
 
 
@@ -169,7 +169,12 @@ def test_without_a_system_the_command_says_what_to_do(tmp_path: Path) -> None:
 
 def test_up_run_down(tmp_path: Path) -> None:
     """Up twice is once; a run uses what is up; down stops it; a run without a system starts one and stops it again."""
-    home = ["--home", str(tmp_path / "home")]
+    with home_folder() as folder:
+        check_up_run_down(folder, tmp_path)
+
+
+def check_up_run_down(folder: Path, tmp_path: Path) -> None:
+    home = ["--home", str(folder)]
     workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "x")
     sluice("up", "--detach", "--port", "0", *home)
     assert "already runs" in sluice("up", "--detach", *home).stdout

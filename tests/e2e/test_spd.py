@@ -48,7 +48,7 @@ def assert_events(run: GeneratedRun, carried: Carried) -> None:
 def test_two_runs_at_once_give_exactly_the_true_events(tmp_path: Path) -> None:
     """Invariants 4, 7 and 8: order kept, the damaged frame named, inputs released when the output is safe, no file left over."""
     runs = [generate_run(tmp_path, 1, frames=30), generate_run(tmp_path, 2, frames=30, damage=7)]
-    with live_system(tmp_path / "home") as system:
+    with live_system() as system:
         first, second = carry_runs(system.url, runs, out=tmp_path / "out")
         assert_events(runs[0], first)
         assert_events(runs[1], second)
@@ -79,7 +79,7 @@ class PilotKiller:
 def test_pilots_killed_in_the_middle_of_each_step_change_nothing(tmp_path: Path) -> None:
     """Invariants 3 and 7: a pilot's death costs time and nothing else."""
     run = generate_run(tmp_path, 3, frames=40)
-    with live_system(tmp_path / "home") as system:
+    with live_system() as system:
         killer = PilotKiller(system)
         [carried] = carry_runs(system.url, [run], out=tmp_path / "out", look=killer.look)
         assert_events(run, carried)

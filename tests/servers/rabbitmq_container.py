@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tests.servers.rabbitmq import RabbitServer, free_ports
 
-IMAGE = os.environ.get("SLUICE_RABBITMQ_IMAGE", "docker.io/library/rabbitmq:3.13-management")
+IMAGE = os.environ.get("SLUICE_RABBITMQ_IMAGE", "rabbitmq:3.13-management")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,8 @@ async def lease_jobs(
             seen, demands = await touch_and_look(connection, pilot)
             if seen.state is not PilotState.ACTIVE:
                 return Leased(workload.terms.lease, drain=True)
-            leased = Leased(workload.terms.lease)
+            # The pilot counts from when it sent the request, which was before ``started``: add what it has waited until now.
+            leased = Leased(workload.terms.lease + loop.time() - started)
             for demand in choose(demands, seen.resources):
                 if (wanted := request.jobs - len(leased.jobs)) == 0:
                     break

@@ -1,5 +1,6 @@
 """The statements that run all the time keep their indexes, however much there is (and before any statistics were gathered)."""
 
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -26,6 +27,7 @@ IN_DATASET = (
 )
 
 UID, STORAGE = uuid4(), uuid4()
+MARKABLE = replica_sources(ReplicaState.DELETING)
 NAMES = [f"f{number}" for number in range(50)]
 
 STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
@@ -67,5 +69,6 @@ async def test_no_statement_reads_a_whole_table_or_sorts_a_whole_data_set(large:
     for sql, given in STATEMENTS:
         plan = "\n".join(row["QUERY PLAN"] for row in await large.fetch(f"EXPLAIN {sql}", *given))
         assert "Seq Scan" not in plan, f"{sql}\n{plan}"
+        assert not re.search(r"Sort Key: (dataset_files|d)\.seq.*\n.*(Index )?Scan.* on dataset_files", plan), f"{sql}\n{plan}"
         if sql in {PAGE, LIST_CLOSED, CLAIM_SWEEP}:
             assert "Sort" not in plan, f"{sql}\n{plan}"

@@ -1,0 +1,73 @@
+"""Invariant 9: services never evaluate a template's expressions; only pilots do."""
+
+import ast
+import subprocess
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from sluice.cwl.compiler import compile_template
+
+ROOT = Path(__file__).parents[3]
+SERVICES = ("dms", "wms", "wfms", "sluice")
+
+#: Would run for ever, were it run.
+ENDLESS = "${ while (true) {} }"
+
+TEMPLATE = f"""
+cwlVersion: v1.2
+class: Workflow
+requirements: {{ScatterFeatureRequirement: {{}}, InlineJavascriptRequirement: {{}}}}
+inputs: {{files: "File[]"}}
+outputs:
+  made: {{type: "File[]", outputSource: make/made}}
+steps:
+  make:
+    scatter: file
+    in: {{file: files}}
+    out: [made]
+    run:
+      class: CommandLineTool
+      requirements: {{ToolTimeLimit: {{timelimit: 60}}}}
+      baseCommand: cat
+      inputs: {{file: File}}
+      arguments: ["{ENDLESS}"]
+      stdout: $(inputs.file.nameroot).out
+      outputs: {{made: stdout}}
+"""
+
+
+class EvaluatedError(Exception):
+    pass
+
+
+def refuse(*_: Any, **__: Any) -> NoReturn:
+    raise EvaluatedError
+
+
+def test_compiling_keeps_expressions_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither an evaluator in this process nor one in another (node) is asked."""
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    monkeypatch.setattr("cwl_utils.expression.do_eval", refuse)
+    monkeypatch.setattr("cwl_utils.expression.interpolate", refuse)
+    compiled = compile_template(TEMPLATE, name="t")
+    assert compiled.plan is not None, compiled.findings
+    tool = compiled.plan.step("make").tool
+    assert tool["arguments"] == [ENDLESS]
+    assert tool["stdout"] == "$(inputs.file.nameroot).out"
+
+
+def test_no_service_imports_what_evaluates() -> None:
+    """CWL libraries are for the compiler, evaluators for the pilot alone."""
+    found = []
+    for service in SERVICES:
+        for path in sorted((ROOT / service).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                reads_cwl = any(name.split(".")[0] in {"cwltool", "cwl_utils"} for name in names)
+                evaluates = any("expression" in name or "sandboxjs" in name for name in names)
+                if evaluates or (reads_cwl and path.parent != ROOT / "sluice/cwl"):
+                    found.append(f"{path.relative_to(ROOT)}: {', '.join(names)}")
+    assert not found
