@@ -21,7 +21,7 @@ class WmsSettings(ServiceSettings):
     #: Pilots lost in a row with a job before it is held for a person.
     losses: int = Field(default=5, ge=1)
     #: Seconds between two looks for work of a request that waits; events make it faster.
-    poll: float = Field(default=1.0, gt=0)
+    poll: float = Field(default=2.0, gt=0)
     #: Seconds between two looks at tasks whose input is not complete; events make it faster.
     split_period: float = Field(default=2.0, gt=0)
     #: Files read from the DMS, and jobs made, in one go.

@@ -3,17 +3,19 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
 from sluice.servicekit.http import errors
+from wms.domain.tokens import MAX_ID
 from wms.usecases import explain, read_tasks, retry_jobs
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.prioritise_task import prioritise_task
 from wms.usecases.workload import Workload
 
+JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
 
 
@@ -62,15 +64,15 @@ def jobs_router(workload: Workload) -> APIRouter:
     router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
 
     @router.get("/{job_id}", responses=errors(NotFound))
-    async def job(job_id: int) -> Job:
+    async def job(job_id: JobId) -> Job:
         return await read_tasks.read_job(workload, job_id)
 
     @router.get("/{job_id}/explain", responses=errors(NotFound))
-    async def explain_job(job_id: int) -> Explanation:
+    async def explain_job(job_id: JobId) -> Explanation:
         return await explain.explain_job(workload, job_id)
 
     @router.post("/{job_id}/retry", responses=errors(NotFound, Conflict))
-    async def retry(job_id: int) -> Job:
+    async def retry(job_id: JobId) -> Job:
         return await retry_jobs.retry_job(workload, job_id)
 
     return router

@@ -154,7 +154,7 @@ FROM attempts AS a JOIN unnest($1::bigint[], $2::int[]) AS n(id, attempt) ON a.j
 
 SELECT_OWNERS = "SELECT id, state, attempt, pilot FROM jobs WHERE id = ANY($1::bigint[])"
 
-NOTIFY_READY = "SELECT 1"
+NOTIFY_READY = "SELECT pg_notify('wms_ready', '')"
 
 #: A million rows are canceled in one transaction.
 CANCEL_TIMEOUT = 900.0

@@ -21,7 +21,7 @@ class Fault(Exception):
 
 def inside(url: str, folder: str) -> bool:
     """Does the file's URL lie in the folder? (Contracts refuse '..' in both.)"""
-    return url.startswith(folder + "/")
+    return url.startswith(folder + "/") and "\0" not in url
 
 
 def check_report(task: Task, outputs: Mapping[str, TaskOutput], report: AttemptReport) -> None:

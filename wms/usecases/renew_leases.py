@@ -8,6 +8,7 @@ from sluice.servicekit.database import Connection
 from wms.db.jobs import RENEW_LEASES, SELECT_OWNERS
 from wms.db.pilots import touch_pilot
 from wms.db.tasks import lock_tasks_of_jobs
+from wms.domain.tokens import possible
 from wms.usecases.workload import Workload
 
 #: The pilot has reported such a job: it needs to be told nothing.
@@ -21,8 +22,8 @@ async def renew_leases(workload: Workload, pilot: UUID, heartbeat: Heartbeat) ->
     clock; started ones are running. The answer commands ``cancel`` for attempts canceled meanwhile, ``abandon`` for those that
     are somebody else's. Messages: none. Raises ``NotFound`` for an unknown pilot.
     """
-    named: list[tuple[JobToken, bool]] = [(job, True) for job in heartbeat.running]
-    named += [(job, False) for job in heartbeat.waiting]
+    named: list[tuple[JobToken, bool]] = [(job, True) for job in possible(heartbeat.running)]
+    named += [(job, False) for job in possible(heartbeat.waiting)]
     async with workload.database.connection() as connection:
         seen = await touch_pilot(connection, pilot)
     commands: list[Command] = []

@@ -11,6 +11,7 @@ from wms.db.known_tasks import KnownTask
 from wms.db.pilots import SEE_PILOT, require_pilot
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.outputs import Fault, check_report, log_file, output_files
+from wms.domain.tokens import possible
 from wms.usecases.settle_attempts import EndedAttempt, attempt_verdict, settle_attempts
 from wms.usecases.workload import Workload
 
@@ -22,7 +23,7 @@ async def report_attempts(workload: Workload, pilot: UUID, reports: Sequence[Att
     if it is the winning one (invariant 3), its log in any case; its task ends if that decides it. All others change nothing and
     are answered so. Messages: those of ``settle_attempts``. Raises ``NotFound`` for an unknown pilot.
     """
-    first = _first_of_each(reports)
+    first = _first_of_each(possible(reports))
     async with workload.database.transaction() as tx:
         connection = tx.connection
         locked = await lock_tasks_of_jobs(connection, [job_id for job_id, _ in first])
@@ -98,8 +99,8 @@ def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, losses:
         verdict=attempt_verdict(known, job, outcome, error=error, losses=losses),
         reported=report.outcome,
         error=error,
-        message=message,
-        exit_code=report.exit_code,
+        message=message.replace("\0", ""),
+        exit_code=None if report.exit_code is None else max(-(2**31), min(report.exit_code, 2**31 - 1)),
         peak_memory=report.peak_memory,
         cpu_seconds=report.cpu_seconds,
         log_url=log_url,

@@ -8,6 +8,7 @@ from sluice.contracts.states import AttemptOutcome, PilotState
 from wms.db.jobs import jobs_in_flight
 from wms.db.pilots import SIGN_OFF_PILOT, require_pilot
 from wms.db.tasks import lock_tasks_of_jobs
+from wms.domain.tokens import possible
 from wms.usecases.settle_attempts import EndedAttempt, attempt_verdict, settle_attempts
 from wms.usecases.workload import Workload
 
@@ -19,8 +20,8 @@ async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[Job
     them. Others it had wait for the end of their leases, for it may still run them. Repeating it is fine. Messages: those of
     ``settle_attempts``. Raises ``NotFound``.
     """
-    ids = [job.id for job in returned]
-    tokens = {(job.id, job.attempt) for job in returned}
+    tokens = {(job.id, job.attempt) for job in possible(returned)}
+    ids = [job_id for job_id, _ in tokens]
     outcome = AttemptOutcome.RETURNED
     async with workload.database.transaction() as tx:
         locked = await lock_tasks_of_jobs(tx.connection, ids)

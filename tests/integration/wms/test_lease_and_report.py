@@ -110,6 +110,20 @@ async def test_late_report_of_a_lost_attempt_is_stale(stage: Stage) -> None:
     assert sent.close_at[task.dat_out_uid] == [1]
 
 
+async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is_stale(stage: Stage) -> None:
+    """Invariant 3: the attempt's number fences, not the pilot's name alone."""
+    task = await stage.add_task(make_task(), jobs=1)
+    pilot = await stage.add_pilot()
+    (old,) = await stage.lease(pilot)
+    await stage.overdue(old)
+    await stage.expire()
+    (new,) = await stage.lease(pilot)
+    assert await stage.finish(pilot, old) == [ReportAnswer.STALE]
+    assert (await stage.status(task)).leased == 1
+    assert await stage.finish(pilot, old, new) == [ReportAnswer.STALE, ReportAnswer.ACCEPTED]
+    assert (await stage.sent()).files[task.dat_out_uid] == [(0, "events-0.2")]
+
+
 async def test_concurrent_reports_of_one_attempt_are_accepted_once(stage: Stage, second: Stage) -> None:
     """Invariant 3, with two instances and the report sent many times at once."""
     task = await stage.add_task(make_task(), jobs=8)
@@ -214,6 +228,24 @@ async def test_concurrent_leases_give_every_job_once(stage: Stage, second: Stage
         assert (await stage.status(task)).state is TaskState.FINISHED
         assert await stage.states(task) == {JobState.FINISHED: 60}
         assert sent.close_at[task.dat_out_uid] == [60]
+
+
+async def test_whatever_a_tool_printed_is_taken(stage: Stage) -> None:
+    """A report that the database could not store would come again for ever."""
+    task = await stage.add_task(make_task(), jobs=3)
+    pilot = await stage.add_pilot()
+    jobs = await stage.lease(pilot, 3)
+    odd = stage.report_of(jobs[0], AttemptOutcome.FAILED, message="a\0b\x1b[31m\U0001f4a5", exit_code=3221225477)
+    name = "n"
+    hidden = OutputFile(port="events", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/a\0{name}")
+    impossible = [stage.report_of(jobs[2], id=2**70), stage.report_of(jobs[2], attempt=2**40), stage.report_of(jobs[2], id=-1)]
+    answers = await stage.report(pilot, odd, stage.report_of(jobs[1], outputs=[hidden]), *impossible)
+    assert answers == [ReportAnswer.ACCEPTED] * 2 + [ReportAnswer.STALE] * 3
+    async with stage.database.connection() as connection:
+        job = await job_with_attempts(connection, jobs[0].id)
+    assert job.message == "ab\x1b[31m\U0001f4a5"
+    assert job.attempts[0].exit_code == 2**31 - 1
+    assert (await stage.sent()).files == {task.log_out_uid: [(0, "0.1.log")]}
 
 
 async def test_attempts_are_kept_with_their_story(stage: Stage) -> None:

@@ -1,5 +1,7 @@
 """What becomes of jobs that fail, are lost, handed back, held and tried again."""
 
+import asyncio
+
 import pytest
 
 from sluice.contracts.pilots import JobToken
@@ -7,11 +9,17 @@ from sluice.contracts.plan import Boundary
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import ErrorClass, JobState, PilotState, ReportAnswer, TaskState
 from tests.integration.wms.stage import Stage, make_task
+from wms.db.tasks import lock_tasks
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.list_pilots import list_pilots
 from wms.usecases.lose_pilots import lose_pilots
 from wms.usecases.retry_jobs import retry_job, retry_task
 from wms.usecases.sign_off_pilot import sign_off_pilot
+
+#: Does any session of this database wait for a lock?
+WAITS_FOR_LOCK = """
+SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
 
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 
@@ -94,6 +102,23 @@ async def test_lease_that_was_renewed_is_not_taken(stage: Stage) -> None:
     assert (status.running, status.ready) == (1, 1)
     answer = await stage.beat(pilot, running=[kept, lost])
     assert [(command.kind, command.job.id) for command in answer.commands] == [("abandon", lost.id)]
+
+
+async def test_heartbeat_between_the_look_and_the_lock_saves_the_lease(stage: Stage, second: Stage) -> None:
+    """Invariant 6: whether a lease has ended is asked again under the lock."""
+    task = await stage.add_task(make_task(), jobs=1)
+    pilot = await stage.add_pilot()
+    (job,) = await stage.lease(pilot)
+    await stage.overdue(job)
+    async with second.database.transaction() as tx:
+        await lock_tasks(tx.connection, [task.uid])
+        expiring = asyncio.create_task(stage.expire())
+        async with asyncio.timeout(10):
+            while not await tx.connection.fetchval(WAITS_FOR_LOCK):  # noqa: ASYNC110 - the server gives no signal of it
+                await asyncio.sleep(0.01)
+        await tx.connection.execute("UPDATE jobs SET lease_until = now() + interval '1 hour'")
+    await expiring
+    assert (await stage.status(task)).leased == 1
 
 
 async def test_lost_job_goes_to_another_pilot_and_its_first_gets_abandon(stage: Stage) -> None:

@@ -21,10 +21,10 @@ async def test_instance_hears_of_jobs_made_ready_by_another(stage: Stage, second
     async with running(ReadyListener(stage.database.url, patient.signal)):
         await patient.signal.wait(0, seconds=10.0)  # it listens now
         asked = asyncio.create_task(deaf.lease(waiter, wait=60.0))
-        while not asked.done() and await _waiting(asked):
-            await stage.overdue(job)
-            await stage.expire()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):  # its request would look again by itself after 60 s
+            while await _waiting(asked):
+                await stage.overdue(job)
+                await stage.expire()
             assert [again.id for again in await asked] == [job.id]
 
 
