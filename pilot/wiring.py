@@ -74,7 +74,7 @@ async def _work(agent: Agent, session: Session, outbox: Outbox, *, settings: Pil
         return
     loops = [
         asyncio.create_task(send_heartbeats(agent, session), name="heartbeats"),
-        asyncio.create_task(send_reports(outbox, session), name="reports"),
+        asyncio.create_task(send_reports(outbox, session, busy=lambda: agent.core.supplied), name="reports"),
         asyncio.create_task(watch_deadlines(agent), name="deadlines"),
     ]
     others = [

@@ -61,6 +61,11 @@ class PilotCore:
         return not self._jobs
 
     @property
+    def supplied(self) -> bool:
+        """Is there a next job for every slot?"""
+        return len(self._waiting) >= len(self.slots)
+
+    @property
     def known_tasks(self) -> list[UUID]:
         return list(self._tasks)
 

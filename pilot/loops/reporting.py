@@ -1,7 +1,8 @@
-"""Sends reports: as soon as the call before has returned, everything that has gathered meanwhile."""
+"""Sends reports: at once when there is little to do, in batches while short jobs stream through."""
 
 import asyncio
 import time
+from collections.abc import Callable
 
 import structlog
 
@@ -14,16 +15,21 @@ from sluice.contracts.problems import NotFound, ServiceError, Unprocessable
 log = structlog.get_logger(__name__)
 
 
-#: Seconds between the begins of two calls: the first report after a silence goes at once, a stream of them in larger batches.
+#: Seconds between the begins of two calls …
 _SPACING = 0.02
+#: … and while every slot has its next job at hand: nobody waits for the reports, and a call costs much the same for any number.
+_BUSY_SPACING = 0.2
 
 
-async def send_reports(outbox: Outbox, session: Session) -> None:
+async def send_reports(outbox: Outbox, session: Session, *, busy: Callable[[], bool]) -> None:
+    """``busy``: whether jobs are at hand for all slots."""
     pauses = Pauses()
     last = 0.0
     while True:
         await outbox.waiting.wait()
         await asyncio.sleep(max(0.0, last + _SPACING - time.monotonic()))
+        while busy() and time.monotonic() < last + _BUSY_SPACING:
+            await asyncio.sleep(_SPACING)
         last = time.monotonic()
         batch, seen = outbox.next_batch(), session.times
         try:

@@ -19,8 +19,8 @@ from sluice.contracts.states import JobState, StorageType
 from sluice.contracts.tasks import Job
 from sluice.contracts.templates import Template
 
-#: Seconds between two looks at a chain.
-LOOK = 0.2
+#: Seconds between two looks at a chain: few at first, then up to the longest.
+FIRST_LOOK, LONGEST_LOOK = 0.05, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,7 @@ async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
 
 async def follow(connection: Connection, chain: Chain, *, on_look: Callable[[Chain, Sequence[ChainTask]], None]) -> Chain:
     """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their counts each time."""
+    pause = FIRST_LOOK
     while True:
         try:
             chain, tasks = await asyncio.gather(connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid))
@@ -85,7 +86,8 @@ async def follow(connection: Connection, chain: Chain, *, on_look: Callable[[Cha
             pass  # an outage of the system; what it does is not lost, look again
         if chain.state.final:
             return chain
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(pause)
+        pause = min(1.3 * pause, LONGEST_LOOK)
 
 
 async def bring_out(connection: Connection, chain: Chain, template: Template, folder: Path) -> list[Output]:

@@ -46,7 +46,7 @@ class Reader:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=300,
+            timeout=180,
             check=False,
         )
         assert done.returncode == 0, f"exit status {done.returncode} of\n{script}\n{done.stdout}"

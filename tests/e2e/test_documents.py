@@ -23,6 +23,15 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
     reader.in_the_environment("sluice down")
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, str]]:
+    """A reader whose system is up, for the pages that take that for granted; and its address."""
+    reader = Reader.at_a_desk(tmp_path_factory.mktemp("how-to"))
+    reader.in_the_environment("sluice up --detach")
+    yield reader, json.loads(reader.in_the_environment("sluice status --json"))["url"]
+    reader.in_the_environment("sluice down")
+
+
 def test_first_use_of_the_readme(reader: Reader) -> None:
     install, rest = commands(ROOT / "README.md").split("\n", 1)
     assert install == "make install"
@@ -53,10 +62,10 @@ def test_tutorial(reader: Reader) -> None:
 
 
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_how_to(page: Path, reader: Reader) -> None:
+def test_how_to(page: Path, running: tuple[Reader, str]) -> None:
+    reader, url = running
     script = commands(page)
     assert script
     if "curl" in script and shutil.which("curl") is None:
         pytest.skip("the commands of this page need curl")
-    url = json.loads(reader.in_the_environment("sluice up --detach > /dev/null; sluice status --json"))["url"]
     reader.in_the_environment(script.replace("http://127.0.0.1:8080", url))
