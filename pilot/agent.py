@@ -41,11 +41,13 @@ def now() -> Now:
 
 
 class Agent:
-    """``changed`` is set whenever the core has been told something."""
+    """``changed`` is set whenever the core has been told something; ``hungry`` while a slot has no next job at hand."""
 
     def __init__(self, core: PilotCore, pool: SlotPool, outbox: Outbox, run: RunFolder) -> None:
         self.core = core
         self.changed = asyncio.Event()
+        self.hungry = asyncio.Event()
+        self.hungry.set()
         self.finished = asyncio.Event()
         self._pool = pool
         self._outbox = outbox
@@ -61,6 +63,10 @@ class Agent:
         for instruction in self.core.handle(event, now()):
             self._carry_out(instruction)
         self.changed.set()
+        if self.core.supplied:
+            self.hungry.clear()
+        else:
+            self.hungry.set()
         if self.core.draining and self.core.idle and not self._side_work:
             self.finished.set()
 

@@ -22,7 +22,7 @@ from pilot.loops.takeover import take_over
 from pilot.node import detect
 from pilot.outbox import Outbox
 from pilot.pool import SlotPool
-from pilot.runner.orphans import adopt_orphans
+from pilot.runner.orphans import adopt_orphans, end_with_parent
 from pilot.runner.protocol import RunnerSettings
 from pilot.session import Session
 from pilot.settings import PilotSettings
@@ -40,6 +40,8 @@ async def run_pilot(settings: PilotSettings) -> None:
     """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``."""
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     adopt_orphans()
+    if settings.end_with_parent:
+        end_with_parent()
     uid = uuid.uuid4()
     run = folder.run(uid)
     resources = detect(run.path)
@@ -74,7 +76,7 @@ async def _work(agent: Agent, session: Session, outbox: Outbox, *, settings: Pil
         return
     loops = [
         asyncio.create_task(send_heartbeats(agent, session), name="heartbeats"),
-        asyncio.create_task(send_reports(outbox, session, busy=lambda: agent.core.supplied), name="reports"),
+        asyncio.create_task(send_reports(agent, outbox, session), name="reports"),
         asyncio.create_task(watch_deadlines(agent), name="deadlines"),
     ]
     others = [

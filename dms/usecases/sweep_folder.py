@@ -7,10 +7,10 @@ import structlog
 from dms.db.claims import Claim, hold
 from dms.db.replicas import clear_late_files, finish_sweep, folder_shared, names_of_files, registered_paths
 from dms.db.storages import all_roots
-from dms.domain.leftovers import is_leftover
 from dms.domain.places import Place, place_of
 from dms.usecases.claimed_work import Workshop
 from dms.usecases.remove_copies import remove_copies
+from sluice.contracts.naming import written_by_attempt
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.storage import Entry, is_temporary
 
@@ -64,7 +64,7 @@ async def _sweep(shop: Workshop, claim: Claim, place: Place) -> None:
 
 
 def _is_left(entry: Entry) -> bool:
-    return is_temporary(entry.name) or is_leftover(entry.name)
+    return is_temporary(entry.name) or written_by_attempt(entry.name)
 
 
 async def _remove_unregistered(shop: Workshop, claim: Claim, place: Place, suspects: Sequence[Entry]) -> None:

@@ -1,11 +1,12 @@
 """Sends reports: at once when there is little to do, in batches while short jobs stream through."""
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Callable
 
 import structlog
 
+from pilot.agent import Agent
 from pilot.outbox import Outbox
 from pilot.pauses import Pauses
 from pilot.session import Session
@@ -21,15 +22,15 @@ _SPACING = 0.02
 _BUSY_SPACING = 0.2
 
 
-async def send_reports(outbox: Outbox, session: Session, *, busy: Callable[[], bool]) -> None:
-    """``busy``: whether jobs are at hand for all slots."""
+async def send_reports(agent: Agent, outbox: Outbox, session: Session) -> None:
     pauses = Pauses()
     last = 0.0
     while True:
         await outbox.waiting.wait()
         await asyncio.sleep(max(0.0, last + _SPACING - time.monotonic()))
-        while busy() and time.monotonic() < last + _BUSY_SPACING:
-            await asyncio.sleep(_SPACING)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, last + _BUSY_SPACING - time.monotonic())):
+                await agent.hungry.wait()
         last = time.monotonic()
         batch, seen = outbox.next_batch(), session.times
         try:

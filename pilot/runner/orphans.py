@@ -1,18 +1,28 @@
-"""Processes that a tool leaves behind: none may outlive its job."""
+"""Processes that outlive others: what a tool left behind must not outlive its job, nor a pilot the system it belongs to."""
 
 import contextlib
 import ctypes
 import os
 import signal
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
     """Processes whose parent dies below this one become its children, where it can find and end them."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_with_parent() -> None:
+    """SIGTERM to this process when the one that started it dies."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _prctl(option: int, value: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+    if libc.prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), f"prctl({option})")
 
 
 def kill_group(group: int, number: int) -> None:

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from pilot.runner.failures import AttemptError, stage_in_error, stage_out_error
 from sluice.contracts.base import FileName
+from sluice.contracts.naming import log_name, output_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.contracts.tasks import TaskOutput
@@ -55,13 +56,8 @@ class Produced:
     alone: bool
 
 
-def prefix_of(job: LeasedJob) -> str:
-    """Every attempt's files have names of their own, so that none ever overwrites another's."""
-    return f"{job.seq:08d}.{job.attempt}"
-
-
 def log_url(task: PilotTask, job: LeasedJob) -> str:
-    return f"{task.log_out_url}/{prefix_of(job)}.log"
+    return f"{task.log_out_url}/{log_name(job.seq, job.attempt)}"
 
 
 def produced(task: PilotTask, job: LeasedJob, paths: dict[str, str]) -> list[Produced]:
@@ -71,7 +67,7 @@ def produced(task: PilotTask, job: LeasedJob, paths: dict[str, str]) -> list[Pro
         path = paths.get(output.port)
         if path is None:
             continue
-        name = f"{prefix_of(job)}-{os.path.basename(path)}"
+        name = output_name(job.seq, job.attempt, os.path.basename(path))
         try:
             _file_name.validate_python(name)
         except ValidationError as error:

@@ -15,6 +15,7 @@ from sluice.cli.connect import Connection
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, File, NewDataset, NewFile
 from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.contracts.naming import own_name
 from sluice.contracts.states import JobState, StorageType
 from sluice.contracts.tasks import Job
 from sluice.contracts.templates import Template
@@ -100,10 +101,10 @@ async def bring_out(connection: Connection, chain: Chain, template: Template, fo
         if (dataset.step, dataset.port) == (output.step, output.port)
         async for file in connection.dms.all_files(dataset.uid)
     ]
-    counts = Counter(_own_name(file.name) for _, file in found)
+    counts = Counter(own_name(file.name) for _, file in found)
     written: list[Output] = []
     for output_name, file in found:
-        own = _own_name(file.name)
+        own = own_name(file.name)
         path = folder / (own if counts[own] == 1 else f"{output_name}-{file.seq:06d}-{own}")
         await asyncio.to_thread(_copy_out, file, path)
         written.append(Output(path, file, output_name))
@@ -147,13 +148,6 @@ def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> 
 def _unique_names(files: Sequence[Path]) -> list[str]:
     counts = Counter(path.name for path in files)
     return [path.name if counts[path.name] == 1 else f"{seq:06d}-{path.name}" for seq, path in enumerate(files)]
-
-
-def _own_name(name: str) -> str:
-    """``00000012.1-clean.txt`` → ``clean.txt``: what the tool called it, without the job's sequence number and attempt."""
-    prefix, dash, own = name.partition("-")
-    seq, dot, attempt = prefix.partition(".")
-    return own if dash and dot and seq.isdigit() and attempt.isdigit() and own else name
 
 
 def _copy_out(file: File, path: Path) -> None:

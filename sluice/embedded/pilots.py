@@ -13,6 +13,8 @@ log = structlog.get_logger(__name__)
 
 #: Seconds a pilot gets to finish what it has before it is killed at the end.
 DRAIN = 10.0
+#: Seconds of these for its last reports.
+FLUSH = 3.0
 #: Shortest time between two starts of the same pilot.
 RESTART_PAUSE = 1.0
 
@@ -54,6 +56,9 @@ class PilotProcesses:
             "SLUICE_PILOT_NAME": name,
             "SLUICE_PILOT_SLOTS": str(self._slots),
             "SLUICE_PILOT_WORK_DIR": str(self._work / name),
+            "SLUICE_PILOT_END_WITH_PARENT": "true",
+            "SLUICE_PILOT_DRAIN_TIMEOUT": str(DRAIN - FLUSH - 1),
+            "SLUICE_PILOT_FLUSH_TIMEOUT": str(FLUSH),
         }
         with (self._logs / f"pilot-{name}.log").open("ab") as output:
             return await asyncio.create_subprocess_exec(

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 from spd.daq import main as daq
 
 from sluice.cli import carry
 from sluice.cli.connect import Connection, connected
 from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import NewDataset, NewPeriod, NewRun
+from sluice.contracts.datasets import Dataset, NewDataset, NewPeriod, NewRun
 from sluice.contracts.tasks import Job
 from sluice.contracts.templates import NewTemplate, Template
 
@@ -55,13 +56,17 @@ def generate_run(folder: Path, number: int, *, frames: int, damage: int | None =
     return GeneratedRun(number, sorted(out.glob("*.raw")), truth)
 
 
-async def carry_run(connection: Connection, run: GeneratedRun, *, template: Template, out: Path, look: Look) -> Carried:
-    """Registers the run as the data acquisition would, and follows the chain that the intake makes for it."""
+async def register_run(connection: Connection, run: GeneratedRun) -> Dataset:
+    """As the data acquisition would."""
     await connection.dms.register_run(NewRun(number=run.number, period=PERIOD))
     meta = {"type": "raw", "detector": "spd"}
     new = NewDataset(name=f"run-{run.number}", meta=meta, run=run.number, period=PERIOD)
-    dataset = await carry.bring_in(connection, run.frames, dataset=new, on_file=lambda size: None)
-    chain = await carry.follow(connection, await carry.chain_of(connection, dataset.uid), on_look=look)
+    return await carry.bring_in(connection, run.frames, dataset=new, on_file=lambda size: None)
+
+
+async def follow_run(connection: Connection, dataset: UUID, *, template: Template, out: Path, look: Look) -> Carried:
+    """Follows the chain that the intake makes for the data set, to its end."""
+    chain = await carry.follow(connection, await carry.chain_of(connection, dataset), on_look=look)
     tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
     return Carried(
         chain=chain,
@@ -77,7 +82,25 @@ def carry_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look 
         async with connected(url) as connection:
             template = await connection.operator.store_template(NewTemplate(name="spd", cwl=WORKFLOW.read_text()))
             await connection.dms.register_period(NewPeriod(name=PERIOD))
-            ways = [carry_run(connection, run, template=template, out=out / str(run.number), look=look) for run in runs]
+            datasets = [await register_run(connection, run) for run in runs]
+            places = [(dataset.uid, out / str(run.number)) for dataset, run in zip(datasets, runs, strict=True)]
+            ways = [follow_run(connection, uid, template=template, out=place, look=look) for uid, place in places]
+            return list(await asyncio.gather(*ways))
+
+    return asyncio.run(everything())
+
+
+def follow_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path) -> list[Carried]:
+    """Runs that were registered before, with the system as it was then or another one on the same folder."""
+
+    async def everything() -> list[Carried]:
+        async with connected(url) as connection:
+            template = await connection.operator.template("spd")
+            uids = {chain.dataset_name: chain.dataset_uid for chain in (await connection.operator.chains()).chains}
+            places = [(uids[f"run-{run.number}"], out / str(run.number)) for run in runs]
+            ways = [
+                follow_run(connection, uid, template=template, out=place, look=lambda chain, tasks: None) for uid, place in places
+            ]
             return list(await asyncio.gather(*ways))
 
     return asyncio.run(everything())

@@ -4,7 +4,7 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +18,12 @@ from sluice.embedded.home import Home, RunningSystem
 QUICK_LEASES = {"SLUICE_WMS_LEASE": "6", "SLUICE_WMS_HEARTBEAT": "1"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LiveSystem:
     home: Path
     running: RunningSystem
+    options: Sequence[str]
+    environment: Mapping[str, str]
 
     @property
     def url(self) -> str:
@@ -38,6 +40,17 @@ class LiveSystem:
         victim = pilots[number % len(pilots)]
         victim.send_signal(signal.SIGKILL)
         return int(victim.pid)
+
+    def kill(self) -> None:
+        """SIGKILL to services and pilots at once; the database loses its clients in the middle of what they do."""
+        for process in [psutil.Process(self.running.pid), *self.pilots()]:
+            process.send_signal(signal.SIGKILL)
+        os.waitpid(self.running.pid, 0)
+
+    def start_again(self) -> "LiveSystem":
+        """Starts the system of the same folder; ``self`` must no longer run."""
+        self.running = _start(self.home, self.options, self.environment)
+        return self
 
     def storage_files(self, kind: str) -> list[Path]:
         """Every file below one of the storages, as the disk has it."""
@@ -64,21 +77,25 @@ def live_system(*options: str, environment: Mapping[str, str] | None = None) -> 
 
 @contextmanager
 def _running(home: Path, *options: str, environment: Mapping[str, str]) -> Iterator[LiveSystem]:
-    before = os.environ.copy()
-    os.environ.update(QUICK_LEASES | dict(environment))
+    system = LiveSystem(home, _start(home, options, environment), options, environment)
     try:
-        running = start_detached(Home(home), ["--port", "0", *options])
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-    try:
-        yield LiveSystem(home, running)
+        yield system
     except BaseException:
         log = (home / "logs" / "system.log").read_text(errors="replace").splitlines()
         print("\n".join(line for line in log if '"level": "error"' in line or "Traceback" in line) or "\n".join(log[-5:]))
         raise
     finally:
-        stop(running)
+        stop(system.running)
+
+
+def _start(home: Path, options: Sequence[str], environment: Mapping[str, str]) -> RunningSystem:
+    before = os.environ.copy()
+    os.environ.update(QUICK_LEASES | dict(environment))
+    try:
+        return start_detached(Home(home), ["--port", "0", *options])
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _is_pilot(process: psutil.Process) -> bool:

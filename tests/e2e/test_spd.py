@@ -11,7 +11,7 @@ from spd.truth import expected_events
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import FilePage
 from sluice.contracts.states import ChainState, DatasetState, StepState
-from tests.e2e.spd_runs import Carried, GeneratedRun, carry_runs, generate_run
+from tests.e2e.spd_runs import Carried, GeneratedRun, carry_runs, follow_runs, generate_run
 from tests.e2e.systems import LiveSystem, live_system
 
 pytestmark = pytest.mark.xdist_group("e2e-spd")
@@ -86,3 +86,25 @@ def test_pilots_killed_in_the_middle_of_each_step_change_nothing(tmp_path: Path)
         assert {"decode", "build_events", "filter_events", "verify"} <= set(killer.killed)
         assert [step.state for step in carried.chain.steps] == [StepState.FINISHED] * len(carried.chain.steps)
         assert_storages_clean(system, [carried])
+
+
+def test_a_killed_system_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Invariant 7: everything but the disk dies at once (SIGKILL to services and pilots), and what was begun ends as if nothing was."""
+    run = generate_run(tmp_path, 4, frames=40)
+    with live_system() as system:
+
+        def strike(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+            if any(task.step == "filter_events" and task.jobs and task.jobs.finished for task in tasks):
+                raise Struck
+
+        with pytest.raises(Struck):
+            carry_runs(system.url, [run], out=tmp_path / "out", look=strike)
+        system.kill()
+        revived = system.start_again()
+        [carried] = follow_runs(revived.url, [run], out=tmp_path / "out")
+        assert_events(run, carried)
+        assert_storages_clean(revived, [carried])
+
+
+class Struck(Exception):
+    """The moment to kill has come."""

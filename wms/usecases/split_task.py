@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset, File, FilePage
+from sluice.contracts.naming import own_name
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.states import DatasetState, TaskState
@@ -132,7 +133,8 @@ async def _page(dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: 
 def _inputs(files: Sequence[File]) -> list[InputFile]:
     """What a pilot needs of each file; the values were checked when the page was read."""
     return [
-        InputFile.model_construct(seq=f.seq, name=f.name, size=f.size, checksum=f.checksum, url=f.url, meta=f.meta) for f in files
+        InputFile.model_construct(seq=f.seq, name=_tool_name(f), size=f.size, checksum=f.checksum, url=f.url, meta=f.meta)
+        for f in files
     ]
 
 
@@ -209,3 +211,8 @@ async def _fail(workload: Workload, claim: sql.SplitClaim, known: KnownTask, rea
             return
         await end_task(tx, known, Ending(TaskState.FAILED, reason))
     workload.metrics.tasks_ended.labels(TaskState.FAILED).inc()
+
+
+def _tool_name(file: File) -> str:
+    """Files that came from outside keep their names, whatever they look like."""
+    return file.name if file.origin is None else own_name(file.name)

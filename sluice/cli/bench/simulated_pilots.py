@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 
 from sluice.clients.wms import WmsClient
+from sluice.contracts.naming import log_name, output_name
 from sluice.contracts.pilots import (
     AttemptReport,
     Lease,
@@ -56,7 +57,7 @@ async def _pilot(client: WmsClient, number: int, share: int) -> int:
 
 def _success(job: LeasedJob, task: PilotTask) -> AttemptReport:
     now = datetime.now(UTC)
-    name = f"{job.seq:08d}.{job.attempt}"
+    out, log = output_name(job.seq, job.attempt, "out"), log_name(job.seq, job.attempt)
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,
@@ -65,10 +66,9 @@ def _success(job: LeasedJob, task: PilotTask) -> AttemptReport:
         ended_at=now,
         exit_code=0,
         outputs=[
-            OutputFile(port=o.port, name=f"{name}-out", size=1, checksum=CHECKSUM, url=f"{o.dat_out_url}/{name}-out")
-            for o in task.outputs
+            OutputFile(port=o.port, name=out, size=1, checksum=CHECKSUM, url=f"{o.dat_out_url}/{out}") for o in task.outputs
         ],
-        log=LogFile(name=f"{name}.log", size=1, checksum=CHECKSUM, url=f"{task.log_out_url}/{name}.log"),
+        log=LogFile(name=log, size=1, checksum=CHECKSUM, url=f"{task.log_out_url}/{log}"),
     )
 
 

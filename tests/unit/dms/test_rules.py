@@ -7,23 +7,9 @@ import pytest
 from dms.domain.backoff import pause_after
 from dms.domain.cursor import Order, WrongCursor, read_place, read_position, write_place, write_position
 from dms.domain.differences import FileDiffers, KnownFile, SentFile, SentTwice, new_files, require_same_request
-from dms.domain.leftovers import is_leftover
 from sluice.contracts.problems import Conflict
 
 STORAGE = uuid4()
-
-
-@pytest.mark.parametrize("name", ["00000012.1", "00000012.3.log", "12345678.10.events.root", "00000000.1. odd\nname"])
-def test_what_an_attempt_wrote_is_known_by_its_name(name: str) -> None:
-    assert is_leftover(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["0000012.1.log", "000000012.1.log", "00000012.log", "00000012.x.log", "x00000012.1", "00000012.1x", "٠٠٠٠٠٠٠٠.1", "notes"],
-)
-def test_any_other_name_is_somebody_elses(name: str) -> None:
-    assert not is_leftover(name)
 
 
 def test_cursors_are_read_as_they_were_written() -> None:

@@ -1,0 +1,47 @@
+"""Names of the files that jobs write."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts.naming import log_name, output_name, own_name, written_by_attempt
+
+NAMES = st.text(min_size=1, max_size=40).filter(lambda text: "/" not in text)
+
+
+@given(st.integers(0, 10**8 - 1), st.integers(1, 999), NAMES)
+def test_the_tools_own_name_comes_back(seq: int, attempt: int, own: str) -> None:
+    name = output_name(seq, attempt, own)
+    assert own_name(name) == own
+    assert written_by_attempt(name)
+
+
+def test_logs_are_known_and_keep_their_name() -> None:
+    name = log_name(3, 2)
+    assert name == "00000003.2.log"
+    assert written_by_attempt(name)
+    assert own_name(name) == name
+
+
+@given(st.integers(0, 99), st.integers(1, 9), st.integers(0, 99), st.integers(1, 9), NAMES)
+def test_no_two_attempts_share_a_name(seq: int, attempt: int, other: int, later: int, own: str) -> None:
+    same = (seq, attempt) == (other, later)
+    assert (output_name(seq, attempt, own) == output_name(other, later, own)) == same
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "0000012.1.log",
+        "000000012.1.log",
+        "00000012.log",
+        "00000012.x.log",
+        "x00000012.1-a",
+        "00000012.1x",
+        "٠٠٠٠٠٠٠٠.1-a",
+        "notes",
+    ],
+)
+def test_any_other_name_is_somebody_elses(name: str) -> None:
+    assert not written_by_attempt(name)
+    assert own_name(name) == name
