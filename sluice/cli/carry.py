@@ -14,8 +14,8 @@ from sluice import storage
 from sluice.cli.connect import Connection
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, File, NewDataset, NewFile
-from sluice.contracts.problems import NotAvailable, Unprocessable
 from sluice.contracts.naming import own_name
+from sluice.contracts.problems import NotAvailable, Unprocessable
 from sluice.contracts.states import JobState, StorageType
 from sluice.contracts.tasks import Job
 from sluice.contracts.templates import Template

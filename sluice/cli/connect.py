@@ -34,7 +34,7 @@ DEFAULT_HOME = Path("~/.local/share/sluice")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Clients of one system. The DMS is at ``<url>/dms`` unless ``SLUICE_DMS_URL`` says otherwise."""
+    """Clients of one system. The DMS is at ``<url>/services/dms`` unless ``SLUICE_DMS_URL`` says otherwise."""
 
     url: str
     operator: OperatorClient
@@ -48,7 +48,7 @@ def running_url(home: Path) -> str | None:
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Connection]:
-    dms_url = os.environ.get("SLUICE_DMS_URL", f"{url}/dms")
+    dms_url = os.environ.get("SLUICE_DMS_URL", f"{url}/services/dms")
     async with httpx.AsyncClient(base_url=url, timeout=30) as operator, httpx.AsyncClient(base_url=dms_url, timeout=60) as dms:
         yield Connection(url, OperatorClient(operator), DmsClient(dms))
 

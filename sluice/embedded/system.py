@@ -93,7 +93,7 @@ class EmbeddedSystem:
         await self._register_storages(DmsClient(links.http("dms")))
         await self._begin(
             PilotProcesses(
-                wms_url=f"{self.url}/wms",
+                wms_url=f"{self.url}/services/wms",
                 count=self.options.pilots,
                 slots=self.options.slots,
                 work=self.home.pilots,
@@ -131,7 +131,7 @@ def _import_services() -> None:
 
 
 def _one_port(services: dict[str, Service], links: ProcessLinks) -> Starlette:
-    """The operator's pages at the root, every other service below its own name."""
+    """The operator's pages at the root, every other service below ``/services/<its name>``."""
     clients = {name: links.http(name) for name in services}
 
     async def readyz(request: Request) -> JSONResponse:
@@ -140,7 +140,9 @@ def _one_port(services: dict[str, Service], links: ProcessLinks) -> Starlette:
         return JSONResponse(report, status_code=200 if all(answer.is_success for answer in answers) else 503)
 
     others = [
-        Mount(f"/{name.removeprefix('wfms.')}", service.app) for name, service in services.items() if name != "wfms.operator"
+        Mount(f"/services/{name.removeprefix('wfms.')}", service.app)
+        for name, service in services.items()
+        if name != "wfms.operator"
     ]
     return Starlette(routes=[Route("/system/readyz", readyz), *others, Mount("/", services["wfms.operator"].app)])
 

@@ -75,7 +75,11 @@ async def follow_run(connection: Connection, dataset: UUID, *, template: Templat
     )
 
 
-def carry_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look = lambda chain, tasks: None) -> list[Carried]:
+def nothing(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+    """What a look does where a test waits for the end only."""
+
+
+def carry_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look = nothing) -> list[Carried]:
     """All runs at the same time."""
 
     async def everything() -> list[Carried]:
@@ -98,9 +102,7 @@ def follow_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path) -> list[Ca
             template = await connection.operator.template("spd")
             uids = {chain.dataset_name: chain.dataset_uid for chain in (await connection.operator.chains()).chains}
             places = [(uids[f"run-{run.number}"], out / str(run.number)) for run in runs]
-            ways = [
-                follow_run(connection, uid, template=template, out=place, look=lambda chain, tasks: None) for uid, place in places
-            ]
+            ways = [follow_run(connection, uid, template=template, out=place, look=nothing) for uid, place in places]
             return list(await asyncio.gather(*ways))
 
     return asyncio.run(everything())

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.e2e.systems import LiveSystem, home_folder, live_system
@@ -149,6 +150,9 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     assert chain["state"] == "finished"
     assert "listed" in sluice("chain", "list", "--url", system.url).stdout
     assert "shout" in sluice("chain", "show", chain["uid"], "--url", system.url).stdout
+    page = httpx.get(f"{system.url}/chains/{chain['uid']}")
+    assert page.is_success
+    assert chain["dataset_name"] in page.text, "its page on the web"
     tasks = json.loads(sluice("task", "list", "--chain", chain["uid"], "--json", "--url", system.url).stdout)
     assert sorted(task["jobs"]["total"] for task in tasks) == [1, 2]
     task = next(task for task in tasks if task["step"] == "shout")

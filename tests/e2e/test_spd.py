@@ -20,7 +20,7 @@ pytestmark = pytest.mark.xdist_group("e2e-spd")
 def find_catalogued(system: LiveSystem) -> dict[str, set[str]]:
     """State of the data set → paths of its files in the catalogue."""
     found: dict[str, set[str]] = {}
-    with httpx.Client(base_url=f"{system.url}/dms", timeout=30) as dms:
+    with httpx.Client(base_url=f"{system.url}/services/dms", timeout=30) as dms:
         states = [("state", state.value) for state in DatasetState]
         for dataset in dms.get("/api/v1/datasets", params=[*states, ("limit", "1000")]).raise_for_status().json()["datasets"]:
             page = FilePage.model_validate(dms.get(f"/api/v1/datasets/{dataset['uid']}/files").raise_for_status().json())
@@ -89,7 +89,7 @@ def test_pilots_killed_in_the_middle_of_each_step_change_nothing(tmp_path: Path)
 
 
 def test_a_killed_system_goes_on_where_it_was(tmp_path: Path) -> None:
-    """Invariant 7: everything but the disk dies at once (SIGKILL to services and pilots), and what was begun ends as if nothing was."""
+    """Invariant 7: SIGKILL to services and pilots at once, and what was begun ends as if nothing had been."""
     run = generate_run(tmp_path, 4, frames=40)
     with live_system() as system:
 

@@ -49,7 +49,7 @@ async def _measure(folder: Path, jobs: int, waiting: int) -> dict[str, float]:
     system = EmbeddedSystem(Home(folder), Options(port=0, pilots=0))
     await system.start()
     try:
-        async with httpx.AsyncClient(base_url=f"{system.url}/dms", timeout=300) as http:
+        async with httpx.AsyncClient(base_url=f"{system.url}/services/dms", timeout=300) as http:
             dms = DmsClient(http)
             started = time.perf_counter()
             task = await _make_task(system, dms, jobs + waiting)
@@ -107,7 +107,7 @@ async def _output(dms: DmsClient, name: str, kind: DatasetType, storage: str) ->
 
 
 async def _until_split(url: str, task: UUID, jobs: int) -> None:
-    async with httpx.AsyncClient(base_url=f"{url}/wms", timeout=30) as http:
+    async with httpx.AsyncClient(base_url=f"{url}/services/wms", timeout=30) as http:
         while True:
             answer = await http.get(f"/api/v1/tasks/{task}")
             if answer.is_success and answer.json()["total"] >= jobs:
@@ -118,7 +118,13 @@ async def _until_split(url: str, task: UUID, jobs: int) -> None:
 async def _run(url: str, dms: DmsClient, task: Task, jobs: int) -> float:
     """Seconds from the start of the pilots' process, its imports left out, until all outputs are in the catalogue."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "sluice.cli.bench.simulated_pilots", f"{url}/wms", str(jobs), str(PILOTS), env=os.environ.copy()
+        sys.executable,
+        "-m",
+        "sluice.cli.bench.simulated_pilots",
+        f"{url}/services/wms",
+        str(jobs),
+        str(PILOTS),
+        env=os.environ.copy(),
     )
     started: float | None = None
     try:
