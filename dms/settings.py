@@ -7,7 +7,7 @@ from sluice.servicekit.settings import ServiceSettings
 
 
 class DmsSettings(ServiceSettings):
-    model_config = SettingsConfigDict(env_prefix="SLUICE_DMS_", env_nested_delimiter="__", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="SLUICE_DMS_")
 
     port: int = 8081
     #: Seconds between looks at the tables where nobody woke a loop.

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dms.api.datasets import datasets_router
+from dms.api.files import files_router
 from dms.api.runs import runs_router
 from dms.api.storages import storages_router
 from dms.consumers.queues import Wakes, queue_consumers
@@ -45,13 +46,14 @@ class _Loops:
 
 def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Service:
     """``transport`` is started and stopped by the caller. The DMS calls no other service, so it leaves ``links`` alone."""
-    metrics = ServiceMetrics("dms")
+    metrics = ServiceMetrics()
     database = Database(settings.database_url, source="dms", settings=PLANNING)
     files = FileWork(copies=settings.parallel_copies, removals=settings.parallel_removals)
     loops = _loops(settings, workshop(settings, database, files), metrics)
     wakes = Wakes(complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload))
     routers = [
-        datasets_router(database, on_complete=wakes.complete, on_deletion=wakes.deletion),
+        datasets_router(database, on_deletion=wakes.deletion),
+        files_router(database, on_complete=wakes.complete),
         storages_router(database),
         runs_router(database),
     ]

@@ -24,7 +24,7 @@ def findings_of(path: Path) -> Iterator[str]:
         positional = [a.arg for a in (*node.args.posonlyargs, *node.args.args) if a.arg not in {"self", "cls"}]
         is_test = path.parts[0] == "tests" or any(isinstance(d, ast.Call) for d in node.decorator_list)
         if len(positional) > MAX_POSITIONAL and not is_test:
-            yield f"{path}:{node.lineno}: {node.name} takes {len(positional)} positional parameters; name those after the second (*,)"
+            yield f"{path}:{node.lineno}: {node.name} has {len(positional)} positional parameters; at most {MAX_POSITIONAL}"
 
 
 def main() -> int:

@@ -7,7 +7,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 
 class WmsMetrics(ServiceMetrics):
     def __init__(self) -> None:
-        super().__init__("wms")
+        super().__init__()
         self.leased = Counter("sluice_jobs_leased_total", "Jobs given to pilots.", registry=self.registry)
         self.attempts = Counter("sluice_attempts_total", "Attempts ended.", ["outcome", "error"], registry=self.registry)
         self.stale = Counter("sluice_reports_stale_total", "Reports of attempts no longer the job's.", registry=self.registry)

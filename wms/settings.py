@@ -7,7 +7,7 @@ from sluice.servicekit.settings import ServiceSettings
 
 
 class WmsSettings(ServiceSettings):
-    model_config = SettingsConfigDict(env_prefix="SLUICE_WMS_", env_nested_delimiter="__", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="SLUICE_WMS_")
 
     port: int = 8082
     #: Seconds between two heartbeats of a pilot.

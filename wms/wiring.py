@@ -27,7 +27,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         for loop in splitting:
             loop.wake()
 
-    health = Health({"database": database.ping, "broker": transport.ping})
+    health = Health({"database": database.ping, "transport": transport.ping})
     routers = [tasks_router(workload), jobs_router(workload), pilots_router(workload)]
     return Service(
         name="wms",
@@ -40,7 +40,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             *splitting,
             *care_loops(workload, settings),
             task_consumer(workload, transport, on_applied=wake),
-            wake_consumer(transport, wake=wake),
+            wake_consumer(workload, transport, wake=wake),
         ],
     )
 

@@ -1,4 +1,4 @@
-"""Routes of data sets and their files."""
+"""Routes of data sets."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -9,22 +9,17 @@ from fastapi import APIRouter, Query, Response
 
 from dms.usecases.close_dataset import close_dataset
 from dms.usecases.list_datasets import DatasetQuery, list_datasets, read_dataset
-from dms.usecases.list_files import list_files
 from dms.usecases.register_dataset import register_dataset
-from dms.usecases.register_files import register_files
 from dms.usecases.request_deletion import request_deletion
-from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, FilePage, NewDataset, NewFiles, Registered
+from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, NewDataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 
-Limit = Annotated[int, Query(ge=1, le=10_000)]
-After = Annotated[str | None, Query(description="Cursor of the last answer; none at the beginning.")]
 
-
-def datasets_router(database: Database, *, on_complete: Callable[[], None], on_deletion: Callable[[], None]) -> APIRouter:
-    """``on_complete``: files were added, a data set may be complete. ``on_deletion``: there is something to delete."""
+def datasets_router(database: Database, *, on_deletion: Callable[[], None]) -> APIRouter:
+    """``on_deletion`` is called when there is something to delete."""
     router = APIRouter(prefix="/api/v1/datasets", tags=["data sets"])
 
     @router.post("", status_code=201, responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)})
@@ -36,12 +31,12 @@ def datasets_router(database: Database, *, on_complete: Callable[[], None], on_d
 
     @router.get("", responses=errors(Unprocessable, NotAvailable))
     async def page(
-        after: After = None,
+        after: Annotated[str | None, Query(description="Cursor of the last answer; none at the beginning.")] = None,
         timestamp: Annotated[datetime | None, Query(description="Closed later than this (ISO 8601 with its zone).")] = None,
         type: Annotated[DatasetType | None, Query()] = None,
         state: Annotated[list[DatasetState] | None, Query(description="Only these; all states where none is named.")] = None,
         name: Annotated[str | None, Query(description="The data set of exactly this name.")] = None,
-        limit: Limit = 1_000,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     ) -> DatasetPage:
         """Lists data sets, in one of two orders.
 
@@ -74,18 +69,5 @@ def datasets_router(database: Database, *, on_complete: Callable[[], None], on_d
         dataset = await request_deletion(database, uid, force=force)
         on_deletion()
         return dataset
-
-    @router.post("/{uid}/files", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
-    async def add_files(uid: UUID, request: NewFiles) -> Registered:
-        """Adds files; those that are registered and the same are counted as known. All or nothing."""
-        registered = await register_files(database, uid, request.files)
-        on_complete()
-        return registered
-
-    @router.get("/{uid}/files", response_model=FilePage, responses=errors(NotFound, Unprocessable, NotAvailable))
-    async def files(uid: UUID, after: After = None, limit: Limit = 1_000) -> Response:
-        """Files in order of seq, then name."""
-        found = await list_files(database, uid, after=after, limit=limit)
-        return Response(found.model_dump_json(), media_type="application/json")
 
     return router

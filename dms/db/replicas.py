@@ -62,7 +62,7 @@ INSERT INTO replicas (file_id, storage_id, path)
 SELECT file_id, $2, path FROM unnest($1::bigint[], $3::text[]) AS made (file_id, path)
 ON CONFLICT (storage_id, path) WHERE state <> '{ReplicaState.DELETED}' DO NOTHING
 RETURNING file_id
-"""  # noqa: S608 - a constant: the index's condition takes no parameter
+"""
 
 FOLDER_SHARED = """
 -- Is this folder another data set's too?

@@ -83,7 +83,7 @@ async def _add(
         _require_complete(row, len(fresh), close_at)
     if fresh:
         there = await files_at(connection, [file.place for file in fresh]) if places_taken else {}
-        await _insert(connection, uid, fresh, there, ReplicaState.DELETING if going else ReplicaState.AVAILABLE)
+        await _insert(connection, uid, fresh, there=there, state=ReplicaState.DELETING if going else ReplicaState.AVAILABLE)
     if fresh and going:
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
@@ -102,7 +102,7 @@ def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
 
 
 async def _insert(
-    connection: Connection, uid: UUID, files: list[SentFile], there: Mapping[tuple[UUID, str], FileAt], state: ReplicaState
+    connection: Connection, uid: UUID, files: list[SentFile], *, there: Mapping[tuple[UUID, str], FileAt], state: ReplicaState
 ) -> None:
     """``there``: what lies at the files' places already."""
     shared: list[tuple[SentFile, int]] = []

@@ -83,7 +83,7 @@ def run_program(program: Program, limits: Limits, control: Control, *, known: Ca
         control.started(popen.pid)
     if limits.disk:
         _limit_file_size(popen.pid, limits.disk)
-    watch = _Watch(popen.pid, program.watched, limits, control, begun)
+    watch = _Watch(popen.pid, program.watched, limits=limits, control=control, begun=begun)
     try:
         watch.until_end()
     finally:
@@ -124,7 +124,7 @@ def _limit_file_size(pid: int, mib: float) -> None:
 class _Watch:
     """Waits for the end of a process group's leader while it looks after limits and stops."""
 
-    def __init__(self, pid: int, watched: list[str], limits: Limits, control: Control, begun: float) -> None:
+    def __init__(self, pid: int, watched: list[str], *, limits: Limits, control: Control, begun: float) -> None:
         self.cut: Cut | None = None
         self.peak = 0.0
         self._pid = pid

@@ -125,7 +125,7 @@ class LoadedTool:
 class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
     """Files that were brought into the job's folder are used where they are; all others are staged as cwltool does."""
 
-    def visit(self, obj: Any, stagedir: str, basedir: str, copy: bool = False, staged: bool = False) -> None:
+    def visit(self, obj: Any, stagedir: str, basedir: str, *, copy: bool = False, staged: bool = False) -> None:
         path = obj.get("path") or _local(obj["location"])
         if self.separateDirs and not copy and path is not None and path.startswith(f"{self.stagedir}/"):
             self._pathmap[obj["location"]] = MapperEnt(path, path, obj["class"], False)

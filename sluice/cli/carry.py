@@ -72,7 +72,7 @@ async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
         for chain in (await connection.operator.chains(limit=5)).chains:
             if chain.dataset_uid == dataset_uid:
                 return chain
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(FIRST_LOOK)
     raise TimeoutError("no template took the data set within 30 s")
 
 

@@ -43,9 +43,9 @@ def show(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME,
     if as_json:
         print_json(found)
         return
-    out.print(f"{found.dataset_name} through {found.template_name} {found.template_version}: {found.state.value}", markup=False)
+    out.print(f"{found.dataset_name} through {found.template_name} {found.template_version}: {found.state.value}")
     if found.reason:
-        out.print(found.reason, markup=False)
+        out.print(found.reason)
     print_table(
         ["step", "state", "task", "reason"], [(s.name, s.state.value, s.task_uid, s.reason) for s in found.steps], empty=""
     )

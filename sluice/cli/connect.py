@@ -76,5 +76,5 @@ def plain_errors(call: Callable[[], Result]) -> Result:
         err.print("interrupted")
         raise typer.Exit(130) from None
     except OSError as error:
-        err.print(f"error: {error}", markup=False)
+        err.print(f"error: {error}")
     raise typer.Exit(1) from None

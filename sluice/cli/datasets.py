@@ -47,7 +47,7 @@ def show(dataset: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOM
         return
     out.print(f"{found.name}: {found.type.value}, {found.state.value}, {found.count_files} files, {human_bytes(found.bytes)}")
     for key, value in sorted(found.meta.items()):
-        out.print(f"  {key}: {value}", markup=False)
+        out.print(f"  {key}: {value}")
 
 
 @app.command("files")
@@ -101,10 +101,14 @@ def delete(
     force: Annotated[bool, typer.Option("--force", help="Even the last copy of an output.")] = False,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
 ) -> None:
     """Delete a data set and its files."""
-    ask(url, home, lambda c: c.dms.delete_dataset(dataset, force=force))
-    out.print("deletion asked for")
+    found = ask(url, home, lambda c: c.dms.delete_dataset(dataset, force=force))
+    if as_json:
+        print_json(found)
+    else:
+        out.print(f"{found.name}: {found.state.value}")
 
 
 @app.command("storages")

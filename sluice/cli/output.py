@@ -8,14 +8,17 @@ from typing import Any
 from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from sluice.contracts.problems import ServiceError
 
-#: Results go to standard output, everything said to the person beside it to standard error.
 #: Off a terminal lines are as long as they need to be.
 _WIDTH = None if sys.stdout.isatty() else 500
-out = Console(highlight=False, soft_wrap=True, width=_WIDTH)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+# Results go to standard output, everything said to the person beside it to standard error. What is printed is names, messages and
+# texts of others, so brackets in it are no markup.
+out = Console(highlight=False, soft_wrap=True, markup=False, width=_WIDTH)
+err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
 def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, Any]) -> None:
@@ -45,15 +48,17 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
 
 def print_problem(error: ServiceError) -> None:
     """The sentence of an error, and every finding with its place."""
-    err.print(f"[bold red]error:[/] {error.detail}", markup=True)
+    err.print(Text.assemble(("error:", "bold red"), f" {error.detail}"))
     for finding in error.findings:
-        err.print(f"  {finding}", markup=False)
+        err.print(f"  {finding}")
 
 
 def human_bytes(size: float) -> str:
-    """Bytes with a decimal unit, three significant digits at the least."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+    """``950 B``, ``1.5 kB``, ``20.0 MB``: bytes in decimal units."""
+    if size < 1000:
+        return f"{size:.0f} B"
+    for unit in ("kB", "MB", "GB"):
         size /= 1000
-    raise AssertionError("unreachable")
+        if size < 1000:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1000:.1f} TB"

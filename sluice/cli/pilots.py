@@ -25,7 +25,10 @@ def list_pilots(*, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_js
 
 
 @app.command("drain")
-def drain(pilot: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME) -> None:
+def drain(pilot: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Let a pilot finish what it has and end."""
     ask(url, home, lambda c: c.operator.drain_pilot(pilot))
-    out.print("it takes nothing more, and ends when it is done")
+    if as_json:
+        print_json({"pilot": str(pilot), "draining": True})
+    else:
+        out.print("it takes nothing more, and ends when it is done")

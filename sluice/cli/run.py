@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -56,11 +57,15 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         raise typer.Exit(1)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Arguments:
-    def __init__(self, *, template: Path, files: list[Path], params: dict[str, object], meta: dict[str, object], folder: Path,
-                 name: str, as_json: bool) -> None:  # fmt: skip
-        self.template, self.files, self.params, self.meta = template, files, params, meta
-        self.folder, self.name, self.as_json = folder, name, as_json
+    template: Path
+    files: list[Path]
+    params: dict[str, object]
+    meta: dict[str, object]
+    folder: Path
+    name: str
+    as_json: bool
 
 
 def template_name(path: Path) -> str:
@@ -93,14 +98,14 @@ async def _run(url: str, arguments: _Arguments) -> bool:
         text = await asyncio.to_thread(pack_template, arguments.template)
         template = await connection.operator.store_template(NewTemplate(name=arguments.name, cwl=text))
         for finding in template.warnings:
-            err.print(str(finding), markup=False)
+            err.print(str(finding))
         dataset_name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         # On demand: no other template takes it.
         dataset = NewDataset(name=dataset_name, meta=arguments.meta, on_demand=True)
         registered = await carry.bring_in(connection, files, dataset=dataset, on_file=lambda size: None)
         chain = await connection.operator.request_chain(registered.uid, template.name, params=arguments.params)
         chain, tasks = await _follow(connection, chain, quiet=arguments.as_json)
-        return await _finish(connection, chain, tasks, template, arguments, seconds=time.monotonic() - started)
+        return await _finish(connection, chain, tasks, template=template, arguments=arguments, seconds=time.monotonic() - started)
 
 
 async def _follow(connection: Connection, chain: Chain, *, quiet: bool) -> tuple[Chain, list[ChainTask]]:
@@ -117,7 +122,7 @@ async def _follow(connection: Connection, chain: Chain, *, quiet: bool) -> tuple
 
 
 async def _finish(
-    connection: Connection, chain: Chain, tasks: list[ChainTask], template: Template, arguments: _Arguments, *, seconds: float
+    connection: Connection, chain: Chain, tasks: list[ChainTask], *, template: Template, arguments: _Arguments, seconds: float
 ) -> bool:
     outputs = []
     if chain.state is ChainState.FINISHED:
@@ -137,9 +142,9 @@ async def _finish(
         )
     else:
         for step, job in failed:
-            err.print(f"  {step}: {', '.join(job.inputs)}: {job.message}", markup=False)
+            err.print(f"  {step}: {', '.join(job.inputs)}: {job.message}")
         for output in outputs:
-            out.print(f"{output.path}  {human_bytes(output.file.size)}", markup=False)
+            out.print(f"{output.path}  {human_bytes(output.file.size)}")
         if chain.state is not ChainState.FINISHED:
-            err.print(f"{chain.state.value}: {chain.reason}", markup=False)
+            err.print(f"{chain.state.value}: {chain.reason}")
     return chain.state is ChainState.FINISHED

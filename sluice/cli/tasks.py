@@ -43,7 +43,7 @@ def show(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, 
         return
     explanation = ask(url, home, lambda c: c.operator.explain_task(task))
     print_table(["task", "step", "data set", "status", "jobs", "finished", "failed", "running", "rank"], [_row(found)], empty="")
-    out.print(explanation.text, markup=False)
+    out.print(explanation.text)
 
 
 @app.command("jobs")
@@ -81,7 +81,7 @@ def job(number: int, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, 
          for a in found.attempts],
         empty="no attempt yet",
     )  # fmt: skip
-    out.print(ask(url, home, lambda c: c.operator.explain_job(number)).text, markup=False)
+    out.print(ask(url, home, lambda c: c.operator.explain_job(number)).text)
 
 
 @app.command("log")
@@ -91,9 +91,14 @@ def log(
     attempt: Annotated[int | None, typer.Option(help="Default: the last.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
 ) -> None:
     """The log of a job."""
-    out.print(ask(url, home, lambda c: c.operator.job_log(number, attempt=attempt)), markup=False, end="")
+    text = ask(url, home, lambda c: c.operator.job_log(number, attempt=attempt))
+    if as_json:
+        print_json({"job": number, "log": text})
+    else:
+        out.print(text, end="")
 
 
 @app.command("cancel")

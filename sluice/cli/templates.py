@@ -25,10 +25,10 @@ def check(file: FileArgument, *, as_json: JsonOption = False) -> None:
         print_json(CheckedTemplate(findings=compiled.findings, plan=compiled.plan))
     else:
         for finding in compiled.findings:
-            out.print(str(finding), markup=False)
+            out.print(str(finding))
         if compiled.plan is not None:
             steps = ", ".join(f"{step.name} ({step.mode.value})" for step in compiled.plan.steps)
-            out.print(f"{file}: fine; {len(compiled.plan.steps)} steps: {steps}", markup=False)
+            out.print(f"{file}: fine; {len(compiled.plan.steps)} steps: {steps}")
     if compiled.plan is None:
         raise typer.Exit(1)
 
@@ -51,7 +51,7 @@ def upload(
         print_json(stored)
         return
     for finding in stored.warnings:
-        out.print(str(finding), markup=False)
+        out.print(str(finding))
     out.print(f"{stored.name}, version {stored.version}")
 
 
@@ -83,7 +83,7 @@ def show(
     if as_json:
         print_json(template)
     else:
-        out.print(template.cwl or "", markup=False, end="")
+        out.print(template.cwl or "", end="")
 
 
 @app.command("delete")
@@ -93,7 +93,11 @@ def delete(
     force: Annotated[bool, typer.Option("--force", help="Even while chains of it run; they go on.")] = False,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
 ) -> None:
     """Delete a template: it matches nothing any more."""
     ask(url, home, lambda c: c.operator.delete_template(name, force=force))
-    out.print(f"{name} deleted")
+    if as_json:
+        print_json({"name": name, "deleted": True})
+    else:
+        out.print(f"{name} deleted")

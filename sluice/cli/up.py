@@ -55,14 +55,15 @@ def up(
     plain_errors(serve)
 
 
-def down(*, home: HomeOption = DEFAULT_HOME) -> None:
+def down(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Stop the embedded system: pilots finish what they have, everything else waits in the database."""
     running = Home(home).running()
-    if running is None:
-        out.print(f"no system runs in {home}")
-        return
-    plain_errors(lambda: stop(running))
-    out.print("stopped")
+    if running is not None:
+        plain_errors(lambda: stop(running))
+    if as_json:
+        print_json({"stopped": running is not None})
+    else:
+        out.print(f"no system runs in {home}" if running is None else "stopped")
 
 
 def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
@@ -80,7 +81,7 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
     else:
         out.print(f"Sluice runs at {running.url} (process {running.pid}, since {running.started_at})")
         for name, state in answer.json().items():
-            out.print(f"  {name}: {state}", markup=False)
+            out.print(f"  {name}: {state}")
     if answer.status_code != httpx.codes.OK:
         raise typer.Exit(1)
 

@@ -136,7 +136,7 @@ class PlanOutput(Contract):
 
 class Retention(Contract):
     """``input``: what becomes of the first input once the output is safe. ``logs``: whether the logs of a step go with its output
-    when none of its jobs failed."""
+    when none of its jobs failed; those of failed steps and of steps that wrote the workflow's output stay in any case."""
 
     input: Literal["delete", "keep"] = "delete"
     logs: Literal["delete", "keep"] = "delete"

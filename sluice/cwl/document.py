@@ -138,11 +138,12 @@ def canonical(document: Document, findings: Findings) -> None:
     _plain_ids(workflow.get("steps"))
     for step in entries(workflow.get("steps")):
         if step.body is not None:
-            _canonical_step(step, step.body, own, document, findings)
+            _canonical_step(step, step.body, document, findings, own=own)
     document.workflow = workflow
 
 
-def _canonical_step(step: Entry, body: CommentedMap, own: str, document: Document, findings: Findings) -> None:
+def _canonical_step(step: Entry, body: CommentedMap, document: Document, findings: Findings, *, own: str) -> None:
+    """``own``: the workflow's identifier, with which a source may begin."""
     for key in [key for key in body if _foreign(key)]:
         del body[key]
     _plain_ids(body.get("in"))
@@ -172,7 +173,7 @@ def _stand_in(step: Entry, body: CommentedMap) -> CommentedMap:
 def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Findings) -> CommentedMap | None:
     run, name = body.get("run"), step.name
     if isinstance(run, str):
-        run = _packed_tool(step, run, place_of(body, "run"), document, findings)
+        run = _packed_tool(run, document, findings, step=step.name, place=place_of(body, "run"))
         if run is None:
             return None
     elif "run" not in body:
@@ -191,19 +192,19 @@ def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Find
     return run
 
 
-def _packed_tool(step: Entry, run: str, place: Place, document: Document, findings: Findings) -> CommentedMap | None:
+def _packed_tool(run: str, document: Document, findings: Findings, *, step: str, place: Place) -> CommentedMap | None:
     """The process of the packed document that ``run`` names."""
     named = document.graph.get(run.lstrip("#")) or (document.graph.get(short_name(run)) if run.startswith("#") else None)
     if named is not None:
         return clone(named)
     if run.startswith("#"):
         findings.error(
-            place, f"the tool {run[:120]!r} of step '{step.name}' is not in this document{did_you_mean(run[1:], document.graph)}"
+            place, f"the tool {run[:120]!r} of step '{step}' is not in this document{did_you_mean(run[1:], document.graph)}"
         )
     else:
         findings.error(
             place,
-            f"the tool {run[:120]!r} of step '{step.name}' is another file, and a template must be one text: "
+            f"the tool {run[:120]!r} of step '{step}' is another file, and a template must be one text: "
             "write the tool here, or pack the document ('cwltool --pack')",
         )
     return None

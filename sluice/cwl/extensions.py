@@ -70,7 +70,7 @@ class _Reader:
                 if name is None:
                     self._walk(value, homes)
                 else:
-                    self._field(node, key, name, kind, fields)
+                    self._field(node, key, name, kind=kind, fields=fields)
         elif isinstance(node, CommentedSeq):
             for item in node:
                 self._walk(item, homes)
@@ -82,7 +82,7 @@ class _Reader:
                 return key[len(start) :]
         return None
 
-    def _field(self, node: CommentedMap, key: str, name: str, kind: str, fields: Fields) -> None:
+    def _field(self, node: CommentedMap, key: str, name: str, *, kind: str, fields: Fields) -> None:
         place = place_of(node, key)
         if key.startswith(f"{PREFIX}:") and f"{PREFIX}:" not in self.prefixes and not self.undeclared:
             self.undeclared = True
@@ -276,7 +276,7 @@ LATER = {
 EXAMPLES = {
     "match": "sluice:match: {detector: spd}",
     "bind": "sluice:bind: {run_number: run}",
-    "retention": "sluice:retention: {input: delete, logs: keep}",
+    "retention": "sluice:retention: {input: keep, logs: keep}",
     "boundary": "sluice:boundary: {minimum: 0.9, sufficient: 1.0}",
     "retry": "sluice:retry: {attempts: 3, backoff: 1.0}",
     "merge": "sluice:merge: {files: 25}",

@@ -227,12 +227,13 @@ def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
         taken = array_of(sink.type) if port in step.scatter else sink.type
         if link.body.get("pickValue") == "all_non_null":
             given = _picked(given)
-        _tell(link, (given, taken), f"input '{port}' of step '{name}'", _way(step, link, given, sink.type), findings)
+        way = _way(step, link, given, sink.type)
+        _tell_misfit(link, findings, given=given, taken=taken, what=f"input '{port}' of step '{name}'", way=way)
     for name, origin in wiring.outputs.items():
         link, given = workflow.outputs[name], _given(origin, workflow)
         if given is not None:
             given = _picked(given) if link.body.get("pickValue") == "all_non_null" else given
-            _tell(link, (given, workflow.output_types[name]), f"output '{name}'", "", findings)
+            _tell_misfit(link, findings, given=given, taken=workflow.output_types[name], what=f"output '{name}'")
 
 
 def _given(origin: Origin, workflow: Workflow) -> Any:
@@ -257,8 +258,7 @@ def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
     return ""
 
 
-def _tell(link: Link, types: tuple[Any, Any], what: str, way: str, findings: Findings) -> None:
-    given, taken = types
+def _tell_misfit(link: Link, findings: Findings, *, given: Any, taken: Any, what: str, way: str = "") -> None:
     source = (link.sources or ["?"])[0]
     match fit(given, taken):
         case "does not fit":

@@ -29,11 +29,11 @@ def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, find
         _check_input(port, wiring, findings)
     for link in workflow.outputs.values():
         _refuse_fields(link.body, _OF_LINKS, f"output '{link.name}'", findings)
-        _check_pick(link, f"output '{link.name}'", True, findings)
+        _check_pick(link, f"output '{link.name}'", findings, is_data=True)
     for step in workflow.steps.values():
         _refuse_fields(step.body, _OF_STEPS, f"step '{step.name}'", findings)
         for link in step.links.values():
-            _check_link(step, link, workflow, wiring, findings)
+            _check_link(step, link, findings, workflow=workflow, wiring=wiring)
         _check_scatter_feature(step, workflow, findings)
         if step.has_tool:
             _check_ports(step, findings)
@@ -78,10 +78,10 @@ def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
             f"the parameter '{port.name}' is of type {show(port.type)}; files as parameters are not supported yet: "
             "install the file with the tool, or write its text into the tool with InitialWorkDirRequirement",
         )
-    _check_default(port.body.get("default"), port, port.place_of("default"), f"parameter '{port.name}'", findings)
+    _check_default(port.body.get("default"), port, findings, place=port.place_of("default"), what=f"parameter '{port.name}'")
 
 
-def _check_default(value: Any, port: Port, place: Place, what: str, findings: Findings) -> None:
+def _check_default(value: Any, port: Port, findings: Findings, *, place: Place, what: str) -> None:
     if value is not None and not value_fits(value, port.type):
         findings.error(place, f"the default of {what} must be of type {show(port.type)}, not {plain(value)!r}")
 
@@ -93,7 +93,7 @@ def _refuse_secondary(port: Port, what: str, findings: Findings) -> None:
     )
 
 
-def _check_pick(link: Link, what: str, is_data: bool, findings: Findings) -> None:
+def _check_pick(link: Link, what: str, findings: Findings, *, is_data: bool) -> None:
     pick = link.body.get("pickValue")
     if pick is not None and not (pick == "all_non_null" and is_data):
         findings.error(
@@ -102,12 +102,12 @@ def _check_pick(link: Link, what: str, is_data: bool, findings: Findings) -> Non
         )
 
 
-def _check_link(step: Step, link: Link, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+def _check_link(step: Step, link: Link, findings: Findings, *, workflow: Workflow, wiring: Wiring) -> None:
     what = f"input '{link.name}' of step '{step.name}'"
     _refuse_fields(link.body, _OF_LINKS, what, findings)
     origin = wiring.origins.get((step.name, link.name))
     is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
-    _check_pick(link, what, origin is not None and not is_parameter, findings)
+    _check_pick(link, what, findings, is_data=origin is not None and not is_parameter)
     _check_value_from(link, what, findings)
     if "default" not in link.body:
         return
@@ -116,7 +116,7 @@ def _check_link(step: Step, link: Link, workflow: Workflow, wiring: Wiring, find
         findings.error(place, f"{what} has a source and a default; give the default to the workflow's input instead")
     port = step.tool_inputs.get(link.name)
     if port is not None:
-        _check_default(link.body["default"], port, place, what, findings)
+        _check_default(link.body["default"], port, findings, place=place, what=what)
 
 
 def _check_value_from(link: Link, what: str, findings: Findings) -> None:
@@ -165,7 +165,7 @@ def _check_ports(step: Step, findings: Findings) -> None:
             )
         if "secondaryFiles" in port.body:
             _refuse_secondary(port, f"the tool of step '{step.name}'", findings)
-        _check_default(port.body.get("default"), port, port.place_of("default"), f"'{port.name}'", findings)
+        _check_default(port.body.get("default"), port, findings, place=port.place_of("default"), what=f"'{port.name}'")
 
 
 def _check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None:

@@ -8,6 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 import asyncpg
+import structlog
+
+from sluice.servicekit.lifecycle import cancel_and_wait
+
+log = structlog.get_logger(__name__)
 
 #: Beside the defaults: room for all services' pools, and fewer checkpoints under load. Commits stay durable.
 SETTINGS = """
@@ -18,19 +23,27 @@ max_wal_size = 2GB
 """
 
 
+#: Seconds between two looks whether the server lives.
+LOOK = 1.0
+
+
 class EmbeddedPostgres:
-    """Component: first start about 2 s, later ones 0.2 s."""
+    """Component: first start about 2 s, later ones 0.2 s. A server that dies is started again; what had committed is there."""
 
     def __init__(self, folder: Path, databases: Sequence[str]) -> None:
         self._folder = folder
         self._databases = databases
         self._server: Any = None
+        self._guard: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         await asyncio.to_thread(self._start_server)
         await self._create_databases()
+        self._guard = asyncio.create_task(self._keep_running(), name="postgres guard")
 
     async def stop(self) -> None:
+        guard, self._guard = self._guard, None
+        await cancel_and_wait(guard)
         server, self._server = self._server, None
         if server is not None:
             await asyncio.to_thread(server.cleanup)
@@ -39,6 +52,18 @@ class EmbeddedPostgres:
         """``postgresql://…`` of one of the databases."""
         socket = str(self._server.get_postmaster_info().socket_dir)
         return f"postgresql://postgres:@/{database}?host={quote(socket)}"
+
+    async def _keep_running(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK)
+            if _alive(self._server.get_pid()):
+                continue
+            log.error("postgres.died", folder=str(self._folder))
+            try:
+                await asyncio.to_thread(self._server.ensure_postgres_running)
+                log.info("postgres.started_again")
+            except Exception:  # process boundary: the next look tries again
+                log.exception("postgres.not_started")
 
     def _start_server(self) -> None:
         with warnings.catch_warnings():
@@ -63,3 +88,16 @@ class EmbeddedPostgres:
                     await connection.execute(f'CREATE DATABASE "{name}"')
         finally:
             await connection.close()
+
+
+def _alive(pid: int | None) -> bool:
+    """A zombie is dead: its parent has yet to notice."""
+    if pid is None:
+        return False
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True

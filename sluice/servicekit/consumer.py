@@ -1,6 +1,7 @@
 """Consumers: messages from a queue, each applied once, in its effect's transaction, acknowledged after commit (invariant 2)."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -30,7 +31,41 @@ class _Parsed:
     data: Contract
 
 
-class QueueConsumer:
+class _Consumer(ABC):
+    """Component: gives ``_take`` what arrives at ``queue``, until it is stopped."""
+
+    def __init__(self, transport: Transport, queue: str, *, metrics: ServiceMetrics, prefetch: int) -> None:
+        self.queue = queue
+        self._transport = transport
+        self._metrics = metrics
+        self._prefetch = prefetch
+        self._task: asyncio.Task[None] | None = None
+
+    @abstractmethod
+    async def _take(self, deliveries: Sequence[Delivery]) -> None: ...
+
+    async def start(self) -> None:
+        self._task = asyncio.create_task(self._run(), name=f"consumer {self.queue}")
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        await cancel_and_wait(task)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                stream = self._transport.consume(self.queue, prefetch=self._prefetch)
+                async with aclosing(stream):
+                    async for deliveries in stream:
+                        await self._take(deliveries)
+                return
+            except Exception:  # process boundary: a consumer goes on until it is stopped
+                self._metrics.consumer_failures.labels(self.queue).inc()
+                log.exception("consumer.failed", queue=self.queue)
+                await asyncio.sleep(1.0)
+
+
+class QueueConsumer(_Consumer):
     """Applies messages of ``queue``. ``handlers``: message type → what to do with its data, inside the open transaction.
 
     A batch is applied in one transaction; if that fails, one by one, so that a bad message harms no other. A handler that raises
@@ -49,35 +84,12 @@ class QueueConsumer:
         prefetch: int = 64,
         on_applied: Callable[[], None] | None = None,
     ) -> None:
-        self._transport = transport
+        super().__init__(transport, queue, metrics=metrics, prefetch=prefetch)
         self._database = database
-        self._metrics = metrics
-        self.queue = queue
         self._handlers = handlers
-        self._prefetch = prefetch
         self._on_applied = on_applied
-        self._task: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name=f"consumer {self.queue}")
-
-    async def stop(self) -> None:
-        task, self._task = self._task, None
-        await cancel_and_wait(task)
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                stream = self._transport.consume(self.queue, prefetch=self._prefetch)
-                async with aclosing(stream):
-                    async for deliveries in stream:
-                        await self._apply_batch(deliveries)
-                return
-            except Exception:  # process boundary: a consumer goes on until it is stopped
-                log.exception("consumer.failed", queue=self.queue)
-                await asyncio.sleep(1.0)
-
-    async def _apply_batch(self, deliveries: Sequence[Delivery]) -> None:
+    async def _take(self, deliveries: Sequence[Delivery]) -> None:
         batch = [parsed for delivery in deliveries if (parsed := await self._parse(delivery)) is not None]
         if not batch:
             return
@@ -153,31 +165,13 @@ class QueueConsumer:
                 await parsed.delivery.retry(reason)
 
 
-class WakeConsumer:
+class WakeConsumer(_Consumer):
     """Receives events that only wake a poller; nothing is stored, and a lost one costs a polling period."""
 
-    def __init__(self, *, transport: Transport, queue: str, wake: Callable[[], None]) -> None:
-        self._transport = transport
-        self.queue = queue
+    def __init__(self, *, transport: Transport, metrics: ServiceMetrics, queue: str, wake: Callable[[], None]) -> None:
+        super().__init__(transport, queue, metrics=metrics, prefetch=256)
         self._wake = wake
-        self._task: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        self._task = asyncio.create_task(self._run(), name=f"wake {self.queue}")
-
-    async def stop(self) -> None:
-        task, self._task = self._task, None
-        await cancel_and_wait(task)
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                stream = self._transport.consume(self.queue, prefetch=256)
-                async with aclosing(stream):
-                    async for deliveries in stream:
-                        self._wake()
-                        await asyncio.gather(*(delivery.ack() for delivery in deliveries))
-                return
-            except Exception:  # process boundary: a consumer goes on until it is stopped
-                log.exception("consumer.failed", queue=self.queue)
-                await asyncio.sleep(1.0)
+    async def _take(self, deliveries: Sequence[Delivery]) -> None:
+        self._wake()
+        await asyncio.gather(*(delivery.ack() for delivery in deliveries))

@@ -16,16 +16,13 @@ class Links(Protocol):
     async def stop(self) -> None: ...
 
 
-class NetworkLinks:
-    """``addresses``: service → base URL."""
+class _Clients:
+    """Component: the clients it handed out, closed when it stops."""
 
-    def __init__(self, addresses: Mapping[str, str], *, timeout: float = 30.0) -> None:
-        self._addresses = addresses
-        self._timeout = timeout
+    def __init__(self) -> None:
         self._clients: list[httpx.AsyncClient] = []
 
-    def http(self, service: str) -> httpx.AsyncClient:
-        client = httpx.AsyncClient(base_url=self._addresses[service], timeout=self._timeout)
+    def _keep(self, client: httpx.AsyncClient) -> httpx.AsyncClient:
         self._clients.append(client)
         return client
 
@@ -37,24 +34,28 @@ class NetworkLinks:
             await client.aclose()
 
 
-class ProcessLinks:
+class NetworkLinks(_Clients):
+    """``addresses``: service → base URL."""
+
+    def __init__(self, addresses: Mapping[str, str], *, timeout: float = 30.0) -> None:
+        super().__init__()
+        self._addresses = addresses
+        self._timeout = timeout
+
+    def http(self, service: str) -> httpx.AsyncClient:
+        return self._keep(httpx.AsyncClient(base_url=self._addresses[service], timeout=self._timeout))
+
+
+class ProcessLinks(_Clients):
     """All services in this process: requests go straight to the other's ASGI application, which may be registered later."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.apps: MutableMapping[str, ASGIApp] = {}
-        self._clients: list[httpx.AsyncClient] = []
 
     def http(self, service: str) -> httpx.AsyncClient:
         async def app(scope: Any, receive: Any, send: Any) -> None:
             await self.apps[service](scope, receive, send)
 
-        client = httpx.AsyncClient(transport=httpx.ASGITransport(app, raise_app_exceptions=False), base_url=f"http://{service}")
-        self._clients.append(client)
-        return client
-
-    async def start(self) -> None:
-        return None
-
-    async def stop(self) -> None:
-        for client in self._clients:
-            await client.aclose()
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        return self._keep(httpx.AsyncClient(transport=transport, base_url=f"http://{service}"))

@@ -8,9 +8,6 @@ from typing import Any
 
 import structlog
 
-#: Names of the ids that log lines carry; the same everywhere, so that one search finds a job's whole story.
-ID_KEYS = ("chain", "task", "job", "attempt", "dataset", "pilot", "message")
-
 
 def configure_logging(service: str, *, level: str = "INFO") -> None:
     """Sets up structlog and the standard library's logging (of libraries) to write the same JSON lines. Call once a process."""
@@ -44,6 +41,7 @@ def configure_logging(service: str, *, level: str = "INFO") -> None:
 
 @contextmanager
 def log_ids(**ids: Any) -> Iterator[None]:
-    """Binds ids (keys of ``ID_KEYS``) to every log line written inside."""
+    """Binds ids to every log line written inside: ``chain``, ``task``, ``job``, ``attempt``, ``dataset``, ``pilot``, ``message``. They
+    have the same names everywhere, so that one search finds a job's whole story."""
     with structlog.contextvars.bound_contextvars(**{key: str(value) for key, value in ids.items() if value is not None}):
         yield

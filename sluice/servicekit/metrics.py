@@ -4,10 +4,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 
 class ServiceMetrics:
-    """Prometheus metrics of one service, all named ``sluice_*`` with a constant label ``service``."""
+    """Prometheus metrics of one service, all named ``sluice_*``; the address they are read from tells of which."""
 
-    def __init__(self, service: str) -> None:
-        self.service = service
+    def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.requests = Histogram(
             "sluice_http_request_seconds",
@@ -17,6 +16,12 @@ class ServiceMetrics:
             buckets=(0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0),
         )
         self.messages = Counter("sluice_messages_total", "Messages handled.", ["queue", "outcome"], registry=self.registry)
+        self.consumer_failures = Counter(
+            "sluice_consumer_failures_total",
+            "Receptions from a queue that raised, and began again.",
+            ["queue"],
+            registry=self.registry,
+        )
         self.loop_failures = Counter(
             "sluice_loop_failures_total", "Ticks of periodic work that raised.", ["loop"], registry=self.registry
         )

@@ -5,12 +5,19 @@ import contextlib
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 import structlog
 import uvicorn
 from starlette.types import ASGIApp
 
-from sluice.servicekit.lifecycle import Component, start_all, stop_all
+from sluice.servicekit.lifecycle import Component, running, start_all, stop_all
+from sluice.servicekit.links import Links, NetworkLinks
+from sluice.servicekit.logging import configure_logging
+from sluice.servicekit.settings import ServiceSettings
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Transport
+from sluice.servicekit.transport.open import open_transport
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +35,16 @@ class Service:
 
     async def stop(self) -> None:
         await stop_all(self.components)
+
+
+_Settings = TypeVar("_Settings", bound=ServiceSettings)
+_Settings_contra = TypeVar("_Settings_contra", bound=ServiceSettings, contravariant=True)
+
+
+class Build(Protocol[_Settings_contra]):
+    """A service's ``wiring.build``: makes the service, starts nothing."""
+
+    def __call__(self, settings: _Settings_contra, *, links: Links, transport: Transport) -> Service: ...
 
 
 class HttpServer:
@@ -79,13 +96,18 @@ async def until_signal() -> str:
             loop.remove_signal_handler(number)
 
 
-async def serve(service: Service, *, host: str, port: int) -> None:
+def run_service(name: str, settings: _Settings, build: Build[_Settings]) -> None:
     """Runs a service as a process until SIGTERM or SIGINT; what is in hand is finished or handed back."""
-    server = HttpServer(service.app, host=host, port=port)
-    await start_all([service, server])
-    log.info("service.ready", service=service.name, host=host, port=server.port)
-    try:
+    configure_logging(name, level=settings.log_level)
+    asyncio.run(_serve(settings, build))
+
+
+async def _serve(settings: _Settings, build: Build[_Settings]) -> None:
+    links = NetworkLinks(settings.addresses.by_service())
+    transport = open_transport(settings.broker_url, sluice_topology())
+    service = build(settings, links=links, transport=transport)
+    server = HttpServer(service.app, host=settings.host, port=settings.port)
+    async with running(links, transport, service, server):
+        log.info("service.ready", service=service.name, host=settings.host, port=server.port)
         name = await until_signal()
         log.info("service.stopping", service=service.name, signal=name)
-    finally:
-        await stop_all([service, server])

@@ -3,20 +3,11 @@
 import hashlib
 import os
 from collections.abc import Callable
-from typing import Protocol
 
 from sluice.storage.errors import ChecksumMismatch
 
 #: Bytes read at once.
 CHUNK = 1 << 20
-
-
-class Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
-class Writable(Protocol):
-    def write(self, data: bytes, /) -> object: ...
 
 
 def checksum_of(path: str | os.PathLike[str]) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -74,7 +74,7 @@ class Receiver:
     """Consumes in the background; the test takes deliveries one by one."""
 
     def __init__(self, transport: Transport, queue: str, prefetch: int) -> None:
-        self._batches = cast(AsyncGenerator[Sequence[Delivery], None], transport.consume(queue, prefetch=prefetch))
+        self._batches = transport.consume(queue, prefetch=prefetch)
         self._arrived: asyncio.Queue[Delivery] = asyncio.Queue()
         self.task = asyncio.create_task(self._run())
 

@@ -1,14 +1,18 @@
 """A whole embedded system for a test: the real process, database, transport and pilots, in a folder of its own."""
 
+import asyncio
 import os
 import shutil
 import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
+import asyncpg
 import psutil
 
 from sluice.cli.up import start_detached, stop
@@ -40,6 +44,26 @@ class LiveSystem:
         victim = pilots[number % len(pilots)]
         victim.send_signal(signal.SIGKILL)
         return int(victim.pid)
+
+    def cut_connections(self) -> int:
+        """Ends every connection to the database at once; how many there were. Callable from inside an event loop, too."""
+        with ThreadPoolExecutor(1) as aside:
+            return aside.submit(asyncio.run, self._cut_connections()).result()
+
+    async def _cut_connections(self) -> int:
+        connection = await asyncpg.connect(f"postgresql://postgres:@/postgres?host={quote(self._socket_folder())}")
+        try:
+            statement = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            return int(await connection.fetchval(statement))
+        finally:
+            await connection.close()
+
+    def kill_database(self) -> None:
+        """SIGKILL to the database server itself."""
+        os.kill(int((self.home / "database" / "postmaster.pid").read_text().splitlines()[0]), signal.SIGKILL)
+
+    def _socket_folder(self) -> str:
+        return (self.home / "database" / "postmaster.pid").read_text().splitlines()[4]
 
     def kill(self) -> None:
         """SIGKILL to services and pilots at once; the database loses its clients in the middle of what they do."""

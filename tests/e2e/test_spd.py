@@ -1,6 +1,6 @@
 """The detector pack through the whole system, held against what the generator knows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import httpx
@@ -104,6 +104,25 @@ def test_a_killed_system_goes_on_where_it_was(tmp_path: Path) -> None:
         [carried] = follow_runs(revived.url, [run], out=tmp_path / "out")
         assert_events(run, carried)
         assert_storages_clean(revived, [carried])
+
+
+def test_a_lost_database_stops_nothing_for_good(tmp_path: Path) -> None:
+    """Invariants 2 and 7: all connections cut in one step, the server killed in another: the result is the same."""
+    run = generate_run(tmp_path, 5, frames=40)
+    with live_system() as system:
+        blows: dict[str, Callable[[], object]] = {"decode": system.cut_connections, "build_events": system.kill_database}
+        struck: list[str] = []
+
+        def look(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+            for task in tasks:
+                if task.step in blows and task.step not in struck and task.jobs is not None and task.jobs.finished:
+                    struck.append(task.step)
+                    blows[task.step]()
+
+        [carried] = carry_runs(system.url, [run], out=tmp_path / "out", look=look)
+        assert struck == list(blows)
+        assert_events(run, carried)
+        assert_storages_clean(system, [carried])
 
 
 class Struck(Exception):

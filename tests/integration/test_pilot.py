@@ -336,7 +336,7 @@ async def test_a_slot_that_dies_is_replaced_and_its_tool_ended(wms: ScriptedWms,
     slot.kill()
     await until(lambda: wms.reports)
     assert wms.reports[0][1].error_class is ErrorClass.INTERNAL
-    assert not alive(tool_pid)
+    await until(lambda: not alive(tool_pid))
     other = task(root, SHA)
     wms.add(other, [job(other, [input_file(root / "in" / "b.dat")], job_id=9)])
     await until(lambda: wms.report_of(9) is not None)

@@ -12,7 +12,7 @@ from wfms.chains.usecases.start_steps import StartRules
 class ChainsSettings(ServiceSettings):
     """``SLUICE_CHAINS_…``; times in seconds."""
 
-    model_config = SettingsConfigDict(env_prefix="SLUICE_CHAINS_", env_nested_delimiter="__", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="SLUICE_CHAINS_")
 
     port: int = 8083
     #: How often each loop looks for work by itself.

@@ -27,7 +27,7 @@ NAME = "wfms.chains"
 
 
 def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Service:
-    metrics = ServiceMetrics(NAME)
+    metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
     dms, wms, watcher = DmsClient(links.http("dms")), WmsClient(links.http("wms")), WatcherClient(links.http("wfms.watcher"))
     work = Work(

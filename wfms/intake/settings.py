@@ -9,7 +9,7 @@ from sluice.servicekit.settings import ServiceSettings
 class IntakeSettings(ServiceSettings):
     """``SLUICE_INTAKE_…``; times in seconds."""
 
-    model_config = SettingsConfigDict(env_prefix="SLUICE_INTAKE_", env_nested_delimiter="__", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="SLUICE_INTAKE_")
 
     port: int = 8085
     #: How often the DMS is asked for new data sets; events make it sooner.

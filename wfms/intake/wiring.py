@@ -27,7 +27,7 @@ HAND_OVER_PERIOD = 1.0
 
 
 def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Service:
-    metrics = ServiceMetrics(NAME)
+    metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
     dms, operator = DmsClient(links.http("dms")), OperatorClient(links.http("wfms.operator"))
     chains = ChainsClient(links.http("wfms.chains"))
@@ -55,6 +55,6 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         database,
         handing_over,
         taking_in,
-        WakeConsumer(transport=transport, queue=INTAKE_WAKE, wake=taking_in.wake),
+        WakeConsumer(transport=transport, metrics=metrics, queue=INTAKE_WAKE, wake=taking_in.wake),
     ]
     return Service(NAME, app, components)

@@ -1,25 +1,8 @@
-"""Runs the operator service as a process: ``python -m wfms.operator``."""
+"""``python -m wfms.operator``: the operator service as a process, settings from ``SLUICE_OPERATOR_…``."""
 
-import asyncio
-
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.links import NetworkLinks
-from sluice.servicekit.logging import configure_logging
-from sluice.servicekit.service import serve
-from sluice.servicekit.topology import sluice_topology
-from sluice.servicekit.transport.open import open_transport
+from sluice.servicekit.service import run_service
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import NAME, build
 
-
-async def main() -> None:
-    settings = OperatorSettings()
-    configure_logging(NAME, level=settings.log_level)
-    links = NetworkLinks(settings.addresses.by_service())
-    transport = open_transport(settings.broker_url, sluice_topology())
-    async with running(links, transport):
-        await serve(build(settings, links=links, transport=transport), host=settings.host, port=settings.port)
-
-
 if __name__ == "__main__":
-    asyncio.run(main())
+    run_service(NAME, OperatorSettings(), build)

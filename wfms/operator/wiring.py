@@ -21,7 +21,7 @@ NAME = "wfms.operator"
 
 def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> Service:
     """``transport`` is not used: this service neither sends nor receives messages."""
-    metrics = ServiceMetrics(NAME)
+    metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
     others = {service: links.http(service) for service in ("dms", "wms", "wfms.chains")}
     dependencies = Dependencies(

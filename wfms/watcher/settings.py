@@ -12,7 +12,7 @@ from wfms.watcher.usecases.follow_watches import FollowRules
 class WatcherSettings(ServiceSettings):
     """``SLUICE_WATCHER_…``; times in seconds."""
 
-    model_config = SettingsConfigDict(env_prefix="SLUICE_WATCHER_", env_nested_delimiter="__", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="SLUICE_WATCHER_")
 
     port: int = 8084
     #: How often everything is looked at; events make it sooner.

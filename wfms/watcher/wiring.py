@@ -23,7 +23,7 @@ NAME = "wfms.watcher"
 
 
 def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> Service:
-    metrics = ServiceMetrics(NAME)
+    metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
     follow = FollowWatches(
         database,
@@ -43,7 +43,7 @@ def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> S
         Migrator(settings.database_url, "wfms.watcher.db.migrations"),
         database,
         OutboxRelay(database, transport, metrics),
-        WakeConsumer(transport=transport, queue=WATCHER_WAKE, wake=loop.wake),
+        WakeConsumer(transport=transport, metrics=metrics, queue=WATCHER_WAKE, wake=loop.wake),
         loop,
     ]
     return Service(NAME, app, components)

@@ -25,5 +25,5 @@ def task_consumer(workload: Workload, transport: Transport, *, on_applied: Calla
     )
 
 
-def wake_consumer(transport: Transport, *, wake: Callable[[], None]) -> WakeConsumer:
-    return WakeConsumer(transport=transport, queue=WMS_WAKE, wake=wake)
+def wake_consumer(workload: Workload, transport: Transport, *, wake: Callable[[], None]) -> WakeConsumer:
+    return WakeConsumer(transport=transport, metrics=workload.metrics, queue=WMS_WAKE, wake=wake)

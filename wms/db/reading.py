@@ -15,11 +15,11 @@ uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running
 failed_attempts, created_at, started_at, ended_at, reason, errors
 """
 
-SELECT_STATUS = f"SELECT {_STATUS} FROM tasks WHERE uid = ANY($1::uuid[])"  # noqa: S608 - column names only
+SELECT_STATUS = f"SELECT {_STATUS} FROM tasks WHERE uid = ANY($1::uuid[])"
 
 SELECT_LATEST = f"""
 SELECT {_STATUS} FROM tasks WHERE $1::text IS NULL OR state = $1 ORDER BY created_at DESC, uid LIMIT $2
-"""  # noqa: S608 - column names only
+"""
 
 _JOB = """
 id, task_uid, seq, state, attempt, error_class, message,
@@ -29,15 +29,15 @@ ARRAY(SELECT f->>'name' FROM jsonb_array_elements(inputs) AS f) AS inputs
 SELECT_JOBS = f"""
 -- A page in order of seq, by the index jobs_task_seq.
 SELECT {_JOB} FROM jobs WHERE task_uid = $1 AND seq > $2 AND ($3::text IS NULL OR state = $3) ORDER BY seq LIMIT $4
-"""  # noqa: S608 - column names only
+"""
 
 SELECT_TROUBLED = statement(f"""
 -- Failed or held jobs, which are few, have an index of their own.
 SELECT {_JOB} FROM jobs
 WHERE task_uid = $1 AND seq > $2 AND state IN ('{{job.FAILED}}', '{{job.HELD}}') AND state = $3 ORDER BY seq LIMIT $4
-""")  # noqa: S608 - column names only
+""")
 
-SELECT_JOB = f"SELECT {_JOB}, pilot, leased_at, started_at FROM jobs WHERE id = $1"  # noqa: S608 - column names only
+SELECT_JOB = f"SELECT {_JOB}, pilot, leased_at, started_at FROM jobs WHERE id = $1"
 
 SELECT_ATTEMPTS = """
 SELECT attempt, pilot, leased_at, started_at, ended_at, outcome, exit_code, error_class, message,

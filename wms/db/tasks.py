@@ -38,13 +38,13 @@ uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held,
 LOCK_TASKS = f"""
 -- In order of uid: see the lock rule.
 SELECT {_LOCKED} FROM tasks WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR NO KEY UPDATE
-"""  # noqa: S608 - column names only
+"""
 
 LOCK_TASKS_OF_JOBS = f"""
 SELECT {_LOCKED} FROM tasks
 WHERE uid = ANY(ARRAY(SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[])))
 ORDER BY uid FOR NO KEY UPDATE
-"""  # noqa: S608 - column names only
+"""
 
 END_TASK = statement("""
 -- Everything that is open becomes canceled, in the same row as the final state.

@@ -2,14 +2,13 @@
 
 import asyncio
 import random
-import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 from sluice.cli import carry
+from sluice.cli.bench.cwltool import seconds_of_cwltool
 from sluice.cli.bench.result import Result
 from sluice.cli.bench.system import fresh_system
 from sluice.cli.connect import connected
@@ -62,14 +61,12 @@ def bench_jobs(files: int = 2000) -> Result:
     with tempfile.TemporaryDirectory(prefix="sluice-bench-jobs-") as folder:
         root = Path(folder)
         inputs = _make_files(root / "in", files)
-        workflow = root / "workflow.cwl"
-        workflow.write_text(WORKFLOW)
         with fresh_system() as (url, _):
             # The pilots load the tool and their caches on a small data set first, as they have in a system that is up.
             asyncio.run(_carry(url, inputs[:20]))
             registered, seconds, sums = asyncio.run(_carry(url, inputs))
         expected = _xargs(inputs, root / "xargs")
-        cwltool = _cwltool(workflow, inputs, root)
+        cwltool = seconds_of_cwltool(WORKFLOW, inputs, root, "--parallel")
         if _hashes(sums) != _hashes(expected[1]):
             raise AssertionError("the merged output differs from what xargs made of the same files")
     rates = {"cwltool --parallel": files / cwltool, "xargs -P2": files / expected[0]}
@@ -126,15 +123,3 @@ def _xargs(inputs: list[Path], folder: Path) -> tuple[float, str]:
     text = "".join((folder / f"{path.name}.sha256").read_text() for path in inputs)
     (folder / "all").write_text(text)
     return time.perf_counter() - started, text
-
-
-def _cwltool(workflow: Path, inputs: list[Path], root: Path) -> float:
-    order = root / "order.yml"
-    order.write_text("files:\n" + "".join(f"- {{class: File, location: {path}}}\n" for path in inputs))
-    program = shutil.which("cwltool", path=str(Path(sys.executable).parent)) or "cwltool"
-    started = time.perf_counter()
-    subprocess.run(
-        [program, "--parallel", "--quiet", "--outdir", str(root / "cwltool"), str(workflow), str(order)],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    return time.perf_counter() - started

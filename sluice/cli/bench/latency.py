@@ -1,17 +1,14 @@
 """Latency of an idle system: data set closed → first job starts; last job of a step → first job of the next."""
 
 import asyncio
-import shutil
-import subprocess
-import sys
 import tempfile
-import time
 from datetime import datetime
 from pathlib import Path
 from statistics import median
 from uuid import UUID
 
 from sluice.cli import carry
+from sluice.cli.bench.cwltool import seconds_of_cwltool
 from sluice.cli.bench.result import Result, percentile
 from sluice.cli.bench.system import fresh_system
 from sluice.cli.connect import Connection, connected
@@ -59,7 +56,7 @@ def bench_latency(rounds: int = 40) -> Result:
             path.write_text(path.name)
         with fresh_system() as (url, _):
             starts, steps = asyncio.run(_measure(url, files, rounds))
-        peer = _cwltool_start(Path(folder), files)
+        peer = seconds_of_cwltool(WORKFLOW, files[:1], Path(folder))
     value = 1000 * median(starts)
     return Result(
         name="latency",
@@ -104,14 +101,3 @@ async def _span(connection: Connection, task: UUID | None) -> tuple[datetime, da
     starts = [attempt.started_at for attempt in attempts if attempt.started_at is not None]
     ends = [attempt.ended_at for attempt in attempts if attempt.ended_at is not None]
     return min(starts), max(ends)
-
-
-def _cwltool_start(folder: Path, files: list[Path]) -> float:
-    workflow, order = folder / "workflow.cwl", folder / "order.yml"
-    workflow.write_text(WORKFLOW)
-    order.write_text(f"files: [{{class: File, location: {files[0]}}}]\n")
-    program = shutil.which("cwltool", path=str(Path(sys.executable).parent)) or "cwltool"
-    command = [program, "--quiet", "--outdir", str(folder / "out"), str(workflow), str(order)]
-    started = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - started

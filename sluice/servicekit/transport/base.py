@@ -11,7 +11,7 @@ Two implementations exist, ``postgres`` (embedded mode) and ``rabbitmq``; one co
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -79,7 +79,7 @@ class DeadLetter:
     queue: str
     body: bytes
     reason: str
-    died_at: datetime | None = field(default=None)
+    died_at: datetime | None = None
 
 
 class Delivery(Protocol):

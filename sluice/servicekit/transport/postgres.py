@@ -22,7 +22,7 @@ from sluice.servicekit.transport.base import (
 from sluice.servicekit.transport.postgres_consumer import PostgresConsumer
 from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
 
-logger = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 CONSUME_PAUSE = 0.2
 
@@ -86,7 +86,7 @@ class PostgresTransport:
                 try:
                     batch = await consumer.take()
                 except TransportUnavailable as error:
-                    logger.warning("cannot receive", queue=queue.name, reason=error.what)
+                    log.warning("transport.cannot_receive", queue=queue.name, reason=error.what)
                     await asyncio.sleep(CONSUME_PAUSE)
                     continue
                 if batch:

@@ -11,7 +11,7 @@ from sluice.servicekit.transport.base import Queue, TransportUnavailable
 from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
 from sluice.servicekit.transport.retry_pauses import pause_after, undelivered_reason
 
-logger = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 # Seconds a message stays in a living consumer's hand without a sign of life; renewed three times as often.
 LEASE = 30.0
@@ -103,7 +103,7 @@ class PostgresConsumer:
                 await self._answer(sql.ACK, [one for one in batch if one.holder == holder])
 
     async def bury(self, delivery: PostgresDelivery, reason: str) -> None:
-        logger.warning("message goes to the dead letters", queue=self.queue.name, message=delivery.message_id, reason=reason)
+        log.warning("transport.message_died", queue=self.queue.name, message=delivery.message_id, reason=reason)
         await self._answer(sql.BURY, [delivery], reason)
 
     async def release(self, batch: list[PostgresDelivery], *, pause: float, reason: str | None) -> None:
@@ -145,7 +145,7 @@ class PostgresConsumer:
                 except TransportUnavailable as error:
                     if not tries_left or batch[0].holder != self._session.holder:
                         ids = [one.message_id for one in batch]
-                        logger.warning("messages come again", queue=self.queue.name, messages=ids, reason=error.what)
+                        log.warning("messages come again", queue=self.queue.name, messages=ids, reason=error.what)
                         return
                     await asyncio.sleep(ANSWER_PAUSE)
         finally:
@@ -161,7 +161,7 @@ class PostgresConsumer:
                 try:
                     await self._link.fetch(sql.RENEW, self.queue.name, *numbers, held[0].holder, LEASE)
                 except TransportUnavailable as error:
-                    logger.warning("leases not renewed", queue=self.queue.name, reason=error.what)
+                    log.warning("leases not renewed", queue=self.queue.name, reason=error.what)
 
     async def _pause(self, seconds: float) -> None:
         try:

@@ -11,7 +11,7 @@ import structlog
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import TransportUnavailable
 
-logger = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 # The class is generic for the type checker alone.
 if TYPE_CHECKING:
@@ -194,12 +194,12 @@ class PostgresSession:
                 async with self._in_use:
                     if self._connection is None:
                         await self._join()
-                        logger.info("message transport connected again", holder=self.holder)
+                        log.info("transport.connected", holder=self.holder)
                     await self._sweep(self._connection)
                 failures = 0
             except TransportUnavailable as error:
                 failures += 1
-                logger.warning("message transport lost its database", reason=error.what, failures=failures)
+                log.warning("transport.lost", reason=error.what, failures=failures)
                 await self._leave()
             # Short at first, because a restart of the server takes well under a second.
             await asyncio.sleep(min(0.1 * 2**failures, 5.0) if failures else SWEEP_INTERVAL)
@@ -211,7 +211,7 @@ class PostgresSession:
         with unavailable_when_lost():
             dead = [row["id"] for row in await connection.fetch(sql.DEAD_HOLDERS, sql.LOCK_CLASS)]
             if dead:
-                logger.info("messages of dead consumers come again", holders=dead)
+                log.info("transport.holders_died", holders=dead)
                 await connection.fetch(sql.BURY_HOLDERS, dead)
             if self.holder in dead:
                 raise TransportUnavailable("this instance's lock was lost")

@@ -68,13 +68,13 @@ _HELD = "m.queue = $1 AND m.seq = held.seq AND m.attempts = held.attempt AND m.h
 # $1 queue, $2 numbers, $3 attempts, $4 holder
 ACK = f"""
 DELETE FROM sluice_transport.message AS m USING unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
-"""  # noqa: S608 - every part is a constant of this file
+"""
 
 # … $5 lease in seconds
 RENEW = f"""
 UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5)
 FROM unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
-"""  # noqa: S608
+"""
 
 # … $5 pause in seconds, $6 reason (null: keep the last one)
 RELEASE = f"""
@@ -84,7 +84,7 @@ WITH freed AS (
     FROM unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
     RETURNING m.queue)
 SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue FROM freed WHERE $5 = 0) AS receivers
-"""  # noqa: S608
+"""
 
 # … $5 reason
 BURY = f"""
@@ -92,7 +92,7 @@ WITH dead AS (
     DELETE FROM sluice_transport.message AS m USING unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
     RETURNING m.queue, m.id, m.body)
 INSERT INTO sluice_transport.dead_letter (queue, id, body, reason) SELECT queue, id, body, $5 FROM dead
-"""  # noqa: S608
+"""
 
 DEPTH = "SELECT count(*) FROM sluice_transport.message WHERE queue = $1 AND due_at <= now()"
 DEAD_LETTERS = """
@@ -103,7 +103,6 @@ REGISTER = """
 WITH new AS (INSERT INTO sluice_transport.holder DEFAULT VALUES RETURNING id)
 SELECT id, pg_try_advisory_lock($1, id) AS locked FROM new
 """
-DEREGISTER = "DELETE FROM sluice_transport.holder WHERE id = $1"
 # $1 lock class
 DEAD_HOLDERS = """
 SELECT id FROM sluice_transport.holder WHERE id NOT IN (

@@ -21,7 +21,7 @@ from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, answer
 from sluice.servicekit.transport.rabbitmq_topology import DIRECT, EVENTS, dead_queue
 from sluice.servicekit.transport.retry_pauses import undelivered_reason
 
-logger = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 # Seconds between two attempts to receive again after a loss: short at first, then doubling.
 FIRST_PAUSE = 0.1
@@ -104,7 +104,7 @@ class RabbitTransport:
                 if self._stopping.is_set():
                     return
                 failures += 1
-                logger.warning("cannot receive", queue=queue.name, reason=error.what, failures=failures)
+                log.warning("transport.cannot_receive", queue=queue.name, reason=error.what, failures=failures)
                 await self._pause(min(FIRST_PAUSE * 2**failures, LONGEST_PAUSE))
             finally:
                 self._consumers.discard(consumer)

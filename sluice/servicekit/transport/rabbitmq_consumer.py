@@ -15,7 +15,7 @@ from sluice.servicekit.transport.rabbitmq_link import RabbitLink, answer
 from sluice.servicekit.transport.rabbitmq_topology import DIRECT, dead_queue, resting_place
 from sluice.servicekit.transport.retry_pauses import pause_after, undelivered_reason
 
-logger = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 # Headers of a message that rested or died: attempts before this stay in the queue, and why the last one failed.
 ATTEMPTS = "x-sluice-attempts"
@@ -81,7 +81,7 @@ class RabbitDelivery:
         await self._move(resting_place(pause_after(self.attempt)), self.queue.name, headers)
 
     async def reject(self, reason: str) -> None:
-        logger.warning("message goes to the dead letters", queue=self.queue.name, message=self.message_id, reason=reason)
+        log.warning("transport.message_died", queue=self.queue.name, message=self.message_id, reason=reason)
         await self._move(DIRECT, dead_queue(self.queue.name), {ATTEMPTS: self.attempt, REASON: reason})
 
     async def _move(self, exchange: str, key: str, headers: HeadersType) -> None:
@@ -96,7 +96,7 @@ class RabbitDelivery:
             await self.ack()
 
     def _comes_again(self, error: TransportUnavailable) -> None:
-        logger.warning("message comes again", queue=self.queue.name, message=self.message_id, reason=error.what)
+        log.warning("transport.message_comes_again", queue=self.queue.name, message=self.message_id, reason=error.what)
 
 
 class RabbitConsumer:

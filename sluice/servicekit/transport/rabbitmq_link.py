@@ -12,7 +12,7 @@ from aio_pika.exceptions import CONNECTION_EXCEPTIONS
 from sluice.servicekit.transport.base import Topology, TransportUnavailable
 from sluice.servicekit.transport.rabbitmq_topology import declare
 
-logger = structlog.get_logger(__name__)
+log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
@@ -106,7 +106,7 @@ class RabbitLink:
         except TransportUnavailable:
             await asyncio.gather(connection.close(), return_exceptions=True)
             raise
-        logger.info("message transport connected", queues=len(self._topology.queues))
+        log.info("transport.connected", queues=len(self._topology.queues))
         return connection
 
     async def _open_channel(self, connection: AbstractConnection) -> AbstractChannel:

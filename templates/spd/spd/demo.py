@@ -176,7 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
-        err.print(f"error: {error}", markup=False)
+        err.print(f"error: {error}")
     return 1
 
 
@@ -192,9 +192,9 @@ def _main(folder: Path, system: Home, arguments: argparse.Namespace) -> int:
             stop(running)
     finished = _write_summary(folder, runs, time.monotonic() - started)
     print_report(runs)
-    out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}", markup=False)
+    out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}")
     if arguments.keep:
-        out.print(f"Sluice is still up: look at {running.url}, stop it with `sluice down --home {system.root}`", markup=False)
+        out.print(f"Sluice is still up: look at {running.url}, stop it with `sluice down --home {system.root}`")
     return 0 if finished else 1
 
 

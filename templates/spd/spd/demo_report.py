@@ -24,9 +24,9 @@ def print_report(runs: Sequence[CarriedRun]) -> None:
     )
     for run in runs:
         for step, job in run.failures:
-            out.print(f"\nrun {run.plan.number}, {step}, {', '.join(job.inputs)}: {job.message}", markup=False)
+            out.print(f"\nrun {run.plan.number}, {step}, {', '.join(job.inputs)}: {job.message}")
         if run.chain.state is not ChainState.FINISHED:
-            out.print(f"\nrun {run.plan.number} {run.chain.state.value}: {run.chain.reason}", markup=False)
+            out.print(f"\nrun {run.plan.number} {run.chain.state.value}: {run.chain.reason}")
     out.print()
     print_table(
         ["run", "frames", "events in", "events kept", "raw data", "output", "removed", "seconds"],

@@ -80,11 +80,11 @@ def track_deposits(rng: Generator, tracks: IntArray, hard: NDArray[np.bool_]) ->
     shower = 1 + rng.exponential(energy).astype(np.int64)
     return Deposits.joined(
         [
-            _along(rng, Subdetector.VERTEX, owner, roads, crossed[:, :vertex_layers]),
-            _along(rng, Subdetector.STRAW, owner, roads, crossed[:, vertex_layers:]),
-            _along(rng, Subdetector.TOF, owner, roads, everywhere),
+            _along(rng, Subdetector.VERTEX, owner=owner, roads=roads, crossed=crossed[:, :vertex_layers]),
+            _along(rng, Subdetector.STRAW, owner=owner, roads=roads, crossed=crossed[:, vertex_layers:]),
+            _along(rng, Subdetector.TOF, owner=owner, roads=roads, crossed=everywhere),
             _showers(rng, owner, roads, shower),
-            _along(rng, Subdetector.MUON, owner, roads, muon_crossed),
+            _along(rng, Subdetector.MUON, owner=owner, roads=roads, crossed=muon_crossed),
         ]
     )
 
@@ -127,7 +127,7 @@ def _distinct_roads(rng: Generator, tracks: IntArray) -> IntArray:
     return np.asarray(shuffled[taken], dtype=np.int64)
 
 
-def _along(rng: Generator, part: Subdetector, owner: IntArray, roads: IntArray, crossed: NDArray[np.bool_]) -> Deposits:
+def _along(rng: Generator, part: Subdetector, *, owner: IntArray, roads: IntArray, crossed: NDArray[np.bool_]) -> Deposits:
     """Ionisation in the layers of one subdetector; `crossed` has a row for each track, a column for each layer."""
     track, layer = np.nonzero(crossed)
     amplitude = rng.gamma(4.0, SIGNAL_COUNTS[part] / 4.0, len(track)).astype(np.int64) + 1

@@ -61,7 +61,7 @@ class Dms:
     ) -> NewFile:
         """A file in the data set's folder, as a pilot writes it, ready for registration."""
         data = content if content is not None else f"{dataset} {seq}".encode()
-        path = self.path(dataset, f"{seq:08d}.1.bin", type_)
+        path = self.path(dataset, f"{seq:08d}.1-data.bin", type_)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"

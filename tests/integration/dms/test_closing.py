@@ -50,7 +50,7 @@ async def test_files_delivered_twice_are_registered_once(dms: Dms) -> None:
 
 async def test_messages_that_contradict_the_catalogue_are_refused(dms: Dms) -> None:
     uid, files = await dms.filled("set", 2)
-    with pytest.raises(Unprocessable, match=r"is closed: file '00000009.1.bin' cannot be added"):
+    with pytest.raises(Unprocessable, match=r"is closed: file '00000009.1-data.bin' cannot be added"):
         await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("set", 9)]))
     with pytest.raises(Unprocessable, match="another size"):
         await dms.apply(RegisterFiles(dataset_uid=uid, files=[files[0].model_copy(update={"size": 1})]))

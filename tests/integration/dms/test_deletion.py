@@ -163,7 +163,7 @@ async def test_files_registered_after_the_deletion_began_are_removed_too(dms: Dm
     late = RegisterFiles(dataset_uid=uid, files=[dms.write("late", 2)], close_at=2)
     for _ in range(2):
         await dms.apply(late)
-    assert dms.files_on(StorageType.INTERMEDIATE) == ["late/00000002.1.bin"]
+    assert dms.files_on(StorageType.INTERMEDIATE) == ["late/00000002.1-data.bin"]
     assert await sweep_once(dms.shop)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED

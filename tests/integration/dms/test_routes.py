@@ -80,9 +80,9 @@ async def test_files_are_registered_once_and_read_in_order_of_seq(dms: Dms) -> N
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"checksum": "sha256:" + "0" * 64}, "file '00000001.1.bin' is registered already, with another checksum"),
-        ({"size": 9999}, "file '00000001.1.bin' is registered already, with another size"),
-        ({"seq": 5}, "file '00000001.1.bin' is registered already, with another place in the data set: number 1, not 5"),
+        ({"checksum": "sha256:" + "0" * 64}, "file '00000001.1-data.bin' is registered already, with another checksum"),
+        ({"size": 9999}, "file '00000001.1-data.bin' is registered already, with another size"),
+        ({"seq": 5}, "file '00000001.1-data.bin' is registered already, with another place in the data set: number 1, not 5"),
     ],
 )
 async def test_a_known_file_that_differs_is_refused_by_name(dms: Dms, change: dict[str, Any], sentence: str) -> None:
@@ -130,7 +130,7 @@ async def test_files_of_a_closed_data_set_are_refused_unless_known(dms: Dms) -> 
     await dms.client.register_files(uid, [file])
     assert (await dms.client.close_dataset(uid)).state is DatasetState.CLOSED
     assert (await dms.client.register_files(uid, [file])).known == 1
-    with pytest.raises(Conflict, match=r"data set 'frames' is closed: file '00000002.1.bin' cannot be added"):
+    with pytest.raises(Conflict, match=r"data set 'frames' is closed: file '00000002.1-data.bin' cannot be added"):
         await dms.client.register_files(uid, [dms.write("frames", 2)])
 
 

@@ -93,7 +93,7 @@ async def test_a_message_that_contradicts_the_catalogue_is_kept_with_its_reason(
 
     await eventually(dead, what="the contradicting message is put aside")
     (letter,) = await transport.dead_letters(DMS_FILES, limit=10)
-    assert "file '00000000.1.bin' is registered already, with another size" in letter.reason
+    assert "file '00000000.1-data.bin' is registered already, with another size" in letter.reason
 
     async def registered() -> bool:
         return (await dms.client.dataset(uid)).count_files == 2

@@ -7,8 +7,8 @@ from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
-LEFT = ["00000001.2.bin", "00000077.1.log", ".part-0123456789abcdef"]
-OTHERS = ["notes.txt", "00000001.bin", "123.1.bin", "deeper/00000001.5.bin"]
+LEFT = ["00000001.2-data.bin", "00000077.1.log", ".part-0123456789abcdef"]
+OTHERS = ["notes.txt", "00000001.bin", "123.1-data.bin", "deeper/00000001.5-data.bin"]
 
 
 def leave(dms: Dms, dataset: str, names: list[str], type_: DatasetType = DatasetType.INTERMEDIATE) -> None:
@@ -39,7 +39,7 @@ async def test_the_folder_is_looked_through_a_second_time_and_no_third(dms: Dms)
     leave(dms, "set", LEFT)
     await dms.fetch("UPDATE datasets SET sweep_at = now(), closed_at = closed_at - interval '1 h' WHERE uid = $1", uid)
     assert await sweep_once(dms.shop)
-    assert dms.files_on(StorageType.INTERMEDIATE) == ["set/00000000.1.bin"]
+    assert dms.files_on(StorageType.INTERMEDIATE) == ["set/00000000.1-data.bin"]
     assert (await dms.row(uid))["sweep_at"] is None
 
 
@@ -76,12 +76,12 @@ async def test_a_folder_inside_another_data_sets_is_not_touched_by_it(dms: Dms) 
     outer, _ = await dms.filled("outer", 1, close=False)
     url = dms.storages[StorageType.INTERMEDIATE].url + "/outer/inner"
     await dms.client.register_dataset(NewDataset(name="inner", type=DatasetType.INTERMEDIATE, url=url))
-    leave(dms, "outer", ["inner/00000003.1.bin"])
+    leave(dms, "outer", ["inner/00000003.1-data.bin"])
     await dms.client.close_dataset(outer)
     await sweep_all(dms)
     await dms.client.delete_dataset(outer)
     assert await delete_once(dms.shop)
-    assert dms.files_on(StorageType.INTERMEDIATE) == ["outer/inner/00000003.1.bin"]
+    assert dms.files_on(StorageType.INTERMEDIATE) == ["outer/inner/00000003.1-data.bin"]
 
 
 @pytest.mark.parametrize("column", ["read_only", "NOT enabled"])

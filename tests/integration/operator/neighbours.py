@@ -36,7 +36,7 @@ class Neighbours:
             "wms": [self._wms_routes()],
             "dms": [self._dms_routes()],
         }
-        return {name: create_app(name, found, health=Health({}), metrics=ServiceMetrics(name)) for name, found in routers.items()}
+        return {name: create_app(name, found, health=Health({}), metrics=ServiceMetrics()) for name, found in routers.items()}
 
     def rows(self) -> list[ChainTask]:
         return [

@@ -17,7 +17,7 @@ class Ledger:
         self.consumer = QueueConsumer(
             transport=transport,
             database=database,
-            metrics=ServiceMetrics("ledger"),
+            metrics=ServiceMetrics(),
             queue=DMS_DELETIONS,
             handlers={DMS_DELETIONS: self._write},
         )

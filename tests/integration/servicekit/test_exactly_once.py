@@ -42,7 +42,7 @@ async def outbox_size(ledger: Ledger) -> int:
 
 
 def relay(ledger: Ledger, transport: Transport) -> OutboxRelay:
-    return OutboxRelay(ledger.database, transport, ServiceMetrics("ledger"), period=0.05)
+    return OutboxRelay(ledger.database, transport, ServiceMetrics(), period=0.05)
 
 
 async def applied(ledger: Ledger, uids: set[UUID]) -> None:

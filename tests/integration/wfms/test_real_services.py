@@ -74,7 +74,7 @@ def serve_templates(links: ProcessLinks, plan: Plan) -> None:
     async def latest() -> TemplateList:
         return TemplateList(templates=[template])
 
-    links.apps["wfms.operator"] = create_app("operator", [router], health=Health({}), metrics=ServiceMetrics("operator"))
+    links.apps["wfms.operator"] = create_app("operator", [router], health=Health({}), metrics=ServiceMetrics())
 
 
 def write(path: Path, content: bytes) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class World:
             "wfms.intake": [unmatched_routes(intake, dms=self.dms, operator=self.operator, wake=_idle)],
         }
         for name, routers in routes.items():
-            self.links.apps[name] = create_app(name, routers, health=Health({}), metrics=ServiceMetrics(name))
+            self.links.apps[name] = create_app(name, routers, health=Health({}), metrics=ServiceMetrics())
 
     def client(self, service: str) -> httpx.AsyncClient:
         async def app(scope: Any, receive: Any, send: Any) -> None:

@@ -169,6 +169,6 @@ async def _has_jobs(system: System, task: Task) -> bool:
 
 
 async def test_health_and_metrics(system: System) -> None:
-    assert (await system.http.get("/readyz")).json() == {"database": "ok", "broker": "ok"}
+    assert (await system.http.get("/readyz")).json() == {"database": "ok", "transport": "ok"}
     assert "sluice_jobs_leased_total" in (await system.http.get("/metrics")).text
     assert (await system.http.get("/api/openapi.json")).json()["paths"]["/api/v1/pilots/{uid}/report"]["post"]["requestBody"]

@@ -42,13 +42,23 @@ HOSTILE = {
 }  # fmt: skip
 
 
+def cost(text: str) -> float:
+    """Seconds of processor time that a check takes, the least of three: what the machine does besides has little part in it."""
+    return min(_once(text) for _ in range(3))
+
+
+def _once(text: str) -> float:
+    before = time.thread_time()
+    compile_template(text, name="t")
+    return time.thread_time() - before
+
+
 @pytest.mark.parametrize("case", HOSTILE)
 def test_nonsense_is_refused_at_once(case: str) -> None:
     text, message = HOSTILE[case]
     compile_template(LINEAR, name="t")  # so that the libraries are imported
-    before = time.thread_time()
     compiled = compile_template(text, name="t")
-    assert time.thread_time() - before < 1.0  # of processor time: what the machine does besides has no part in it
+    assert cost(text) < 20 * cost(LINEAR)  # the smallest template there is takes some 20 ms
     assert compiled.plan is None
     assert any(message in error.message for error in compiled.errors), compiled.errors[:3]
     assert all(error.line is not None and error.column is not None for error in compiled.errors)
@@ -68,13 +78,11 @@ def forty_steps() -> str:
 
 
 @pytest.mark.parametrize("wrong", [False, True])
-def test_forty_steps_take_less_than_a_second(wrong: bool) -> None:
+def test_forty_steps_cost_little_more_than_forty_times_one(wrong: bool) -> None:
     text = forty_steps()
     text = text.replace("count7/number", "count7/numbr").replace("baseCommand: cat", "baseComand: cat") if wrong else text
-    compile_template(LINEAR, name="t")
-    before = time.thread_time()
     compiled = compile_template(text, name="t")
-    assert time.thread_time() - before < 1.0
+    assert cost(text) < 40 * cost(LINEAR)
     assert len(compiled.errors) == (2 if wrong else 0)
     assert wrong or (compiled.plan is not None and len(compiled.plan.steps) == 40)
 

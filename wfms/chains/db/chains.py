@@ -36,7 +36,7 @@ SELECT EXISTS (
     SELECT 1 FROM chains WHERE dataset_uid = $1 AND uid <> $2
     AND (state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}') OR plan->'retention'->>'input' = 'keep')
 )
-"""  # noqa: S608 - state names only
+"""
 
 FIND_CHAIN = "SELECT uid FROM chains WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3"
 

@@ -43,7 +43,7 @@ JOIN LATERAL jsonb_to_recordset(chains.plan->'outputs') AS output (step text, po
     ON output.step = datasets.step AND output.port = datasets.port
 WHERE chains.state = '{ChainState.UPLOADING}' AND datasets.watched_at IS NULL AND datasets.uploaded_at IS NULL
 LIMIT $1
-"""  # noqa: S608 - state names only
+"""
 
 WATCHED = "UPDATE datasets SET watched_at = $3 WHERE chain_uid = $1 AND uid = $2 AND watched_at IS NULL"
 

@@ -21,7 +21,7 @@ ORDER BY position DESC LIMIT $4
 STEPS = f"""
 SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, state <> '{StepState.PENDING}' AS begun
 FROM steps WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, ordinal
-"""  # noqa: S608 - state names only
+"""
 
 DATASETS = """
 SELECT datasets.chain_uid, datasets.uid, datasets.name, datasets.step, datasets.port, datasets.status
@@ -36,7 +36,7 @@ FROM steps JOIN chains ON chains.uid = steps.chain_uid
 WHERE ($1::uuid IS NULL OR steps.task_uid = $1) AND ($2::uuid IS NULL OR steps.chain_uid = $2)
 AND ($3::text IS NULL OR steps.state = $3) AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{StepState.PENDING}')
 ORDER BY chains.position DESC, steps.ordinal LIMIT $4
-"""  # noqa: S608 - state names only
+"""
 
 
 async def chains_page(

@@ -21,19 +21,19 @@ WHERE (chain_uid, name) IN (
     ORDER BY next_try_at LIMIT $3 FOR UPDATE SKIP LOCKED
 )
 RETURNING chain_uid, name, task_uid, attempts
-"""  # noqa: S608 - state names only
+"""
 
 POSTPONE_STEP = f"""
 -- Gives up the claim until a later time, with the reason for people to see.
 UPDATE steps SET claim_token = NULL, claimed_until = NULL, next_try_at = now() + $4, reason = $5
 WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
-"""  # noqa: S608 - state names only
+"""
 
 UNCLAIM = "UPDATE steps SET claim_token = NULL, claimed_until = NULL WHERE claim_token = $1"
 
 CLAIMED_BY = f"""
 SELECT 1 FROM steps WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
-"""  # noqa: S608 - state names only
+"""
 
 MOVE_STEP = """
 -- Guarded by the states it may come from; a move ends any claim.
@@ -56,7 +56,7 @@ WHERE (chain_uid, name) IN (
     ORDER BY steps.next_try_at LIMIT $2 FOR UPDATE OF steps SKIP LOCKED
 )
 RETURNING chain_uid, task_uid
-"""  # noqa: S608 - state names only
+"""
 
 CHAIN_OF_TASK = "SELECT chain_uid, name FROM steps WHERE task_uid = $1"
 

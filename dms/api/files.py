@@ -1,0 +1,38 @@
+"""Routes of the files of a data set."""
+
+from collections.abc import Callable
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+
+from dms.usecases.list_files import list_files
+from dms.usecases.register_files import register_files
+from sluice.contracts.datasets import FilePage, NewFiles, Registered
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import errors
+
+
+def files_router(database: Database, *, on_complete: Callable[[], None]) -> APIRouter:
+    """``on_complete`` is called when files were added: a data set may be complete."""
+    router = APIRouter(prefix="/api/v1/datasets/{uid}/files", tags=["data sets"])
+
+    @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    async def add_files(uid: UUID, request: NewFiles) -> Registered:
+        """Adds files; those that are registered and the same are counted as known. All or nothing."""
+        registered = await register_files(database, uid, request.files)
+        on_complete()
+        return registered
+
+    @router.get("", response_model=FilePage, responses=errors(NotFound, Unprocessable, NotAvailable))
+    async def files(
+        uid: UUID,
+        after: Annotated[str | None, Query(description="Cursor of the last answer; none at the beginning.")] = None,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
+    ) -> Response:
+        """Files in order of seq, then name."""
+        found = await list_files(database, uid, after=after, limit=limit)
+        return Response(found.model_dump_json(), media_type="application/json")
+
+    return router

@@ -1,0 +1,31 @@
+"""What the command prints."""
+
+import pytest
+
+from sluice.cli.output import human_bytes, print_problem, print_table
+from sluice.contracts.problems import NotFound
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_500, "1.5 kB"),
+        (20_000_000, "20.0 MB"),
+        (3e9, "3.0 GB"),
+        (5e12, "5.0 TB"),
+        (7e15, "7000.0 TB"),
+    ],
+)
+def test_bytes_have_a_decimal_unit(size: float, text: str) -> None:
+    assert human_bytes(size) == text
+
+
+@pytest.mark.parametrize("text", ["[/tmp/x] is missing", "[bold]not bold", "no [red] here[/]"])
+def test_brackets_are_printed_as_they_are(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["why"], [[text]], empty="")
+    print_problem(NotFound(text))
+    printed = capsys.readouterr()
+    assert text in printed.out
+    assert f"error: {text}" in printed.err
