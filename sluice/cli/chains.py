@@ -6,7 +6,7 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.output import out, print_json, print_table
+from sluice.cli.output import answer, out, print_json, print_table
 from sluice.cli.parameters import key_values
 from sluice.contracts.chains import Chain
 from sluice.contracts.states import ChainState
@@ -65,20 +65,14 @@ def start(
     """Ask for a data set to be carried through a template, whatever the template's rules match."""
     values = key_values(params or [], option="--param")
     chain = ask(url, home, lambda c: c.operator.request_chain(dataset, template, params=values))
-    if as_json:
-        print_json(chain)
-    else:
-        out.print(f"chain {chain.uid}: {chain.state.value}")
+    answer(chain, f"chain {chain.uid}: {chain.state.value}", as_json=as_json)
 
 
 @app.command("cancel")
 def cancel(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Cancel a chain and its running tasks. Its input stays."""
     found = ask(url, home, lambda c: c.operator.cancel_chain(chain))
-    if as_json:
-        print_json(found)
-    else:
-        out.print(f"chain {found.uid}: cancelation asked for, now {found.state.value}")
+    answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}", as_json=as_json)
 
 
 def _steps(chain: Chain) -> str:

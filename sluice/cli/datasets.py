@@ -8,7 +8,7 @@ import typer
 
 from sluice.cli import carry
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.output import human_bytes, out, print_json, print_table
+from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
 from sluice.contracts.datasets import Dataset, NewDataset, NewStorage
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
@@ -88,10 +88,7 @@ def register(
         return await carry.bring_in(connection, carry.input_files(paths), dataset=new, on_file=lambda size: None)
 
     dataset = ask(url, home, bring_in)
-    if as_json:
-        print_json(dataset)
-    else:
-        out.print(f"{dataset.name} ({dataset.uid}): {dataset.count_files} files, {human_bytes(dataset.bytes)}")
+    answer(dataset, f"{dataset.name} ({dataset.uid}): {dataset.count_files} files, {human_bytes(dataset.bytes)}", as_json=as_json)
 
 
 @app.command("delete")
@@ -105,10 +102,7 @@ def delete(
 ) -> None:
     """Delete a data set and its files."""
     found = ask(url, home, lambda c: c.dms.delete_dataset(dataset, force=force))
-    if as_json:
-        print_json(found)
-    else:
-        out.print(f"{found.name}: {found.state.value}")
+    answer(found, f"{found.name}: {found.state.value}", as_json=as_json)
 
 
 @app.command("storages")
@@ -143,10 +137,7 @@ def add_storage(
     """Make a storage known."""
     new = NewStorage(name=name, type=kind, url=storage_url, read_only=read_only)
     stored = ask(url, home, lambda c: c.dms.register_storage(new))
-    if as_json:
-        print_json(stored)
-    else:
-        out.print(f"{stored.name}: {stored.url}")
+    answer(stored, f"{stored.name}: {stored.url}", as_json=as_json)
 
 
 def _row(dataset: Dataset) -> tuple[object, ...]:

@@ -32,6 +32,14 @@ def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, Any]) -> None:
     print(json.dumps(data, indent=2, ensure_ascii=False))
 
 
+def answer(value: BaseModel | dict[str, Any], sentence: str, *, as_json: bool) -> None:
+    """What a command did: ``sentence`` for people, ``value`` for programs."""
+    if as_json:
+        print_json(value)
+    else:
+        out.print(sentence)
+
+
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str) -> None:
     """``empty`` is said when there are no rows. Numbers are set to the right."""
     if not rows:

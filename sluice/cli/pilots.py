@@ -5,7 +5,7 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.output import out, print_json, print_table
+from sluice.cli.output import answer, print_json, print_table
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
 
@@ -28,7 +28,4 @@ def list_pilots(*, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_js
 def drain(pilot: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Let a pilot finish what it has and end."""
     ask(url, home, lambda c: c.operator.drain_pilot(pilot))
-    if as_json:
-        print_json({"pilot": str(pilot), "draining": True})
-    else:
-        out.print("it takes nothing more, and ends when it is done")
+    answer({"pilot": str(pilot), "draining": True}, "it takes nothing more, and ends when it is done", as_json=as_json)

@@ -6,7 +6,7 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.output import out, print_json, print_table
+from sluice.cli.output import answer, out, print_json, print_table
 from sluice.contracts.chains import ChainTask
 from sluice.contracts.states import JobState, StepState
 
@@ -105,30 +105,21 @@ def log(
 def cancel(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Cancel a task: its chain is canceled with it."""
     status = ask(url, home, lambda c: c.operator.cancel_task(task))
-    if as_json:
-        print_json(status)
-    else:
-        out.print(f"task {status.uid}: {status.state.value}")
+    answer(status, f"task {status.uid}: {status.state.value}", as_json=as_json)
 
 
 @app.command("retry")
 def retry(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Give the failed and held jobs of a task another round."""
     status = ask(url, home, lambda c: c.operator.retry_task(task))
-    if as_json:
-        print_json(status)
-    else:
-        out.print(f"task {status.uid}: {status.ready} jobs ready")
+    answer(status, f"task {status.uid}: {status.ready} jobs ready", as_json=as_json)
 
 
 @app.command("rank")
 def rank(task: UUID, rank: float, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Change the rank of a task; a higher one runs earlier."""
     status = ask(url, home, lambda c: c.operator.prioritise(task, rank))
-    if as_json:
-        print_json(status)
-    else:
-        out.print(f"task {status.uid}: rank {status.rank:g}")
+    answer(status, f"task {status.uid}: rank {status.rank:g}", as_json=as_json)
 
 
 def _row(task: ChainTask) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask, plain_errors
-from sluice.cli.output import out, print_json, print_table
+from sluice.cli.output import answer, out, print_json, print_table
 from sluice.cli.run import template_name
 from sluice.contracts.templates import CheckedTemplate, NewTemplate
 
@@ -97,7 +97,4 @@ def delete(
 ) -> None:
     """Delete a template: it matches nothing any more."""
     ask(url, home, lambda c: c.operator.delete_template(name, force=force))
-    if as_json:
-        print_json({"name": name, "deleted": True})
-    else:
-        out.print(f"{name} deleted")
+    answer({"name": name, "deleted": True}, f"{name} deleted", as_json=as_json)

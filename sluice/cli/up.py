@@ -11,7 +11,7 @@ import httpx
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, plain_errors
-from sluice.cli.output import out, print_json
+from sluice.cli.output import answer, out, print_json
 from sluice.embedded.home import Home, RunningSystem
 
 #: Seconds a detached system gets to become ready, and to stop.
@@ -60,10 +60,7 @@ def down(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> Non
     running = Home(home).running()
     if running is not None:
         plain_errors(lambda: stop(running))
-    if as_json:
-        print_json({"stopped": running is not None})
-    else:
-        out.print(f"no system runs in {home}" if running is None else "stopped")
+    answer({"stopped": running is not None}, f"no system runs in {home}" if running is None else "stopped", as_json=as_json)
 
 
 def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
@@ -75,14 +72,14 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
         else:
             out.print(f"no system runs in {home}")
         raise typer.Exit(1)
-    answer = httpx.get(f"{running.url}/system/readyz", timeout=10)
+    ready = httpx.get(f"{running.url}/system/readyz", timeout=10)
     if as_json:
-        print_json({"running": True, "url": running.url, "pid": running.pid, "ready": answer.json()})
+        print_json({"running": True, "url": running.url, "pid": running.pid, "ready": ready.json()})
     else:
         out.print(f"Sluice runs at {running.url} (process {running.pid}, since {running.started_at})")
-        for name, state in answer.json().items():
+        for name, state in ready.json().items():
             out.print(f"  {name}: {state}")
-    if answer.status_code != httpx.codes.OK:
+    if ready.status_code != httpx.codes.OK:
         raise typer.Exit(1)
 
 

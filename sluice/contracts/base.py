@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from typing import Annotated, Any
-from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
@@ -50,6 +49,3 @@ class Page(Contract):
 
     after: str | None = None
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000
-
-
-__all__ = ["UUID", "Checksum", "Contract", "FileName", "Metadata", "Name", "Page", "Share", "StorageUrl", "Timestamp"]

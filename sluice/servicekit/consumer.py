@@ -95,7 +95,7 @@ class QueueConsumer(_Consumer):
             return
         try:
             await self._until_database(batch)
-        except Exception as error:
+        except Exception as error:  # process boundary: a message that fails is refused, the others go on
             if len(batch) == 1:
                 await self._refuse(batch[0], error)
                 return
@@ -107,7 +107,7 @@ class QueueConsumer(_Consumer):
     async def _apply_one(self, parsed: _Parsed) -> None:
         try:
             await self._until_database([parsed])
-        except Exception as error:
+        except Exception as error:  # process boundary: a message that fails is refused, the others go on
             await self._refuse(parsed, error)
             return
         await self._done([parsed])

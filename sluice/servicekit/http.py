@@ -36,7 +36,7 @@ class Health:
             try:
                 await check()
                 answers[name] = "ok"
-            except Exception as error:
+            except Exception as error:  # process boundary: whatever a check raises is the report
                 answers[name] = f"{type(error).__name__}: {error}"
         return answers
 

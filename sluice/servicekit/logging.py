@@ -41,7 +41,7 @@ def configure_logging(service: str, *, level: str = "INFO") -> None:
 
 @contextmanager
 def log_ids(**ids: Any) -> Iterator[None]:
-    """Binds ids to every log line written inside: ``chain``, ``task``, ``job``, ``attempt``, ``dataset``, ``pilot``, ``message``. They
-    have the same names everywhere, so that one search finds a job's whole story."""
+    """Binds ids to every log line written inside: ``chain``, ``task``, ``job``, ``attempt``, ``dataset``, ``pilot``, ``message``.
+    These names are the same everywhere, so that one search finds a job's whole story."""
     with structlog.contextvars.bound_contextvars(**{key: str(value) for key, value in ids.items() if value is not None}):
         yield
