@@ -14,6 +14,8 @@ log = structlog.get_logger(__name__)
 
 #: Longest pause after ticks that failed one after the other, seconds.
 MAX_BACKOFF = 5.0
+#: Seconds that the tick under way gets to end at a stop.
+STOP_PATIENCE = 2.0
 
 
 class Loop:
@@ -25,21 +27,29 @@ class Loop:
         self._period = period
         self._metrics = metrics
         self._wake = asyncio.Event()
+        self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
         self._wake.set()
 
     async def start(self) -> None:
+        self._stopping.clear()
         self._task = asyncio.create_task(self._run(), name=f"loop {self.name}")
 
     async def stop(self) -> None:
+        """The tick under way is finished where it does not take long: what it has claimed is not left to run out."""
         task, self._task = self._task, None
+        if task is None:
+            return
+        self._stopping.set()
+        self._wake.set()
+        await asyncio.wait([task], timeout=STOP_PATIENCE)
         await cancel_and_wait(task)
 
     async def _run(self) -> None:
         failures = 0
-        while True:
+        while not self._stopping.is_set():
             self._wake.clear()
             try:
                 more = await self._tick()
@@ -53,15 +63,13 @@ class Loop:
                 more = False
                 self._metrics.loop_failures.labels(self.name).inc()
                 log.exception("loop.tick_failed", loop=self.name, failures=failures)
-            if not more:
+            if not more and not self._stopping.is_set():
                 await self._pause(failures)
 
     async def _pause(self, failures: int) -> None:
-        if failures:
-            await asyncio.sleep(min(0.1 * 2**failures, MAX_BACKOFF))
-            return
+        event, seconds = (self._stopping, min(0.1 * 2**failures, MAX_BACKOFF)) if failures else (self._wake, self._period)
         try:
-            async with asyncio.timeout(self._period):
-                await self._wake.wait()
+            async with asyncio.timeout(seconds):
+                await event.wait()
         except TimeoutError:
             return
