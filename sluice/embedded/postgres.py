@@ -22,7 +22,6 @@ shared_buffers = 256MB
 max_wal_size = 2GB
 """
 
-
 #: Seconds between two looks whether the server lives.
 LOOK = 1.0
 

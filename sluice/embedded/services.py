@@ -2,6 +2,7 @@
 
 import importlib
 import secrets
+from dataclasses import dataclass
 from typing import Any
 
 from sluice.embedded.home import Home
@@ -10,29 +11,29 @@ from sluice.servicekit.service import Service
 from sluice.servicekit.settings import ServiceSettings
 from sluice.servicekit.transport.base import Transport
 
-#: Service (and package) → its database.
-SERVICES = {
-    "dms": "dms",
-    "wms": "wms",
-    "wfms.operator": "wfms_operator",
-    "wfms.intake": "wfms_intake",
-    "wfms.chains": "wfms_chains",
-    "wfms.watcher": "wfms_watcher",
-}
 
-_SETTINGS = {
-    "dms": "DmsSettings",
-    "wms": "WmsSettings",
-    "wfms.operator": "OperatorSettings",
-    "wfms.intake": "IntakeSettings",
-    "wfms.chains": "ChainsSettings",
-    "wfms.watcher": "WatcherSettings",
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a service needs of an embedded system: its database, and the class of its settings in ``<service>.settings``."""
+
+    database: str
+    settings: str
+
+
+#: By the service's name, which is its package's too.
+SERVICES = {
+    "dms": Part("dms", "DmsSettings"),
+    "wms": Part("wms", "WmsSettings"),
+    "wfms.operator": Part("wfms_operator", "OperatorSettings"),
+    "wfms.intake": Part("wfms_intake", "IntakeSettings"),
+    "wfms.chains": Part("wfms_chains", "ChainsSettings"),
+    "wfms.watcher": Part("wfms_watcher", "WatcherSettings"),
 }
 
 
 def build_service(name: str, *, database_url: str, links: Links, transport: Transport, home: Home) -> Service:
     """The service as its own ``wiring`` builds it; the transport and the links are this process's."""
-    settings_class: type[ServiceSettings] = getattr(importlib.import_module(f"{name}.settings"), _SETTINGS[name])
+    settings_class: type[ServiceSettings] = getattr(importlib.import_module(f"{name}.settings"), SERVICES[name].settings)
     own: dict[str, Any] = {"secret_key": _secret_key(home)} if name == "wfms.operator" else {}
     settings = settings_class(database_url=database_url, broker_url=database_url, **own)
     service: Service = importlib.import_module(f"{name}.wiring").build(settings, links=links, transport=transport)

@@ -48,7 +48,7 @@ class EmbeddedSystem:
         self.options = options
         self.url = ""
         self.transport: Transport | None = None
-        self._postgres = EmbeddedPostgres(home.database, [*SERVICES.values(), "transport"])
+        self._postgres = EmbeddedPostgres(home.database, [*(part.database for part in SERVICES.values()), "transport"])
         self._started: list[Component] = []
 
     async def start(self) -> None:
@@ -74,7 +74,7 @@ class EmbeddedSystem:
 
     async def _start(self) -> None:
         postgres = self._postgres
-        imports = asyncio.create_task(asyncio.to_thread(_import_services))
+        imports = asyncio.create_task(asyncio.to_thread(_import_services, fresh=not self.home.database.exists()))
         await self._begin(postgres)
         await imports
         self.transport = transport = open_transport(postgres.url("transport"), sluice_topology())
@@ -82,8 +82,8 @@ class EmbeddedSystem:
         links = ProcessLinks()
         await self._begin(links)
         services = {
-            name: build_service(name, database_url=postgres.url(database), links=links, transport=transport, home=self.home)
-            for name, database in SERVICES.items()
+            name: build_service(name, database_url=postgres.url(part.database), links=links, transport=transport, home=self.home)
+            for name, part in SERVICES.items()
         }
         links.apps.update({name: service.app for name, service in services.items()})
         await self._begin(_Together(list(services.values())))
@@ -125,7 +125,10 @@ class _Together:
         await asyncio.gather(*(component.stop() for component in self._components))
 
 
-def _import_services() -> None:
+def _import_services(*, fresh: bool) -> None:
+    """While the database starts. ``fresh``: it has to be made, and migrated."""
+    if fresh:
+        importlib.import_module("sluice.servicekit.upgrade")
     for name in SERVICES:
         importlib.import_module(f"{name}.wiring")
 

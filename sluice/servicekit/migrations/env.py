@@ -1,4 +1,4 @@
-"""Alembic's environment for every service: runs on the connection that ``servicekit.migrate`` hands over."""
+"""Alembic's environment for every service: runs on the connection that ``servicekit.upgrade`` hands over."""
 
 from alembic import context
 

@@ -1,0 +1,47 @@
+"""Every service's database comes up to date when the service starts, whoever else starts at the same time."""
+
+import asyncio
+
+import asyncpg
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from sluice.contracts.problems import NotAvailable
+from sluice.servicekit.migrate import Migrator, newest_revision
+from tests.conftest import DatabaseFactory
+
+VERSIONS = [
+    f"{service}.db.migrations" for service in ("dms", "wms", "wfms.operator", "wfms.chains", "wfms.watcher", "wfms.intake")
+]
+
+
+async def revision_of(url: str) -> str:
+    connection = await asyncpg.connect(url)
+    try:
+        return str(await connection.fetchval("SELECT version_num FROM alembic_version"))
+    finally:
+        await connection.close()
+
+
+@pytest.mark.parametrize("versions", VERSIONS)
+def test_the_newest_revision_is_the_one_that_alembic_finds(versions: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", "sluice/servicekit/migrations")
+    config.set_main_option("path_separator", "os")
+    config.set_main_option("version_locations", versions.replace(".", "/"))
+    assert newest_revision(versions) == ScriptDirectory.from_config(config).get_current_head()
+
+
+@pytest.mark.parametrize("versions", VERSIONS)
+async def test_instances_that_start_together_migrate_once(make_database: DatabaseFactory, versions: str) -> None:
+    url = await make_database()
+    await asyncio.gather(*(Migrator(url, versions).start() for _ in range(3)))
+    assert await revision_of(url) == newest_revision(versions)
+    await Migrator(url, versions).start()
+    assert await revision_of(url) == newest_revision(versions)
+
+
+async def test_a_database_that_does_not_answer_is_said_plainly() -> None:
+    with pytest.raises(NotAvailable, match=r"dms\.db\.migrations does not answer"):
+        await Migrator("postgresql://nobody@127.0.0.1:1/nothing", "dms.db.migrations").start()
