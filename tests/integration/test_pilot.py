@@ -20,8 +20,12 @@ StartPilot = Callable[..., Awaitable["PilotProcess"]]
 
 
 class PilotProcess:
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
         self.process = process
+        self._log = log
+
+    def has_said(self, event: str) -> bool:
+        return f'"event": "{event}"' in self._log.read_text()
 
     def family(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
@@ -47,8 +51,11 @@ async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPi
     async def start(*options: str, wait: bool = True, **settings: str) -> PilotProcess:
         arguments = ["--wms-url", wms.url, "--name", "node-1", "--slots", "1", "--work-dir", str(tmp_path / "work"), *options]
         environment = {**os.environ, "SLUICE_PILOT_GRACE": "0.5", "SLUICE_PILOT_LEASE_WAIT": "2", **settings}
-        process = await asyncio.create_subprocess_exec(sys.executable, "-m", "pilot", *arguments, env=environment)
-        started.append(PilotProcess(process))
+        log = tmp_path / f"pilot-{len(started)}.log"
+        with log.open("wb") as output:
+            command = [sys.executable, "-m", "pilot", *arguments]
+            process = await asyncio.create_subprocess_exec(*command, env=environment, stderr=output)
+        started.append(PilotProcess(process, log))
         asked = len(wms.lease_requests)
         if wait:
             await until(lambda: len(wms.lease_requests) > asked, seconds=60)
@@ -115,8 +122,8 @@ async def test_from_registration_to_sign_off(wms: ScriptedWms, start_pilot: Star
 
 async def test_it_waits_for_a_wms_that_is_not_there_yet(wms: ScriptedWms, start_pilot: StartPilot) -> None:
     await wms.stop()
-    await start_pilot(wait=False)
-    await asyncio.sleep(1.0)
+    pilot = await start_pilot(wait=False)
+    await until(lambda: pilot.has_said("pilot.not_registered"))
     await wms.start()
     await until(lambda: wms.registered)
     assert len(wms.registered) == 1
@@ -269,7 +276,7 @@ async def test_second_sigterm_gives_the_running_job_back(wms: ScriptedWms, start
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
     pilot.process.terminate()
-    await asyncio.sleep(0.2)
+    await until(lambda: pilot.has_said("pilot.drain"))
     pilot.process.terminate()
     assert await pilot.ended() == 0
     assert wms.reports == []

@@ -1,4 +1,4 @@
-"""Forms are taken from pages of this session only: each carries a signed token that belongs to the session's cookie."""
+"""Forms are taken from pages of the same browser session only: each carries a signed token that belongs to its cookie."""
 
 import secrets
 
@@ -14,7 +14,7 @@ _LIFE = 24 * 3600
 
 
 def token() -> str:
-    """The token for forms of this session; begins the session where there is none."""
+    """The token for the forms of a browser session; begins one where there is none."""
     if "id" not in session:
         session["id"] = secrets.token_urlsafe(24)
     return _signer().dumps(session["id"])
