@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from pilot.runner.orphans import kill_orphans
+from pilot.runner.orphans import has_ended, kill_orphans
 from pilot.runner.protocol import EndedFrame, ReadyFrame, RunnerSettings, ToSlot, encode, from_slot, read_frame
 
 log = structlog.get_logger(__name__)
@@ -120,12 +120,15 @@ class SlotPool:
                 self._listener.ready(slot)
             else:
                 self._listener.ended(slot, frame)
-        self._pids.pop(slot, None)
+        pid = self._pids.pop(slot, None)
         self._writers.pop(slot).close()
         if self._stopping:
             return
         log.error("slot.lost", slot=slot)
         if self._reap:
+            # Its connection ends before its children change their parent: those would be missed.
+            while pid is not None and not has_ended(pid):  # noqa: ASYNC110 - the kernel sends no event for it
+                await asyncio.sleep(0.01)
             own = set(self._pids.values()) | ({self._server.pid} if self._server is not None else set())
             kill_orphans(frozenset(own))
         self._listener.lost(slot, "ended unexpectedly")

@@ -49,3 +49,12 @@ def kill_orphans(known: frozenset[int] = frozenset()) -> None:
         for pid in orphans:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
+
+
+def has_ended(pid: int) -> bool:
+    """Is the process gone, or a zombie? Its children have another parent by then."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] in {b"Z", b"X"}
+    except (FileNotFoundError, ProcessLookupError):
+        return True

@@ -41,7 +41,7 @@ async def test_a_lease_that_ends_frees_the_message(database_url: str, monkeypatc
     async def silent(_: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(postgres_consumer, "LEASE", 0.3)
+    monkeypatch.setattr(postgres_consumer, "LEASE", 2.0)
     monkeypatch.setattr(postgres_consumer, "POLL_INTERVAL", 0.1)
     monkeypatch.setattr(postgres_consumer.PostgresConsumer, "_renew", silent)
     async with started(database_url, TOPOLOGY) as one, started(database_url, TOPOLOGY) as other:

@@ -28,6 +28,10 @@ FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
 
 
+#: Pauses, seconds, while a broker under load that has just made a virtual host or a queue answers "internal error".
+_SETTLING = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
 class RabbitTransport:
     """See ``sluice.servicekit.transport.base.Transport``."""
 
@@ -38,7 +42,15 @@ class RabbitTransport:
         self._stopping = asyncio.Event()
 
     async def start(self) -> None:
+        for pause in _SETTLING:
+            try:
+                return await self.ping()
+            except TransportUnavailable as error:
+                if "INTERNAL_ERROR" not in error.what:
+                    raise
+                await asyncio.sleep(pause)
         await self.ping()
+        return None
 
     async def stop(self) -> None:
         self._stopping.set()
