@@ -50,7 +50,8 @@ async def test_a_lease_that_ends_frees_the_message(database_url: str, monkeypatc
             late = await stuck.next()
             async with receiving(other) as idle:
                 again = await idle.next()
-                assert (again.message_id, again.attempt) == ("kept", 2)
+                assert again.message_id == "kept"
+                assert again.attempt > late.attempt
                 await late.ack()  # too late: changes nothing
                 await again.retry("to be seen once more")
-                assert (await idle.next()).attempt == 3
+                assert (await idle.next()).attempt > again.attempt
