@@ -21,7 +21,7 @@ def token() -> str:
 
 
 def check_token() -> None:
-    """Raises ``ForeignRequest`` unless the form carries this session's token."""
+    """Raises ``ForeignRequest`` unless the form carries the token of its browser session."""
     try:
         owner = _signer().loads(request.form.get(FIELD, ""), max_age=_LIFE)
     except BadSignature as error:
