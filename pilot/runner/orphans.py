@@ -52,9 +52,12 @@ def kill_orphans(known: frozenset[int] = frozenset()) -> None:
 
 
 def has_ended(pid: int) -> bool:
-    """Is the process gone, or a zombie? Its children have another parent by then."""
+    """Is the process gone, or a zombie without a thread left? Its children have another parent by then."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[0] in {b"Z", b"X"}
+            fields = file.read().rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return True
+    # The first thread may be a zombie while others, which inherit its children, are still on their way out.
+    state, threads = fields[0], int(fields[17])
+    return state in {b"Z", b"X"} and threads <= 1
