@@ -1,8 +1,23 @@
-"""``python -m dms``: the DMS as a process, settings from ``SLUICE_DMS_…``."""
+"""``python -m dms``, ``sluice serve dms``: the DMS as a process, settings from ``SLUICE_DMS_…``."""
 
-from dms.settings import DmsSettings
-from dms.wiring import build
-from sluice.servicekit.service import run_service
+from typing import TYPE_CHECKING
+
+from sluice.servicekit.process import Parts, run_service
+
+if TYPE_CHECKING:
+    from dms.settings import DmsSettings
+
+
+def main() -> None:
+    run_service("dms", _load)
+
+
+def _load() -> "Parts[DmsSettings]":
+    from dms.settings import DmsSettings  # noqa: PLC0415 - see run_service
+    from dms.wiring import build  # noqa: PLC0415 - see run_service
+
+    return DmsSettings, build
+
 
 if __name__ == "__main__":
-    run_service("dms", DmsSettings(), build)
+    main()

@@ -1,5 +1,7 @@
 """The DMS, wired: the only file that names concrete adapters."""
 
+from datetime import timedelta
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -8,12 +10,15 @@ from dms.api.files import files_router
 from dms.api.runs import runs_router
 from dms.api.storages import storages_router
 from dms.consumers.queues import Wakes, queue_consumers
+from dms.db.gauges import MEASUREMENTS
 from dms.loops.closer import closer
 from dms.loops.workers import deleter, sweeper, uploader, usage_folder
 from dms.settings import DmsSettings
 from dms.usecases.claimed_work import Workshop
 from dms.usecases.file_work import FileWork
+from dms.usecases.measure_storages import STORAGES
 from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.links import Links
@@ -61,10 +66,11 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     components: list[Component] = [
         Migrator(settings.database_url, "dms.db.migrations"),
         database,
-        OutboxRelay(database, transport, metrics),
+        OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
         files,
         *queue_consumers(transport, database, metrics, wakes),
         *loops.all,
+        Gauges(database, metrics, [*MEASUREMENTS, *STORAGES], health=health.report),
     ]
     return Service("dms", create_app("DMS", routers, health=health, metrics=metrics), components)
 

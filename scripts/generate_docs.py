@@ -1,11 +1,12 @@
-"""Writes the generated part of ``docs/``; ``--check`` only says what differs and exits 1. Run from the repository's root."""
+"""Writes the generated part of ``docs/`` and the services' ``schema.sql``; ``--check`` only says what differs and exits 1.
+Run from the repository's root."""
 
 import difflib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from scripts.docs import command_line, interfaces, life_cycles, settings_reference
+from scripts.docs import command_line, interfaces, life_cycles, metrics, schemas, settings_reference
 from scripts.docs.services import SERVICES
 
 REFERENCE = Path("docs/reference")
@@ -16,14 +17,20 @@ def makers() -> dict[Path, Callable[[], str]]:
     return {
         REFERENCE / "life-cycles.md": life_cycles.document,
         REFERENCE / "settings.md": settings_reference.document,
+        REFERENCE / "metrics.md": metrics.document,
         REFERENCE / "command-line.md": command_line.document,
         REFERENCE / "asyncapi.json": interfaces.asyncapi_document,
+        **{schemas.path(service): _schema(service) for service in SERVICES},
         **{REFERENCE / "openapi" / f"{service}.json": _openapi(service) for service in SERVICES},
     }
 
 
 def _openapi(service: str) -> Callable[[], str]:
     return lambda: interfaces.openapi_document(service)
+
+
+def _schema(service: str) -> Callable[[], str]:
+    return lambda: schemas.text(service)
 
 
 def differences(path: Path, made: str) -> str:

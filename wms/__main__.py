@@ -1,8 +1,23 @@
-"""``python -m wms``: the WMS as a process, settings from ``SLUICE_WMS_…``."""
+"""``python -m wms``, ``sluice serve wms``: the WMS as a process, settings from ``SLUICE_WMS_…``."""
 
-from sluice.servicekit.service import run_service
-from wms.settings import WmsSettings
-from wms.wiring import build
+from typing import TYPE_CHECKING
+
+from sluice.servicekit.process import Parts, run_service
+
+if TYPE_CHECKING:
+    from wms.settings import WmsSettings
+
+
+def main() -> None:
+    run_service("wms", _load)
+
+
+def _load() -> "Parts[WmsSettings]":
+    from wms.settings import WmsSettings  # noqa: PLC0415 - see run_service
+    from wms.wiring import build  # noqa: PLC0415 - see run_service
+
+    return WmsSettings, build
+
 
 if __name__ == "__main__":
-    run_service("wms", WmsSettings(), build)
+    main()

@@ -1,7 +1,10 @@
 """Puts the WMS together."""
 
+from datetime import timedelta
+
 from sluice.clients.dms import DmsClient
 from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.links import Links
 from sluice.servicekit.migrate import Migrator
@@ -11,6 +14,7 @@ from sluice.servicekit.transport.base import Transport
 from wms.api.pilots import pilots_router
 from wms.api.tasks import jobs_router, tasks_router
 from wms.consumers.tasks import task_consumer, wake_consumer
+from wms.db.gauges import MEASUREMENTS
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import care_loops, split_loops
 from wms.settings import WmsSettings
@@ -35,13 +39,15 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         components=[
             Migrator(settings.database_url, "wms.db.migrations"),
             database,
-            OutboxRelay(database, transport, workload.metrics),
+            OutboxRelay(database, transport, workload.metrics, keep=timedelta(seconds=settings.keep_sent)),
             ReadyListener(settings.database_url, workload.signal),
             *splitting,
             *care_loops(workload, settings),
             task_consumer(workload, transport, on_applied=wake),
             wake_consumer(workload, transport, wake=wake),
+            Gauges(database, workload.metrics, MEASUREMENTS, health=health.report),
         ],
+        end_waiting=workload.signal.close,
     )
 
 

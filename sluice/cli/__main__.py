@@ -2,7 +2,7 @@
 
 import typer
 
-from sluice.cli import benchmarks, chains, datasets, pilots, run, tasks, templates, up
+from sluice.cli import benchmarks, chains, datasets, pilots, run, serve, setup, storages, tasks, templates, up
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -14,8 +14,11 @@ app.command("up")(up.up)
 app.command("down")(up.down)
 app.command("status")(up.status)
 app.command("run")(run.run)
+app.command("serve")(serve.serve)
+app.add_typer(setup.app, name="setup")
 app.add_typer(templates.app, name="template")
 app.add_typer(datasets.app, name="dataset")
+app.add_typer(storages.app, name="storage")
 app.add_typer(chains.app, name="chain")
 app.add_typer(tasks.app, name="task")
 app.add_typer(pilots.app, name="pilot")

@@ -50,7 +50,7 @@ async def bring_in(
     """Copies the files to an input storage, registers them in their order, closes the data set. ``on_file`` gets bytes done."""
     stores = await connection.dms.storages(StorageType.INPUT)
     if not stores:
-        raise NotAvailable("the system has no input storage: register one with `sluice dataset add-storage`")
+        raise NotAvailable("the system has no input storage: register one with `sluice storage add`")
     folder = f"{stores[0].url}/{dataset.name}"
     registered = await connection.dms.register_dataset(dataset.model_copy(update={"url": folder}))
     entries: list[NewFile] = []

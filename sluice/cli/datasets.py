@@ -10,8 +10,8 @@ from sluice.cli import carry
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
-from sluice.contracts.datasets import Dataset, NewDataset, NewStorage
-from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.states import DatasetState, DatasetType
 
 app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
 
@@ -103,41 +103,6 @@ def delete(
     """Delete a data set and its files."""
     found = ask(url, home, lambda c: c.dms.delete_dataset(dataset, force=force))
     answer(found, f"{found.name}: {found.state.value}", as_json=as_json)
-
-
-@app.command("storages")
-def storages(
-    *,
-    kind: Annotated[StorageType | None, typer.Option("--type", help="Only of this type.")] = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
-) -> None:
-    """The storages that data sets lie on."""
-    found = ask(url, home, lambda c: c.dms.storages(kind))
-    if as_json:
-        print_json(found)
-        return
-    print_table(
-        ["name", "type", "url", "used"], [(s.name, s.type.value, s.url, human_bytes(s.used)) for s in found], empty="no storage"
-    )
-
-
-@app.command("add-storage")
-def add_storage(
-    name: str,
-    kind: StorageType,
-    storage_url: Annotated[str, typer.Argument(metavar="URL", help="file:///data/input, s3://bucket/input …")],
-    *,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Never remove files from it.")] = False,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
-) -> None:
-    """Make a storage known."""
-    new = NewStorage(name=name, type=kind, url=storage_url, read_only=read_only)
-    stored = ask(url, home, lambda c: c.dms.register_storage(new))
-    answer(stored, f"{stored.name}: {stored.url}", as_json=as_json)
 
 
 def _row(dataset: Dataset) -> tuple[object, ...]:

@@ -100,6 +100,30 @@ QUEUES: dict[str, frozenset[str]] = {
 
 EVENTS = frozenset({DATASET_CLOSED, TASK_ENDED})
 
+#: Queue → the one service that consumes it.
+CONSUMER: dict[str, str] = {
+    WMS_TASKS: "wms",
+    DMS_FILES: "dms",
+    DMS_DELETIONS: "dms",
+    DMS_UPLOADS: "dms",
+    INTAKE_WAKE: "wfms.intake",
+    WATCHER_WAKE: "wfms.watcher",
+    WMS_WAKE: "wms",
+}
+
+#: Destination (queue or event) → the services that send to it.
+SENDERS: dict[str, frozenset[str]] = {
+    WMS_TASKS: frozenset({"wfms.chains"}),
+    DMS_FILES: frozenset({"wms"}),
+    DMS_DELETIONS: frozenset({"wfms.watcher"}),
+    DMS_UPLOADS: frozenset({"wfms.chains"}),
+    DATASET_CLOSED: frozenset({"dms"}),
+    TASK_ENDED: frozenset({"wms"}),
+}
+
+#: The service through which people look at dead letters, put them back and drop them.
+DEAD_LETTER_KEEPER = "wfms.operator"
+
 
 def extra_attributes(**ids: Any) -> dict[str, str]:
     """CloudEvents extension attributes (lower case, no underscore) for the ids that logs carry, Nones left out."""

@@ -35,7 +35,7 @@ def build_service(name: str, *, database_url: str, links: Links, transport: Tran
     """The service as its own ``wiring`` builds it; the transport and the links are this process's."""
     settings_class: type[ServiceSettings] = getattr(importlib.import_module(f"{name}.settings"), SERVICES[name].settings)
     own: dict[str, Any] = {"secret_key": _secret_key(home)} if name == "wfms.operator" else {}
-    settings = settings_class(database_url=database_url, broker_url=database_url, **own)
+    settings = settings_class(database_url=database_url, broker_url=database_url, keep_sent=0, **own)
     service: Service = importlib.import_module(f"{name}.wiring").build(settings, links=links, transport=transport)
     return service
 

@@ -23,7 +23,9 @@ from sluice.embedded.services import SERVICES, build_service
 from sluice.servicekit.lifecycle import Component, start_all, stop_all
 from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.logging import configure_logging
-from sluice.servicekit.service import HttpServer, Service, until_signal
+from sluice.servicekit.server import HttpServer
+from sluice.servicekit.service import Service
+from sluice.servicekit.signals import until_signal
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
@@ -74,7 +76,7 @@ class EmbeddedSystem:
 
     async def _start(self) -> None:
         postgres = self._postgres
-        imports = asyncio.create_task(asyncio.to_thread(_import_services, fresh=not self.home.database.exists()))
+        imports = asyncio.create_task(asyncio.to_thread(_import_services))
         await self._begin(postgres)
         await imports
         self.transport = transport = open_transport(postgres.url("transport"), sluice_topology())
@@ -125,10 +127,8 @@ class _Together:
         await asyncio.gather(*(component.stop() for component in self._components))
 
 
-def _import_services(*, fresh: bool) -> None:
-    """While the database starts. ``fresh``: it has to be made, and migrated."""
-    if fresh:
-        importlib.import_module("sluice.servicekit.upgrade")
+def _import_services() -> None:
+    """While the database starts."""
     for name in SERVICES:
         importlib.import_module(f"{name}.wiring")
 

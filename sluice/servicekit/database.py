@@ -1,7 +1,9 @@
 """A service's own PostgreSQL database: a pool, and transactions whose messages commit with them (invariant 2)."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -29,8 +31,18 @@ LOST_CONNECTION = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
-    asyncpg.TooManyConnectionsError,
+    asyncpg.InsufficientResourcesError,
+    # The login or the database is not there (yet, or while it is restored), or has another password now.
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
 )
+
+#: What asyncpg raises when there is no way into the database now.
+CANNOT_CONNECT = (*LOST_CONNECTION, asyncpg.InsufficientPrivilegeError)
+
+#: Seconds that a new connection may take, and that the pool gets to end.
+CONNECT_TIMEOUT = 10.0
+CLOSE_TIMEOUT = 5.0
 
 INSERT_OUTBOX = """
 -- Messages of this transaction, sent after it has committed.
@@ -60,6 +72,13 @@ CREATE TABLE inbox (
 );
 CREATE INDEX inbox_applied_at ON inbox (applied_at);
 """
+
+#: What every service's second migration does: messages stay for a while after they were sent, for a broker that loses them.
+KEEP_SENT_MESSAGES = (
+    "ALTER TABLE outbox ADD COLUMN sent_at timestamptz",
+    "CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL",
+    "CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL",
+)
 
 
 class Transaction:
@@ -96,6 +115,12 @@ class Transaction:
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class Connections:
+    used: int
+    limit: int
+
+
 class Database:
     """``source`` names the service in the messages it sends. ``on_send`` is called after a commit that left messages behind.
     ``settings``: PostgreSQL's run-time parameters for its connections."""
@@ -127,15 +152,21 @@ class Database:
                 init=_use_json,
                 reset=_keep_session,
                 command_timeout=60,
+                timeout=CONNECT_TIMEOUT,
                 server_settings=self._settings,
             )
-        except LOST_CONNECTION as error:
-            raise NotAvailable(f"the database of {self.source} does not answer: {error}", service=self.source) from error
+        except CANNOT_CONNECT as error:
+            raise NotAvailable(f"the database of {self.source} does not answer: {said(error)}", service=self.source) from error
 
     async def stop(self) -> None:
         pool, self._pool = self._pool, None
-        if pool is not None:
-            await pool.close()
+        if pool is None:
+            return
+        try:
+            async with asyncio.timeout(CLOSE_TIMEOUT):
+                await pool.close()
+        except TimeoutError:
+            pool.terminate()
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
@@ -155,9 +186,19 @@ class Database:
         if wrote and self.on_send is not None:
             self.on_send()
 
+    def connections(self) -> Connections:
+        """How many of the pool's connections are in use at this moment."""
+        pool = self._pool
+        return Connections(0 if pool is None else pool.get_size() - pool.get_idle_size(), self._max_connections)
+
     async def ping(self) -> None:
         async with self.connection() as connection:
             await connection.fetchval("SELECT 1")
+
+
+def said(error: BaseException) -> str:
+    """What an error says; its class where it says nothing (a connection that timed out)."""
+    return str(error) or type(error).__name__
 
 
 async def _keep_session(connection: "asyncpg.Connection[asyncpg.Record]") -> None:

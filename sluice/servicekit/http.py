@@ -1,5 +1,6 @@
 """The HTTP side of a service: problem details, health, readiness, metrics, and timing of every route."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ log = structlog.get_logger(__name__)
 
 Check = Callable[[], Awaitable[None]]
 
+#: Seconds that a check may take: who asks for readiness does not wait long.
+CHECK_LIMIT = 4.0
+
 
 @dataclass(frozen=True, slots=True)
 class Health:
@@ -31,14 +35,19 @@ class Health:
 
     async def report(self) -> dict[str, str]:
         """Name of the check → "ok" or the reason why not."""
-        answers: dict[str, str] = {}
-        for name, check in self.checks.items():
-            try:
-                await check()
-                answers[name] = "ok"
-            except Exception as error:  # process boundary: whatever a check raises is the report
-                answers[name] = f"{type(error).__name__}: {error}"
-        return answers
+        answers = await asyncio.gather(*(_answer(check) for check in self.checks.values()))
+        return dict(zip(self.checks, answers, strict=True))
+
+
+async def _answer(check: Check) -> str:
+    try:
+        async with asyncio.timeout(CHECK_LIMIT):
+            await check()
+    except TimeoutError:
+        return f"no answer within {CHECK_LIMIT:g} s"
+    except Exception as error:  # process boundary: whatever a check raises is the report
+        return f"{type(error).__name__}: {error}"
+    return "ok"
 
 
 def errors(*classes: type[ServiceError]) -> dict[int | str, dict[str, Any]]:

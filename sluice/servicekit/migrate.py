@@ -1,59 +1,112 @@
-"""Migrations: each service brings its database up to date when it starts; of instances that start together one does it."""
+"""Migrations: each service brings its database up to date when it starts; of instances that start together one does it.
 
+An empty database gets the whole schema at once, from ``schema.sql`` beside the package of the revisions, which is made from them
+(``make docs``); only one with an older schema goes through the revisions.
+"""
+
+import asyncio
 import re
+import zlib
+from dataclasses import dataclass
 from importlib import resources
+from typing import TYPE_CHECKING
 
 import asyncpg
 import structlog
 
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit.database import LOST_CONNECTION
+from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, said
+
+if TYPE_CHECKING:
+    Connection = asyncpg.Connection[asyncpg.Record]
+else:
+    Connection = object  # the class is generic for the type checker only
 
 log = structlog.get_logger(__name__)
 
 _REVISION = re.compile(r'^revision = "(?P<name>\w+)"$', re.MULTILINE)
 _BEFORE = re.compile(r'^down_revision = "(?P<name>\w+)"$', re.MULTILINE)
 
+#: Seconds between two looks whether another instance is done.
+LOOK_AGAIN = 0.1
+
 
 class Migrator:
-    """Component: upgrades the database at ``url`` with the revisions in package ``versions`` (``dms.db.migrations`` …)."""
+    """Component: upgrades the database at ``url`` with the revisions in package ``versions`` (``dms.db.migrations`` …).
+
+    Others may be at work on the database meanwhile: a migration never waits long for a lock (see ``upgrade``), because every
+    statement that comes after it would wait too.
+    """
 
     def __init__(self, url: str, versions: str) -> None:
         self._url = url
         self._versions = versions
 
     async def start(self) -> None:
-        """Raises ``NotAvailable`` when the database does not answer."""
-        head = newest_revision(self._versions)
+        """Raises ``NotAvailable`` when the database does not answer, or others hold what a migration needs: to be tried again."""
+        revisions = revisions_of(self._versions)
         try:
-            connection = await asyncpg.connect(self._url)
-        except LOST_CONNECTION as error:
-            raise NotAvailable(f"the database for {self._versions} does not answer: {error}") from error
+            connection = await asyncpg.connect(self._url, timeout=CONNECT_TIMEOUT)
+        except CANNOT_CONNECT as error:
+            raise NotAvailable(f"the database for {self._versions} does not answer: {said(error)}") from error
         try:
-            if await _revision(connection) == head:
-                return
+            if not await self._is_new_enough(connection, revisions):
+                await self._upgrade(connection, revisions)
+        except CANNOT_CONNECT as error:
+            raise NotAvailable(f"the database for {self._versions} could not be brought up to date: {said(error)}") from error
         finally:
-            await connection.close()
-        from sluice.servicekit.upgrade import upgrade  # noqa: PLC0415 - takes two seconds, and most starts find nothing to do
-
-        await upgrade(self._url, self._versions)
-        log.info("database.migrated", versions=self._versions, revision=head)
+            await connection.close(timeout=CONNECT_TIMEOUT)
 
     async def stop(self) -> None:
         return None
 
+    async def _upgrade(self, connection: Connection, revisions: "Revisions") -> None:
+        """An empty database gets the schema as a whole, which spares the loading of Alembic.
 
-def newest_revision(versions: str) -> str:
-    """The revision that none follows. Raises ``ValueError`` unless there is exactly one."""
+        The lock ends with the session. It is asked for again and again: a session that waits for it would hold a snapshot, for
+        which ``CREATE INDEX CONCURRENTLY`` of the instance that migrates would wait in turn.
+        """
+        lock = zlib.crc32(self._versions.encode())
+        while not await connection.fetchval("SELECT pg_try_advisory_lock($1)", lock):  # noqa: ASYNC110 - others hold it
+            await asyncio.sleep(LOOK_AGAIN)
+        if await self._is_new_enough(connection, revisions):
+            return
+        schema = resources.files(self._versions.rpartition(".")[0]) / "schema.sql"
+        if await _revision(connection) is None and schema.is_file():
+            async with connection.transaction():
+                await connection.execute(schema.read_text())
+            log.info("database.made", versions=self._versions, revision=revisions.newest)
+            return
+        from sluice.servicekit.upgrade import upgrade  # noqa: PLC0415 - takes two seconds, and most starts find nothing to do
+
+        await upgrade(connection, self._versions)
+        log.info("database.migrated", versions=self._versions, revision=revisions.newest)
+
+    async def _is_new_enough(self, connection: Connection, revisions: "Revisions") -> bool:
+        found = await _revision(connection)
+        if found is not None and found not in revisions.known:
+            log.info("database.is_newer", versions=self._versions, found=found, known=revisions.newest)
+            return True
+        return found == revisions.newest
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    known: frozenset[str]
+    newest: str
+
+
+def revisions_of(versions: str) -> Revisions:
+    """``newest`` is the one that none follows. Raises ``ValueError`` unless there is exactly one."""
     texts = [file.read_text() for file in resources.files(versions).iterdir() if file.name.endswith(".py")]
-    known = {found["name"] for text in texts if (found := _REVISION.search(text))}
+    known = frozenset(found["name"] for text in texts if (found := _REVISION.search(text)))
     followed = {found["name"] for text in texts if (found := _BEFORE.search(text))}
     if len(heads := known - followed) != 1:
         raise ValueError(f"{versions} has {len(heads)} newest revisions, not one: {sorted(heads)}")
-    return heads.pop()
+    return Revisions(known, *heads)
 
 
-async def _revision(connection: "asyncpg.Connection[asyncpg.Record]") -> str | None:
+async def _revision(connection: Connection) -> str | None:
     if await connection.fetchval("SELECT to_regclass('alembic_version')") is None:
         return None
     revision: str | None = await connection.fetchval("SELECT version_num FROM alembic_version")

@@ -1,5 +1,9 @@
 """The relay: the only place from which messages leave a service. What committed is sent at least once, in order of commit as far
-as possible; receivers drop what comes twice by its id."""
+as possible; receivers drop what comes twice by its id.
+
+What was sent stays for a while: a broker that lost what it held, or databases that were restored to a moment before it was
+applied, get it once more (``SEND_AGAIN``).
+"""
 
 from datetime import timedelta
 
@@ -16,30 +20,44 @@ CLAIM_OUTBOX = """
 -- Takes the oldest messages nobody is sending; several relays share the work.
 UPDATE outbox SET claimed_until = now() + $2
 WHERE id IN (
-    SELECT id FROM outbox WHERE claimed_until IS NULL OR claimed_until < now()
+    SELECT id FROM outbox WHERE sent_at IS NULL AND (claimed_until IS NULL OR claimed_until < now())
     ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 RETURNING id, message_id, destination, body
 """
 
 RELEASE_OUTBOX = "UPDATE outbox SET claimed_until = NULL WHERE id = ANY($1::bigint[])"
+MARK_SENT = "UPDATE outbox SET sent_at = now(), claimed_until = NULL WHERE id = ANY($1::bigint[])"
 DELETE_OUTBOX = "DELETE FROM outbox WHERE id = ANY($1::bigint[])"
-COUNT_OUTBOX = "SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT 100000) AS waiting"
+COUNT_OUTBOX = "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE sent_at IS NULL LIMIT 100000) AS waiting"
+PRUNE_OUTBOX = """
+-- A bundle of those sent so long ago that no queue can still hold them.
+DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE sent_at < now() - $1::interval LIMIT $2)
+"""
+SEND_AGAIN = "UPDATE outbox SET sent_at = NULL WHERE sent_at IS NOT NULL"
 PRUNE_INBOX = "DELETE FROM inbox WHERE applied_at < now() - $1::interval"
 
 #: A message cannot come again after so long: brokers and outboxes hold nothing that old.
 INBOX_MEMORY = timedelta(days=14)
+#: Sent messages forgotten in one statement, and seconds between two rounds.
+PRUNE_BATCH = 5000
+PRUNE_PERIOD = 60.0
 
 
 class OutboxRelay:
-    """Sends committed messages: at once when the database says so, and every ``period`` seconds in any case."""
+    """Sends committed messages: at once when the database says so, and every ``period`` seconds in any case. ``keep``: how long
+    those sent stay; zero where the transport cannot lose what the database does not lose too."""
 
-    def __init__(self, database: Database, transport: Transport, metrics: ServiceMetrics, *, period: float = 1.0) -> None:
+    def __init__(
+        self, database: Database, transport: Transport, metrics: ServiceMetrics, *, keep: timedelta, period: float = 1.0
+    ) -> None:
         self._database = database
         self._transport = transport
         self._metrics = metrics
+        self._keep = keep
+        self._settle = MARK_SENT if keep else DELETE_OUTBOX
         self._loop = Loop("outbox", self._relay, period=period, metrics=metrics)
-        self._prune = Loop("inbox.prune", self._forget, period=3600.0, metrics=metrics)
+        self._prune = Loop("messages.prune", self._forget, period=PRUNE_PERIOD, metrics=metrics)
 
     async def start(self) -> None:
         self._database.on_send = self._loop.wake
@@ -67,11 +85,12 @@ class OutboxRelay:
                 self._metrics.outbox_waiting.set(await connection.fetchval(COUNT_OUTBOX))
             raise
         async with self._database.connection() as connection:
-            await connection.execute(DELETE_OUTBOX, ids)
+            await connection.execute(self._settle, ids)
         self._metrics.sent.inc(len(rows))
         return True
 
     async def _forget(self) -> bool:
         async with self._database.connection() as connection:
             await connection.execute(PRUNE_INBOX, INBOX_MEMORY)
-        return False
+            pruned = await connection.execute(PRUNE_OUTBOX, self._keep, PRUNE_BATCH)
+        return pruned == f"DELETE {PRUNE_BATCH}"

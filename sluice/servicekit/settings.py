@@ -1,9 +1,13 @@
-"""Settings that all services share. Each service adds its own class in its ``settings.py``; values come from the environment."""
+"""Settings that all services share. Each service adds its own class in its ``settings.py``."""
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from typing import ClassVar
+
+from pydantic import Field, field_validator
 
 from sluice.contracts.base import Contract
+from sluice.servicekit.settings_sources import LayeredSettings
+
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
 class Addresses(Contract):
@@ -33,14 +37,15 @@ class Addresses(Contract):
         }
 
 
-class ServiceSettings(BaseSettings):
-    """``SLUICE_<SERVICE>_…`` in the environment; nested names are joined by two underscores (``SLUICE_DMS_ADDRESSES__WMS``)."""
+class ServiceSettings(LayeredSettings):
+    """``SLUICE_<SERVICE>_…``, from the places in ``settings_sources``; nested names are joined by two underscores
+    (``SLUICE_DMS_ADDRESSES__WMS``)."""
 
-    model_config = SettingsConfigDict(env_nested_delimiter="__", extra="ignore", frozen=True)
+    SHARED: ClassVar[frozenset[str]] = frozenset({"host", "log_level", "declare_queues", "keep_sent", "addresses"})
 
-    #: PostgreSQL database of this service alone.
+    #: PostgreSQL database of this service alone: `postgresql://login:password@host:port/database`.
     database_url: str
-    #: Where messages go: ``amqp://…`` (RabbitMQ) or ``postgresql://…``.
+    #: Where messages go: `amqp://login:password@host:port/vhost` (RabbitMQ) or `postgresql://…`.
     broker_url: str
     #: Address that it listens on.
     host: str = "127.0.0.1"
@@ -48,5 +53,40 @@ class ServiceSettings(BaseSettings):
     port: int = 8080
     #: DEBUG, INFO, WARNING or ERROR.
     log_level: str = "INFO"
+    #: Whether it declares queues at the broker itself; if not, it waits until `sluice setup broker` has.
+    declare_queues: bool = True
+    #: Seconds that messages stay in the database after they were sent: were the broker lost, `sluice setup resend` sends them again.
+    keep_sent: float = Field(default=3600.0, ge=0)
     #: Where it finds the other services.
     addresses: Addresses = Field(default_factory=Addresses)
+
+    @field_validator("database_url")
+    @classmethod
+    def _is_postgresql(cls, url: str) -> str:
+        if not url.startswith(("postgresql://", "postgres://")):
+            raise ValueError("must begin with postgresql://")
+        return url
+
+    @field_validator("port")
+    @classmethod
+    def _is_port(cls, port: int) -> int:
+        if not 0 <= port <= 65535:
+            raise ValueError("a port is a number from 0 to 65535")
+        return port
+
+    @field_validator("log_level")
+    @classmethod
+    def _is_level(cls, level: str) -> str:
+        if level.upper() not in LOG_LEVELS:
+            raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
+        return level.upper()
+
+
+def short_name(service: str) -> str:
+    """``wfms.chains`` → ``chains``: on command lines, in addresses and in names of variables."""
+    return service.removeprefix("wfms.")
+
+
+def env_prefix(service: str) -> str:
+    """``wfms.chains`` → ``SLUICE_CHAINS_``."""
+    return f"SLUICE_{short_name(service).upper()}_"

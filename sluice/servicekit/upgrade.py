@@ -1,29 +1,73 @@
 """Running migrations with Alembic; imported only where there is one to run: Alembic and SQLAlchemy take two seconds to load."""
 
 import asyncio
-import zlib
+import io
 from importlib import resources
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import asyncpg
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
+
+from sluice.contracts.problems import NotAvailable
+
+if TYPE_CHECKING:
+    Session = asyncpg.Connection[asyncpg.Record]
+else:
+    Session = object  # the class is generic for the type checker only
+
+#: While a migration waits for a lock, every later statement on that table waits behind it.
+LOCK_TIMEOUT = "2s"
+#: One that needs longer says so itself (``SET LOCAL statement_timeout``), and is one that holds no lock others wait for.
+STATEMENT_TIMEOUT = "30s"
+
 
 _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 
 
-async def upgrade(url: str, versions: str) -> None:
-    """Brings the database to the newest revision in package ``versions``. Instances that do so together wait for each other, and
-    the later ones find nothing left to do."""
-    engine = create_async_engine("postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(url), poolclass=NullPool)
+class MigrationTooSlow(Exception):
+    """A statement of a migration took longer than ``STATEMENT_TIMEOUT``: it may not hold up the services for so long."""
+
+    def __init__(self, versions: str, revision: str) -> None:
+        super().__init__(
+            f"migration {revision} of {versions} was ended: one of its statements took longer than {STATEMENT_TIMEOUT}"
+        )
+        self.versions = versions
+        self.revision = revision
+
+
+async def upgrade(session: Session, versions: str) -> None:
+    """Brings the database to the newest revision in package ``versions``: each migration in a transaction and with timeouts
+    of its own. ``session`` is used up; a lock that it holds is held to the end.
+
+    Raises ``NotAvailable`` when a lock was not to be had in time (what is done is done, the rest can be tried again) and
+    ``MigrationTooSlow``.
+    """
+
+    async def hand_over() -> Session:
+        return session
+
+    engine = create_async_engine("postgresql+asyncpg://", async_creator=hand_over, poolclass=NullPool)
     try:
         async with _one_at_a_time(), engine.connect() as connection:
-            await connection.run_sync(_upgrade, _config(versions), zlib.crc32(versions.encode()))
+            await connection.run_sync(_upgrade, versions)
     finally:
         await engine.dispose()
+
+
+def schema_sql(versions: str) -> str:
+    """The whole schema as one SQL script: what all revisions make of an empty database. Needs no database."""
+    config = _config(versions)
+    config.output_buffer = written = io.StringIO()
+    command.upgrade(config, "head", sql=True)
+    return written.getvalue()
 
 
 def _one_at_a_time() -> asyncio.Lock:
@@ -39,16 +83,30 @@ def _config(versions: str) -> Config:
     return config
 
 
-def _upgrade(connection: Connection, config: Config, lock: int) -> None:
-    connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": lock})
+def _upgrade(connection: Connection, versions: str) -> None:
+    config = _config(versions)
+    config.attributes["connection"] = connection
+    for revision in _missing(connection, config):
+        connection.execute(text(f"SET lock_timeout = '{LOCK_TIMEOUT}'"))
+        connection.execute(text(f"SET statement_timeout = '{STATEMENT_TIMEOUT}'"))
+        connection.commit()
+        try:
+            command.upgrade(config, revision)
+            connection.commit()
+        except DBAPIError as error:
+            match getattr(error.orig, "sqlstate", None):
+                case "55P03":  # lock_not_available
+                    raise NotAvailable(
+                        f"migration {revision} of {versions} did not get a lock within {LOCK_TIMEOUT}: another session holds it"
+                    ) from error
+                case "57014":  # query_canceled
+                    raise MigrationTooSlow(versions, revision) from error
+            raise
+
+
+def _missing(connection: Connection, config: Config) -> list[str]:
+    """Revisions to apply, in order."""
+    current = MigrationContext.configure(connection).get_current_revision()
     connection.commit()
-    try:
-        connection.execute(text("SET lock_timeout = '10s'"))
-        connection.commit()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-        connection.commit()
-    finally:
-        connection.rollback()
-        connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": lock})
-        connection.commit()
+    steps = ScriptDirectory.from_config(config).iterate_revisions("head", current or "base")
+    return [step.revision for step in steps][::-1]

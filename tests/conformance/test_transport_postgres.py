@@ -41,17 +41,19 @@ async def test_a_lease_that_ends_frees_the_message(database_url: str, monkeypatc
     async def silent(_: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(postgres_consumer, "LEASE", 2.0)
-    monkeypatch.setattr(postgres_consumer, "POLL_INTERVAL", 0.1)
-    monkeypatch.setattr(postgres_consumer.PostgresConsumer, "_renew", silent)
     async with started(database_url, TOPOLOGY) as one, started(database_url, TOPOLOGY) as other:
         await one.send(messages("kept"))
-        async with receiving(one, prefetch=1) as stuck:
-            late = await stuck.next()
-            async with receiving(other) as idle:
-                again = await idle.next()
-                assert again.message_id == "kept"
-                assert again.attempt > late.attempt
-                await late.ack()  # too late: changes nothing
-                await again.retry("to be seen once more")
-                assert (await idle.next()).attempt > again.attempt
+        with monkeypatch.context() as while_it_is_stuck:
+            while_it_is_stuck.setattr(postgres_consumer, "LEASE", 0.3)
+            while_it_is_stuck.setattr(postgres_consumer.PostgresConsumer, "_renew", silent)
+            stuck = receiving(one, prefetch=1)
+            late = await (await stuck.__aenter__()).next()
+        # From here on leases last and are renewed: only the stuck one's ends.
+        async with receiving(other) as idle:
+            again = await idle.next()
+            assert (again.message_id, again.attempt) == ("kept", 2)
+            await late.retry("too late: changes nothing")
+            await late.ack()
+            await again.ack()
+        await stuck.__aexit__(None, None, None)
+        assert await one.depth("work") == 0

@@ -15,7 +15,7 @@ from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_p
 from sluice.contracts.states import ChainState, TaskState
 from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.lifecycle import running
-from sluice.servicekit.service import HttpServer
+from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import Operator, operator, spd_text
 from tests.integration.operator.scene import Scene
 

@@ -1,8 +1,23 @@
-"""``python -m wfms.chains``: the chain service as a process, settings from ``SLUICE_CHAINS_…``."""
+"""``python -m wfms.chains``, ``sluice serve chains``: the chain service as a process, settings from ``SLUICE_CHAINS_…``."""
 
-from sluice.servicekit.service import run_service
-from wfms.chains.settings import ChainsSettings
-from wfms.chains.wiring import NAME, build
+from typing import TYPE_CHECKING
+
+from sluice.servicekit.process import Parts, run_service
+
+if TYPE_CHECKING:
+    from wfms.chains.settings import ChainsSettings
+
+
+def main() -> None:
+    run_service("wfms.chains", _load)
+
+
+def _load() -> "Parts[ChainsSettings]":
+    from wfms.chains.settings import ChainsSettings  # noqa: PLC0415 - see run_service
+    from wfms.chains.wiring import build  # noqa: PLC0415 - see run_service
+
+    return ChainsSettings, build
+
 
 if __name__ == "__main__":
-    run_service(NAME, ChainsSettings(), build)
+    main()

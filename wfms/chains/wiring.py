@@ -6,6 +6,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.links import Links
@@ -16,6 +17,7 @@ from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 from wfms.chains.api.chains import chain_routes
 from wfms.chains.api.tasks import task_routes
+from wfms.chains.db.gauges import MEASUREMENTS
 from wfms.chains.loops.work import Work
 from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
@@ -40,16 +42,18 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         period=settings.period,
         metrics=metrics,
     )
+    health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
         [chain_routes(database, wake=work.wake), task_routes(database, wms, wake=work.wake)],
-        health=Health({"database": database.ping, "transport": transport.ping}),
+        health=health,
         metrics=metrics,
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.chains.db.migrations"),
         database,
-        OutboxRelay(database, transport, metrics),
+        OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
         work,
+        Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components)

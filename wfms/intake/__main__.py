@@ -1,8 +1,23 @@
-"""``python -m wfms.intake``: the intake as a process, settings from ``SLUICE_INTAKE_…``."""
+"""``python -m wfms.intake``, ``sluice serve intake``: the intake as a process, settings from ``SLUICE_INTAKE_…``."""
 
-from sluice.servicekit.service import run_service
-from wfms.intake.settings import IntakeSettings
-from wfms.intake.wiring import NAME, build
+from typing import TYPE_CHECKING
+
+from sluice.servicekit.process import Parts, run_service
+
+if TYPE_CHECKING:
+    from wfms.intake.settings import IntakeSettings
+
+
+def main() -> None:
+    run_service("wfms.intake", _load)
+
+
+def _load() -> "Parts[IntakeSettings]":
+    from wfms.intake.settings import IntakeSettings  # noqa: PLC0415 - see run_service
+    from wfms.intake.wiring import build  # noqa: PLC0415 - see run_service
+
+    return IntakeSettings, build
+
 
 if __name__ == "__main__":
-    run_service(NAME, IntakeSettings(), build)
+    main()

@@ -8,6 +8,7 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.messages import INTAKE_WAKE
 from sluice.servicekit.consumer import WakeConsumer
 from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.links import Links
@@ -17,6 +18,7 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 from wfms.intake.api.unmatched import unmatched_routes
+from wfms.intake.db.gauges import MEASUREMENTS
 from wfms.intake.settings import IntakeSettings
 from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
 from wfms.intake.usecases.take_in_datasets import take_in_datasets
@@ -44,10 +46,11 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         return more
 
     taking_in = Loop("intake.take_in", take_in, period=settings.period, metrics=metrics)
+    health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
         [unmatched_routes(database, dms=dms, operator=operator, wake=handing_over.wake)],
-        health=Health({"database": database.ping, "transport": transport.ping}),
+        health=health,
         metrics=metrics,
     )
     components: list[Component] = [
@@ -56,5 +59,6 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         handing_over,
         taking_in,
         WakeConsumer(transport=transport, metrics=metrics, queue=INTAKE_WAKE, wake=taking_in.wake),
+        Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components)

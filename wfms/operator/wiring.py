@@ -4,6 +4,7 @@ from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health
 from sluice.servicekit.links import Links
 from sluice.servicekit.metrics import ServiceMetrics
@@ -33,6 +34,16 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
         wms=WmsClient(others["wms"]),
         others=others,
     )
+    health = Health({"database": database.ping})
     bridge = Bridge(settings.patience)
-    app = create_application(dependencies, bridge=bridge, health=Health({"database": database.ping}), metrics=metrics)
-    return Service(NAME, app, [Migrator(settings.database_url, "wfms.operator.db.migrations"), database, bridge])
+    app = create_application(dependencies, bridge=bridge, health=health, metrics=metrics)
+    return Service(
+        NAME,
+        app,
+        [
+            Migrator(settings.database_url, "wfms.operator.db.migrations"),
+            database,
+            bridge,
+            Gauges(database, metrics, health=health.report),
+        ],
+    )

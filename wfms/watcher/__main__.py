@@ -1,8 +1,23 @@
-"""``python -m wfms.watcher``: the task watcher as a process, settings from ``SLUICE_WATCHER_…``."""
+"""``python -m wfms.watcher``, ``sluice serve watcher``: the task watcher as a process, settings from ``SLUICE_WATCHER_…``."""
 
-from sluice.servicekit.service import run_service
-from wfms.watcher.settings import WatcherSettings
-from wfms.watcher.wiring import NAME, build
+from typing import TYPE_CHECKING
+
+from sluice.servicekit.process import Parts, run_service
+
+if TYPE_CHECKING:
+    from wfms.watcher.settings import WatcherSettings
+
+
+def main() -> None:
+    run_service("wfms.watcher", _load)
+
+
+def _load() -> "Parts[WatcherSettings]":
+    from wfms.watcher.settings import WatcherSettings  # noqa: PLC0415 - see run_service
+    from wfms.watcher.wiring import build  # noqa: PLC0415 - see run_service
+
+    return WatcherSettings, build
+
 
 if __name__ == "__main__":
-    run_service(NAME, WatcherSettings(), build)
+    main()

@@ -1,11 +1,14 @@
 """The task watcher, put together."""
 
+from datetime import timedelta
+
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.messages import WATCHER_WAKE
 from sluice.servicekit.consumer import WakeConsumer
 from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.links import Links
@@ -16,6 +19,7 @@ from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 from wfms.watcher.api.tasks import watch_routes
+from wfms.watcher.db.gauges import MEASUREMENTS
 from wfms.watcher.settings import WatcherSettings
 from wfms.watcher.usecases.follow_watches import FollowWatches
 
@@ -33,17 +37,19 @@ def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> S
         rules=settings.rules,
     )
     loop = Loop("watcher.follow", follow, period=settings.period, metrics=metrics)
+    health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
         [watch_routes(database, wake=loop.wake)],
-        health=Health({"database": database.ping, "transport": transport.ping}),
+        health=health,
         metrics=metrics,
     )
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.watcher.db.migrations"),
         database,
-        OutboxRelay(database, transport, metrics),
+        OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
         WakeConsumer(transport=transport, metrics=metrics, queue=WATCHER_WAKE, wake=loop.wake),
         loop,
+        Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components)

@@ -31,7 +31,8 @@ async def lease_jobs(
     """Precondition: the pilot has registered. ``connected``: asked before each later look whether the pilot still listens.
 
     Effect: the jobs are leased to the pilot until now + ``lease`` by the database's clock, each with a new attempt number; with
-    none ready, waits up to ``request.wait`` seconds. A pilot that drains or has signed off gets nothing but ``drain``.
+    none ready, waits up to ``request.wait`` seconds, or until the process is told to stop. A pilot that drains or has signed off
+    gets nothing but ``drain``.
     Messages: none. Raises ``NotFound`` for an unknown pilot.
     """
     loop = asyncio.get_running_loop()
@@ -53,7 +54,7 @@ async def lease_jobs(
                 )
             leased.tasks = await _unknown(connection, workload, leased.jobs, request.known_tasks)
         left = deadline - loop.time()
-        if leased.jobs or left <= 0:
+        if leased.jobs or left <= 0 or workload.signal.closed:
             workload.metrics.leased.inc(len(leased.jobs))
             workload.metrics.lease_seconds.observe(loop.time() - started)
             return leased

@@ -9,6 +9,16 @@ class WorkSignal:
     def __init__(self) -> None:
         self._event = asyncio.Event()
         self._version = 0
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """The process stops: nobody is to wait any more."""
+        return self._closed
+
+    def close(self) -> None:
+        self._closed = True
+        self.ready()
 
     @property
     def version(self) -> int:
@@ -28,7 +38,7 @@ class WorkSignal:
 
     async def wait(self, version: int, *, seconds: float) -> None:
         """Returns at a signal given since ``version`` was read, or after ``seconds``."""
-        if self._version != version:
+        if self._version != version or self._closed:
             return
         try:
             async with asyncio.timeout(seconds):

@@ -4,24 +4,32 @@ Two implementations exist, ``postgres`` (embedded mode) and ``rabbitmq``; one co
 (``tests/conformance/test_transport.py``) runs on both, and what it asserts is what callers may rely on:
 
 * ``send`` returns only when every message is durably stored in every queue it goes to, or raises ``TransportUnavailable``
-  (then none, some or all were stored: the sender repeats them and receivers drop the duplicates by message id).
+  (then none, some or all were stored: the sender repeats those that are not known to be stored, and receivers drop the
+  duplicates by message id).
+* A queue that has reached its limit refuses messages; nothing that is stored in it is lost, queues of wake-ups excepted.
 * A delivery that is neither acknowledged nor rejected comes again, to this or another consumer.
 * A delivery that came ``delivery_limit`` times without an acknowledgement goes to the queue's dead letters, with its reason.
 * Order is kept per queue as far as redeliveries allow; nothing may depend on it.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 
 class TransportUnavailable(Exception):
-    """The broker (or the database behind it) cannot be reached or refused the message; try again later."""
+    """The broker (or the database behind it) cannot be reached or refused the message; try again later.
 
-    def __init__(self, what: str) -> None:
+    After ``send``: ``stored`` holds the ids of messages that are stored all the same, and need not be sent again; ``refused``
+    the destinations whose messages the broker answered with a no, because a queue is full or cannot store now.
+    """
+
+    def __init__(self, what: str, *, stored: Set[str] = frozenset(), refused: Set[str] = frozenset()) -> None:
         super().__init__(f"message transport unavailable: {what}")
         self.what = what
+        self.stored = frozenset(stored)
+        self.refused = frozenset(refused)
 
 
 class UnknownDestination(Exception):
@@ -34,11 +42,18 @@ class UnknownDestination(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A durable queue; ``events`` are the event types copied into it as well."""
+    """A durable queue; ``events`` are the event types copied into it as well.
+
+    ``limit``: most messages that wait in it where a broker keeps to limits (RabbitMQ, set up by an administrator); more are
+    refused. ``wakes``: it holds nothing but wake-ups; when it is full the oldest gives way to the next, so that a service that
+    is away holds up no other, and what nobody answers may be dropped instead of dying.
+    """
 
     name: str
     events: frozenset[str] = frozenset()
     delivery_limit: int = 5
+    limit: int = 1_000_000
+    wakes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +124,11 @@ class Delivery(Protocol):
 
 
 class Transport(Protocol):
-    """Life cycle: ``start`` connects and declares the topology (idempotent); ``stop`` may be called twice.
+    """Life cycle: ``start`` connects and declares the topology (idempotent), or makes sure that it is there; ``stop`` may be
+    called twice.
 
-    ``start`` raises ``TransportUnavailable`` when nothing answers; after that, lost connections are re-established by the
-    transport itself, ``send`` raising and ``consume`` waiting meanwhile.
+    ``start`` raises ``TransportUnavailable`` when nothing answers, or when what is needed is not declared; it may be tried again.
+    After that, lost connections are re-established by the transport itself, ``send`` raising and ``consume`` waiting meanwhile.
     """
 
     async def start(self) -> None: ...
@@ -133,8 +149,24 @@ class Transport(Protocol):
         """Messages waiting in ``queue`` (those in a consumer's hand not counted)."""
         ...
 
+    async def count_dead(self, queue: str) -> int:
+        """Dead letters of ``queue``."""
+        ...
+
     async def dead_letters(self, queue: str, *, limit: int) -> Sequence[DeadLetter]:
         """The oldest dead letters of ``queue``, which stay where they are."""
+        ...
+
+    async def requeue(self, queue: str, ids: Collection[str] | None = None) -> int:
+        """Puts dead letters back into ``queue``: those with these message ids, or all (None) that are there now; gives how many.
+
+        They come as if sent anew, with all their attempts before them. A loss of the connection on the way raises
+        ``TransportUnavailable`` and loses none: each is in the queue or still dead, in the worst case both.
+        """
+        ...
+
+    async def drop(self, queue: str, ids: Collection[str] | None = None) -> int:
+        """Removes dead letters for good, chosen as in ``requeue``; gives how many."""
         ...
 
     async def ping(self) -> None:

@@ -16,8 +16,9 @@ class UnknownTransport(ValueError):
         self.scheme = scheme
 
 
-def open_transport(url: str, topology: Topology) -> Transport:
-    """A transport that is not started yet; raises ``UnknownTransport``.
+def open_transport(url: str, topology: Topology, *, declare: bool = True) -> Transport:
+    """A transport that is not started yet; raises ``UnknownTransport``. ``declare``: the login may declare what RabbitMQ needs;
+    without it that has to be there already.
 
     The implementations are imported here, so that neither needs the other's driver.
     """
@@ -30,6 +31,6 @@ def open_transport(url: str, topology: Topology) -> Transport:
         case "amqp" | "amqps":
             from sluice.servicekit.transport.rabbitmq import RabbitTransport  # noqa: PLC0415
 
-            return RabbitTransport(url, topology)
+            return RabbitTransport(url, topology, declare=declare)
         case _:
             raise UnknownTransport(scheme)

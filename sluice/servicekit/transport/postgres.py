@@ -5,7 +5,7 @@ slow handler gets no double; when the consumer's connection ends, its messages c
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 
 import structlog
 
@@ -71,6 +71,20 @@ class PostgresTransport:
     async def dead_letters(self, queue: str, *, limit: int) -> Sequence[DeadLetter]:
         rows = await self._link.fetch(sql.DEAD_LETTERS, self._queue(queue).name, limit)
         return [DeadLetter(**row) for row in rows]
+
+    async def count_dead(self, queue: str) -> int:
+        rows = await self._link.fetch(sql.COUNT_DEAD, self._queue(queue).name)
+        return int(rows[0][0])
+
+    async def requeue(self, queue: str, ids: Collection[str] | None = None) -> int:
+        return await self._move(sql.REQUEUE, queue, ids)
+
+    async def drop(self, queue: str, ids: Collection[str] | None = None) -> int:
+        return await self._move(sql.DROP, queue, ids)
+
+    async def _move(self, statement: str, queue: str, ids: Collection[str] | None) -> int:
+        rows = await self._link.fetch(statement, self._queue(queue).name, None if ids is None else list(ids), lasting=True)
+        return int(rows[0][0])
 
     async def ping(self) -> None:
         if self._session.holder is None:

@@ -9,7 +9,8 @@ import structlog
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
 from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
-from sluice.servicekit.transport.retry_pauses import pause_after, undelivered_reason
+from sluice.servicekit.transport.reasons import readable, undelivered
+from sluice.servicekit.transport.retry_pauses import pause_after
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +42,7 @@ class PostgresDelivery:
         if self.attempt >= self.consumer.queue.delivery_limit:
             await self.consumer.bury(self, reason)
         else:
-            await self.consumer.release([self], pause=pause_after(self.attempt), reason=reason)
+            await self.consumer.release([self], pause=pause_after(self.attempt), reason=readable(reason))
 
     async def reject(self, reason: str) -> None:
         await self.consumer.bury(self, reason)
@@ -104,7 +105,7 @@ class PostgresConsumer:
 
     async def bury(self, delivery: PostgresDelivery, reason: str) -> None:
         log.warning("transport.message_died", queue=self.queue.name, message=delivery.message_id, reason=reason)
-        await self._answer(sql.BURY, [delivery], reason)
+        await self._answer(sql.BURY, [delivery], readable(reason))
 
     async def release(self, batch: list[PostgresDelivery], *, pause: float, reason: str | None) -> None:
         for holder in {one.holder for one in batch}:
@@ -132,7 +133,7 @@ class PostgresConsumer:
         self._held.update(claimed)
         limit = self.queue.delivery_limit
         for one in [one for one in claimed if one.attempt > limit]:
-            await self.bury(one, undelivered_reason(limit, one.last_reason))
+            await self.bury(one, undelivered(limit, one.last_reason))
         return [one for one in claimed if one.attempt <= limit]
 
     async def _answer(self, statement: str, batch: list[PostgresDelivery], *arguments: object) -> None:

@@ -99,6 +99,21 @@ DEAD_LETTERS = """
 SELECT id, queue, body, reason, died_at FROM sluice_transport.dead_letter WHERE queue = $1 ORDER BY seq LIMIT $2
 """
 
+COUNT_DEAD = "SELECT count(*) FROM sluice_transport.dead_letter WHERE queue = $1"
+
+# $1 queue, $2 ids (null: all); both answer how many.
+_CHOSEN = "queue = $1 AND ($2::text[] IS NULL OR id = ANY($2))"
+REQUEUE = f"""
+WITH back AS (DELETE FROM sluice_transport.dead_letter WHERE {_CHOSEN} RETURNING seq, queue, id, body),
+stored AS (
+    INSERT INTO sluice_transport.message (queue, id, body) SELECT queue, id, body FROM back ORDER BY seq RETURNING queue)
+SELECT count(*), pg_notify(left('sluice:' || $1, 63), '') FROM stored
+"""
+DROP = f"""
+WITH gone AS (DELETE FROM sluice_transport.dead_letter WHERE {_CHOSEN} RETURNING 1)
+SELECT count(*) FROM gone
+"""
+
 REGISTER = """
 WITH new AS (INSERT INTO sluice_transport.holder DEFAULT VALUES RETURNING id)
 SELECT id, pg_try_advisory_lock($1, id) AS locked FROM new

@@ -1,12 +1,12 @@
 """The message transport on RabbitMQ (3.10 or newer): quorum queues, publisher confirms, delivery limits, dead letters."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from datetime import datetime
+from collections.abc import AsyncGenerator, Collection, Sequence
 
 import structlog
-from aio_pika.abc import AbstractIncomingMessage
+from aio_pika.abc import AbstractConnection
 
+from sluice.servicekit.transport import rabbitmq_declare
 from sluice.servicekit.transport.base import (
     DeadLetter,
     Delivery,
@@ -16,28 +16,30 @@ from sluice.servicekit.transport.base import (
     TransportUnavailable,
     UnknownDestination,
 )
-from sluice.servicekit.transport.rabbitmq_consumer import RabbitConsumer, durable, last_reason
+from sluice.servicekit.transport.rabbitmq_consumer import RabbitConsumer, durable
+from sluice.servicekit.transport.rabbitmq_letters import DeadLetters
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, answer
-from sluice.servicekit.transport.rabbitmq_topology import DIRECT, EVENTS, dead_queue
-from sluice.servicekit.transport.retry_pauses import undelivered_reason
+from sluice.servicekit.transport.rabbitmq_topology import layout_of
 
 log = structlog.get_logger(__name__)
 
 # Seconds between two attempts to receive again after a loss: short at first, then doubling.
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
-
-
 #: Pauses, seconds, while a broker under load that has just made a virtual host or a queue answers "internal error".
 _SETTLING = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class RabbitTransport:
-    """See ``sluice.servicekit.transport.base.Transport``."""
+    """See ``sluice.servicekit.transport.base.Transport``. ``declare``: the login may declare what is needed; otherwise an
+    administrator does, and ``start`` and every new connection look whether it is there."""
 
-    def __init__(self, url: str, topology: Topology) -> None:
+    def __init__(self, url: str, topology: Topology, *, declare: bool = True) -> None:
         self._topology = topology
-        self._link = RabbitLink(url, topology)
+        self._layout = layout_of(topology)
+        self._declare = declare
+        self._link = RabbitLink(url, self._prepare)
+        self._letters = DeadLetters(self._link)
         self._consumers: set[RabbitConsumer] = set()
         self._stopping = asyncio.Event()
 
@@ -59,13 +61,11 @@ class RabbitTransport:
         await self._link.close()
 
     async def send(self, messages: Sequence[Message]) -> None:
-        posts: list[Post] = []
-        for message in messages:
-            receivers = self._topology.receivers(message.destination)
-            is_queue = message.destination in self._topology.queues
-            exchange = DIRECT if is_queue else EVENTS
-            # A message that some queue must take and none took is reported by the broker, so that nothing is lost silently.
-            posts.append((exchange, message.destination, durable(message.id, message.body), bool(receivers)))
+        # A message that some queue must take and none took is reported by the broker, so that nothing is lost silently.
+        posts = [
+            Post(one.destination, durable(one.id, one.body), mandatory=bool(self._topology.receivers(one.destination)))
+            for one in messages
+        ]
         await self._link.publish(posts)
 
     def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
@@ -80,25 +80,25 @@ class RabbitTransport:
         finally:
             await asyncio.gather(channel.close(), return_exceptions=True)
 
+    async def count_dead(self, queue: str) -> int:
+        return await self._letters.count(self._queue(queue))
+
     async def dead_letters(self, queue: str, *, limit: int) -> Sequence[DeadLetter]:
-        known = self._queue(queue)
-        channel = await self._link.channel()
-        letters: list[DeadLetter] = []
-        try:
-            dead = await answer(channel.get_queue(dead_queue(known.name), ensure=False))
-            while len(letters) < limit:
-                message = await answer(dead.get(fail=False))
-                if message is None:
-                    break
-                letters.append(_dead_letter(known, message))
-        finally:
-            # Closing puts back what was only looked at.
-            await asyncio.gather(channel.close(), return_exceptions=True)
-        return letters
+        return await self._letters.read(self._queue(queue), limit)
+
+    async def requeue(self, queue: str, ids: Collection[str] | None = None) -> int:
+        return await self._letters.requeue(self._queue(queue), ids)
+
+    async def drop(self, queue: str, ids: Collection[str] | None = None) -> int:
+        return await self._letters.drop(self._queue(queue), ids)
 
     async def ping(self) -> None:
         channel = await self._link.channel()
         await answer(channel.close())
+
+    async def _prepare(self, connection: AbstractConnection) -> None:
+        bring = rabbitmq_declare.declare if self._declare else rabbitmq_declare.look
+        await bring(connection, self._layout)
 
     async def _consume(self, queue: Queue, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
         failures = 0
@@ -134,14 +134,3 @@ class RabbitTransport:
             return self._topology.queues[name]
         except KeyError:
             raise UnknownDestination(name) from None
-
-
-def _dead_letter(queue: Queue, message: AbstractIncomingMessage) -> DeadLetter:
-    """Letters moved by a consumer carry their reason; those moved by the broker were handed out too often."""
-    reason, died_at = last_reason(message.headers), message.timestamp
-    deaths = message.headers.get("x-death")
-    if isinstance(deaths, list) and deaths and isinstance(deaths[0], dict):
-        reason = undelivered_reason(queue.delivery_limit, reason)
-        when = deaths[0].get("time")
-        died_at = when if isinstance(when, datetime) else None
-    return DeadLetter(message.message_id or "", queue.name, message.body, reason or "unknown", died_at)

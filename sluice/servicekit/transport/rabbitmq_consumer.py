@@ -5,15 +5,17 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 
 import structlog
 from aio_pika import DeliveryMode, Message
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, HeadersType
 
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
-from sluice.servicekit.transport.rabbitmq_link import RabbitLink, answer
-from sluice.servicekit.transport.rabbitmq_topology import DIRECT, dead_queue, resting_place
-from sluice.servicekit.transport.retry_pauses import pause_after, undelivered_reason
+from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, answer
+from sluice.servicekit.transport.rabbitmq_topology import dead_queue, resting_place
+from sluice.servicekit.transport.reasons import readable, undelivered
+from sluice.servicekit.transport.retry_pauses import pause_after
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +45,11 @@ def durable(message_id: str, body: bytes, headers: HeadersType | None = None) ->
     )
 
 
+def id_of(message: AbstractIncomingMessage) -> str:
+    """Its id, or for a stranger's message without one a name that it keeps."""
+    return message.message_id or f"unnamed-{sha256(message.body).hexdigest()[:16]}"
+
+
 def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
@@ -57,7 +64,7 @@ class RabbitDelivery:
 
     @property
     def message_id(self) -> str:
-        return self.message.message_id or ""
+        return id_of(self.message)
 
     @property
     def body(self) -> bytes:
@@ -77,18 +84,18 @@ class RabbitDelivery:
         if self.attempt >= self.queue.delivery_limit:
             await self.reject(reason)
             return
-        headers: HeadersType = {ATTEMPTS: self.attempt, REASON: reason}
-        await self._move(resting_place(pause_after(self.attempt)), self.queue.name, headers)
+        await self._move(resting_place(self.queue.name, pause_after(self.attempt)), reason)
 
     async def reject(self, reason: str) -> None:
         log.warning("transport.message_died", queue=self.queue.name, message=self.message_id, reason=reason)
-        await self._move(DIRECT, dead_queue(self.queue.name), {ATTEMPTS: self.attempt, REASON: reason})
+        await self._move(dead_queue(self.queue.name), reason)
 
-    async def _move(self, exchange: str, key: str, headers: HeadersType) -> None:
+    async def _move(self, exchange: str, reason: str) -> None:
         """Stores a copy elsewhere, then drops the original; a loss in between gives a double, never a gap."""
+        headers: HeadersType = {ATTEMPTS: self.attempt, REASON: readable(reason)}
         copy = durable(self.message_id, self.body, headers)
         try:
-            await self.link.publish([(exchange, key, copy, True)])
+            await self.link.publish([Post(exchange, copy)])
         except TransportUnavailable as error:
             self._comes_again(error)
             await asyncio.gather(self.message.nack(requeue=True), return_exceptions=True)
@@ -138,7 +145,7 @@ class RabbitConsumer:
         self._arrived.clear()
         limit = self._queue.delivery_limit
         for one in [one for one in batch if one.attempt > limit]:
-            await one.reject(undelivered_reason(limit, last_reason(one.message.headers)))
+            await one.reject(undelivered(limit, last_reason(one.message.headers)))
         return [one for one in batch if one.attempt <= limit]
 
     async def _arrive(self, message: AbstractIncomingMessage) -> None:

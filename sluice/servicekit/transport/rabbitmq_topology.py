@@ -1,70 +1,88 @@
-"""What the RabbitMQ transport declares in a broker.
+"""What the RabbitMQ transport needs in a broker, as one description: the transport declares it, or looks whether it is there, and
+``rabbitmq_definitions`` writes it down for an administrator.
 
-=====================  ==============  =====================================================================
-``sluice.events``      topic exchange  event types; every queue is bound for those it takes
-``<queue>``            quorum queue    one for each queue; what it gives up goes to ``<queue>.dead``
-``<queue>.dead``       quorum queue    dead letters, kept for a person
-``sluice.rest.<ms>``   fan-out + queue messages that rest between two attempts, then return to their queue
-=====================  ==============  =====================================================================
+======================  =====================================================================================================
+``<queue>``             quorum queue and its exchange; what it gives up goes to ``<queue>.dead``
+``<queue>.dead``        quorum queue and its exchange: dead letters, kept for a person
+``<queue>.rest.<ms>``   quorum queue and its exchange: messages between two attempts, which return to ``<queue>`` after the pause
+``<event type>``        exchange alone; every queue that takes the event is bound to it
+======================  =====================================================================================================
+
+Every exchange is a fan-out, so the right to write to one is the right to send to one place: RabbitMQ gives rights on exchanges
+and queues, and those on routing keys are passed by with a CC header.
 """
 
-from aio_pika import ExchangeType
-from aio_pika.abc import AbstractChannel
-from pamqp.common import FieldTable
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sluice.servicekit.transport.base import Queue, Topology
-from sluice.servicekit.transport.retry_pauses import PAUSES
+from sluice.servicekit.transport.retry_pauses import pauses_within
 
-EVENTS = "sluice.events"
-# The default exchange, which routes by a queue's name.
-DIRECT = ""
 # Reading dead letters and putting them back counts as a delivery, and some brokers limit these unless told otherwise.
 UNLIMITED = 2**31 - 1
 
-# Dead-lettering that keeps the message until the receiving queue has confirmed it.
-_SAFE_DEAD_LETTERING: FieldTable = {
-    "x-queue-type": "quorum",
-    "x-overflow": "reject-publish",
-    "x-dead-letter-strategy": "at-least-once",
-    "x-dead-letter-exchange": DIRECT,
-}
+Arguments = Mapping[str, str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumQueue:
+    """``sources``: the exchanges it is bound to."""
+
+    name: str
+    arguments: Arguments
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Durable fan-out exchanges, durable quorum queues; ``exchanges`` holds every queue's sources."""
+
+    exchanges: tuple[str, ...]
+    queues: tuple[QuorumQueue, ...]
 
 
 def dead_queue(queue: str) -> str:
     return f"{queue}.dead"
 
 
-def resting_place(pause: float) -> str:
-    """Name of the exchange (and queue) where messages rest for ``pause`` seconds."""
-    return f"sluice.rest.{round(pause * 1000)}"
+def resting_place(queue: str, pause: float) -> str:
+    """Name of the exchange (and queue) where messages of ``queue`` rest for ``pause`` seconds."""
+    return f"{queue}.rest.{round(pause * 1000)}"
 
 
-async def declare(channel: AbstractChannel, topology: Topology) -> None:
-    """Declares everything; the same again changes nothing."""
-    await channel.declare_exchange(EVENTS, ExchangeType.TOPIC, durable=True)
-    for pause in PAUSES:
-        await _declare_resting_place(channel, pause)
-    for queue in topology.queues.values():
-        await _declare_queue(channel, queue)
+def resting_places(queue: Queue) -> dict[str, float]:
+    """Name → pause in seconds, for those that its delivery limit lets a message come to."""
+    return {resting_place(queue.name, pause): pause for pause in pauses_within(queue.delivery_limit)}
 
 
-async def _declare_queue(channel: AbstractChannel, queue: Queue) -> None:
-    dead: FieldTable = {"x-queue-type": "quorum", "x-delivery-limit": UNLIMITED}
-    await channel.declare_queue(dead_queue(queue.name), durable=True, arguments=dead)
-    arguments = _SAFE_DEAD_LETTERING | {
-        "x-dead-letter-routing-key": dead_queue(queue.name),
-        # RabbitMQ counts redeliveries: a limit of 3 gives 4 deliveries.
-        "x-delivery-limit": queue.delivery_limit - 1,
+def layout_of(topology: Topology) -> Layout:
+    queues = tuple(one for queue in topology.queues.values() for one in _queues_for(queue))
+    sources = {source for queue in queues for source in queue.sources}
+    return Layout(exchanges=tuple(sorted(sources | topology.events)), queues=queues)
+
+
+def _queues_for(queue: Queue) -> list[QuorumQueue]:
+    dead = dead_queue(queue.name)
+    # RabbitMQ counts redeliveries: a limit of 3 gives 4 deliveries.
+    own: Arguments = {"x-delivery-limit": queue.delivery_limit - 1, **_gives_up_to(dead)}
+    if queue.wakes:
+        # What is pushed out of a full queue must not fill the dead letters.
+        own = {"x-queue-type": "quorum", "x-delivery-limit": queue.delivery_limit - 1, "x-overflow": "drop-head"}
+    return [
+        QuorumQueue(queue.name, own, (queue.name, *sorted(queue.events))),
+        QuorumQueue(dead, {"x-queue-type": "quorum", "x-delivery-limit": UNLIMITED, "x-overflow": "reject-publish"}, (dead,)),
+        *(
+            QuorumQueue(name, {"x-message-ttl": round(pause * 1000), **_gives_up_to(queue.name)}, (name,))
+            for name, pause in resting_places(queue).items()
+        ),
+    ]
+
+
+def _gives_up_to(exchange: str) -> Arguments:
+    """Dead-lettering that keeps the message until the receiving queue has confirmed it; the broker wants this overflow for it."""
+    return {
+        "x-queue-type": "quorum",
+        "x-overflow": "reject-publish",
+        "x-dead-letter-strategy": "at-least-once",
+        "x-dead-letter-exchange": exchange,
     }
-    declared = await channel.declare_queue(queue.name, durable=True, arguments=arguments)
-    for event in sorted(queue.events):
-        await declared.bind(EVENTS, routing_key=event)
-
-
-async def _declare_resting_place(channel: AbstractChannel, pause: float) -> None:
-    name = resting_place(pause)
-    # Without a dead-letter routing key the message keeps its own, which is the name of the queue that it returns to.
-    arguments = _SAFE_DEAD_LETTERING | {"x-message-ttl": round(pause * 1000)}
-    await channel.declare_exchange(name, ExchangeType.FANOUT, durable=True)
-    queue = await channel.declare_queue(name, durable=True, arguments=arguments)
-    await queue.bind(name)

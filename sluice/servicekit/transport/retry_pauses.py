@@ -1,7 +1,7 @@
 """How long a message rests after a failed attempt; both transports keep to the same steps."""
 
-# Seconds. Few steps, because RabbitMQ needs one resting queue for each of them.
-PAUSES: tuple[float, ...] = (0.1, 0.5, 2.0, 10.0, 30.0)
+# Seconds. Few steps, because RabbitMQ needs a resting queue for each of them and each queue.
+PAUSES: tuple[float, ...] = (0.1, 1.0, 5.0)
 
 
 def pause_after(attempt: int) -> float:
@@ -9,7 +9,6 @@ def pause_after(attempt: int) -> float:
     return PAUSES[min(attempt, len(PAUSES)) - 1]
 
 
-def undelivered_reason(limit: int, last: str | None) -> str:
-    """Why a message is dead that was handed out ``limit`` times and never answered the last time."""
-    counted = f"handed out {limit} times without an acknowledgement"
-    return f"{counted}; last failure: {last}" if last else counted
+def pauses_within(delivery_limit: int) -> tuple[float, ...]:
+    """The pauses that a message can come to: after the last attempt it is dead."""
+    return PAUSES[: delivery_limit - 1]

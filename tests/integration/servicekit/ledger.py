@@ -3,7 +3,7 @@
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.consumer import QueueConsumer
-from sluice.servicekit.database import MESSAGING_TABLES, Database, Transaction
+from sluice.servicekit.database import KEEP_SENT_MESSAGES, MESSAGING_TABLES, Database, Transaction
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.transport.base import Transport
 
@@ -14,9 +14,12 @@ class Ledger:
     def __init__(self, database: Database, transport: Transport) -> None:
         self.database = database
         self.failures: list[Exception] = []
-        self.consumer = QueueConsumer(
+        self.consumer = self.receiver(transport)
+
+    def receiver(self, transport: Transport) -> QueueConsumer:
+        return QueueConsumer(
             transport=transport,
-            database=database,
+            database=self.database,
             metrics=ServiceMetrics(),
             queue=DMS_DELETIONS,
             handlers={DMS_DELETIONS: self._write},
@@ -24,7 +27,7 @@ class Ledger:
 
     async def create_tables(self) -> None:
         async with self.database.connection() as connection:
-            for statement in (*MESSAGING_TABLES.split(";"), "CREATE TABLE ledger (uid uuid NOT NULL)"):
+            for statement in (*MESSAGING_TABLES.split(";"), *KEEP_SENT_MESSAGES, "CREATE TABLE ledger (uid uuid NOT NULL)"):
                 if statement.strip():
                     await connection.execute(statement)
 

@@ -1,6 +1,7 @@
 """Invariant 2: a change and its messages commit together; a message is applied once, in the transaction of its effect."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -9,7 +10,7 @@ from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
 from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.outbox import SEND_AGAIN, OutboxRelay
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
@@ -36,13 +37,13 @@ async def ledger(make_database: DatabaseFactory, transport: Transport) -> AsyncI
         yield ledger
 
 
-async def outbox_size(ledger: Ledger) -> int:
+async def outbox_size(ledger: Ledger, *, sent: bool = False) -> int:
     async with ledger.database.connection() as connection:
-        return int(await connection.fetchval("SELECT count(*) FROM outbox"))
+        return int(await connection.fetchval("SELECT count(*) FROM outbox WHERE (sent_at IS NOT NULL) = $1", sent))
 
 
-def relay(ledger: Ledger, transport: Transport) -> OutboxRelay:
-    return OutboxRelay(ledger.database, transport, ServiceMetrics(), period=0.05)
+def relay(ledger: Ledger, transport: Transport, *, keep: timedelta = timedelta(hours=1)) -> OutboxRelay:
+    return OutboxRelay(ledger.database, transport, ServiceMetrics(), keep=keep, period=0.05)
 
 
 async def applied(ledger: Ledger, uids: set[UUID]) -> None:
@@ -152,3 +153,49 @@ async def test_two_relays_share_the_work_without_doubling(ledger: Ledger, transp
                 transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
         await applied(ledger, uids)
     assert len(await ledger.rows()) == len(uids)
+
+
+async def test_what_a_lost_broker_held_is_sent_again_and_applied_once(ledger: Ledger, make_database: DatabaseFactory) -> None:
+    """Invariant 2: one message was applied, the other still in the queue, when the broker and all that it held were lost."""
+    done, lost = uuid4(), uuid4()
+    first, second = [open_transport(await make_database(), sluice_topology()) for _ in range(2)]
+    async with running(first, relay(ledger, first)):
+        async with running(ledger.receiver(first)):
+            async with ledger.database.transaction() as transaction:
+                transaction.send(DMS_DELETIONS, DeleteDataset(uid=done))
+            await applied(ledger, {done})
+        async with ledger.database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=lost))
+
+        async def both_sent() -> bool:
+            return await outbox_size(ledger, sent=True) == 2
+
+        await eventually(both_sent, what="both messages sent")
+    async with ledger.database.connection() as connection:
+        await connection.execute(SEND_AGAIN)
+    async with running(second, relay(ledger, second), ledger.receiver(second)):
+        await applied(ledger, {done, lost})
+
+        async def all_gone() -> bool:
+            return await outbox_size(ledger) == 0 and await second.depth(DMS_DELETIONS) == 0
+
+        await eventually(all_gone, what="outbox and queue empty")
+    assert sorted(await ledger.rows()) == sorted([str(done), str(lost)])
+
+
+@pytest.mark.parametrize("keep", [timedelta(0), timedelta(milliseconds=1)], ids=["not kept", "kept no longer"])
+async def test_sent_messages_are_forgotten_when_their_time_is_over(ledger: Ledger, transport: Transport, keep: timedelta) -> None:
+    async with running(relay(ledger, transport, keep=keep), ledger.consumer):
+        async with ledger.database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=uuid4()))
+
+        async def sent() -> bool:
+            return await outbox_size(ledger) == 0
+
+        await eventually(sent, what="the message sent")
+
+    async def forgotten() -> bool:
+        async with running(relay(ledger, transport, keep=keep)):
+            return await outbox_size(ledger, sent=True) == 0
+
+    await eventually(forgotten, what="the sent message forgotten")

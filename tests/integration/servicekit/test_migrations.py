@@ -8,7 +8,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit.migrate import Migrator, newest_revision
+from sluice.servicekit.migrate import Migrator, revisions_of
 from tests.conftest import DatabaseFactory
 
 VERSIONS = [
@@ -30,16 +30,16 @@ def test_the_newest_revision_is_the_one_that_alembic_finds(versions: str) -> Non
     config.set_main_option("script_location", "sluice/servicekit/migrations")
     config.set_main_option("path_separator", "os")
     config.set_main_option("version_locations", versions.replace(".", "/"))
-    assert newest_revision(versions) == ScriptDirectory.from_config(config).get_current_head()
+    assert revisions_of(versions).newest == ScriptDirectory.from_config(config).get_current_head()
 
 
 @pytest.mark.parametrize("versions", VERSIONS)
 async def test_instances_that_start_together_migrate_once(make_database: DatabaseFactory, versions: str) -> None:
     url = await make_database()
     await asyncio.gather(*(Migrator(url, versions).start() for _ in range(3)))
-    assert await revision_of(url) == newest_revision(versions)
+    assert await revision_of(url) == revisions_of(versions).newest
     await Migrator(url, versions).start()
-    assert await revision_of(url) == newest_revision(versions)
+    assert await revision_of(url) == revisions_of(versions).newest
 
 
 async def test_a_database_that_does_not_answer_is_said_plainly() -> None:

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Makes what is missing of deploy/secrets/: a random password for each login, and the files that docker-compose.yml mounts.
+# What is there stays as it is. The folder is closed to others; the files in it are readable, because a container's user,
+# who has another number than you, reads them.
+set -euo pipefail
+cd "$(dirname "$0")"
+folder=${1:-secrets}
+umask 022
+mkdir -p "$folder"
+chmod 700 "$folder"
+
+random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
+
+# keep NAME TEXT: written whole or not at all.
+keep() {
+  if [ ! -e "$folder/$1" ]; then
+    printf '%s\n' "$2" >"$folder/$1.new"
+    mv "$folder/$1.new" "$folder/$1"
+    echo "made $folder/$1"
+  fi
+}
+
+keep postgres_password "$(random)"
+keep sluice_setup_admin_url "postgresql://postgres:$(cat "$folder/postgres_password")@postgres:5432/postgres"
+
+administrator=$(random)
+if [ ! -e "$folder/rabbitmq_administrator" ]; then
+  rm -f "$folder/sluice_setup_management_url"
+fi
+keep sluice_setup_management_url "http://administrator:$administrator@rabbitmq:15672"
+keep rabbitmq_administrator "default_user = administrator
+default_pass = $administrator"
+
+for service in operator dms wms chains watcher intake; do
+  keep "sluice_${service}_database_url" "postgresql://sluice_$service:$(random)@postgres:5432/sluice_$service"
+  keep "sluice_${service}_broker_url" "amqp://sluice_$service:$(random)@rabbitmq:5672/sluice"
+done
+keep sluice_operator_secret_key "$(random)"
+keep grafana_password "$(random)"

@@ -1,0 +1,36 @@
+"""What the DMS shows of its catalogue to those who watch it: what is under way, never all that ever was."""
+
+from sluice.contracts.states import DatasetState
+from sluice.servicekit.gauges import Measurement, rows_of
+
+_UNDER_WAY = (DatasetState.OPEN, DatasetState.UPLOADING, DatasetState.DELETING)
+_NAMES = ", ".join(f"'{state}'" for state in _UNDER_WAY)
+_WORKING = f"'{DatasetState.UPLOADING}', '{DatasetState.DELETING}'"
+
+
+def _count(names: str, condition: str) -> str:
+    """Each state is named, with 0 where there is none."""
+    values = ", ".join(f"({name.strip()})" for name in names.split(","))
+    return f"""
+    SELECT s.state, count(d.uid) FROM (VALUES {values}) AS s (state)
+    LEFT JOIN datasets AS d ON d.state = s.state AND d.state IN ({names}) AND {condition} GROUP BY s.state
+    """
+
+
+UNDER_WAY = _count(_NAMES, "true")
+HALTED = _count(_WORKING, "d.halted_at IS NOT NULL")
+FAILING = _count(_WORKING, "d.halted_at IS NULL AND d.failures > 0")
+OLDEST_UPLOAD = f"""
+SELECT coalesce(extract(epoch FROM now() - min(upload_requested_at)), 0) FROM datasets WHERE state = '{DatasetState.UPLOADING}'
+"""
+
+MEASUREMENTS = (
+    Measurement("sluice_datasets", "Data sets open, on their way out, and being deleted.", rows_of(UNDER_WAY), ("state",)),
+    Measurement("sluice_datasets_halted", "Data sets whose upload or deletion waits for a person.", rows_of(HALTED), ("state",)),
+    Measurement(
+        "sluice_datasets_failing", "Data sets whose upload or deletion failed and is tried again.", rows_of(FAILING), ("state",)
+    ),
+    Measurement(
+        "sluice_upload_oldest_seconds", "Time since the oldest upload under way was asked for; 0: none.", rows_of(OLDEST_UPLOAD)
+    ),
+)

@@ -1,0 +1,34 @@
+"""`sluice serve`: one service as a process, as in production."""
+
+import importlib
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class ServiceName(StrEnum):
+    OPERATOR = "operator"
+    DMS = "dms"
+    WMS = "wms"
+    CHAINS = "chains"
+    WATCHER = "watcher"
+    INTAKE = "intake"
+
+
+#: Packages; ``python -m`` of them does the same.
+PACKAGES = {
+    ServiceName.OPERATOR: "wfms.operator",
+    ServiceName.DMS: "dms",
+    ServiceName.WMS: "wms",
+    ServiceName.CHAINS: "wfms.chains",
+    ServiceName.WATCHER: "wfms.watcher",
+    ServiceName.INTAKE: "wfms.intake",
+}
+
+
+def serve(service: Annotated[ServiceName, typer.Argument(help="The service.")]) -> None:
+    """Run one service until SIGTERM or Ctrl-C. Its settings come from the environment, secret files and a settings file (see the
+    reference); it waits for its database and its broker, and says so at /readyz. Ends with 1 when it cannot start, 2 when its
+    settings are wrong."""
+    importlib.import_module(f"{PACKAGES[service]}.__main__").main()

@@ -1,0 +1,39 @@
+"""What a service answers before it can work."""
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sluice.contracts.problems import NotAvailable
+from sluice.servicekit.http import problem_response
+
+
+class Gate:
+    """Application: ``/healthz`` says that the process lives; ``/readyz`` what it waits for; everything else is answered 503. Once
+    it is open, it hands every request on."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._app: ASGIApp | None = None
+        self._what, self._reason = "start", "has just begun"
+
+    def tell(self, what: str, reason: str) -> None:
+        """What it waits for."""
+        self._what, self._reason = what, reason
+
+    def open(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._app is not None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._answer(Request(scope))(scope, receive, send)
+
+    def _answer(self, request: Request) -> Response:
+        if request.url.path == "/healthz":
+            return JSONResponse({"status": "ok"})
+        if request.url.path == "/readyz":
+            return JSONResponse({self._what: self._reason}, status_code=503)
+        waits = f"{self._name} is starting; it waits for: {self._what} ({self._reason})"
+        return problem_response(NotAvailable(waits, service=self._name).problem())

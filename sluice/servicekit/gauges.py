@@ -1,0 +1,100 @@
+"""Gauges that tell how a service stands: read from its tables now and then, for dashboards and alerts."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prometheus_client import Gauge
+
+from sluice.servicekit.database import Database
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.metrics import ServiceMetrics
+
+#: Seconds between two readings; Prometheus asks about as often.
+PERIOD = 15.0
+
+#: What the service needs → "ok", or the reason why not (``http.Health.report``).
+Report = Callable[[], Awaitable[dict[str, str]]]
+#: A row for each set of labels: their values, then the number.
+Rows = Sequence[Sequence[Any]]
+
+OLDEST_OUTBOX = "SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0) FROM outbox WHERE sent_at IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One gauge and where its numbers come from. Labels that a reading does not name any more are no longer shown."""
+
+    name: str
+    meaning: str
+    read: Callable[[Database], Awaitable[Rows]]
+    labels: tuple[str, ...] = ()
+
+
+def rows_of(statement: str) -> Callable[[Database], Awaitable[Rows]]:
+    """What a statement gives: columns for the labels, then the number."""
+
+    async def read(database: Database) -> Rows:
+        async with database.connection() as connection:
+            return [tuple(row) for row in await connection.fetch(statement)]
+
+    return read
+
+
+OUTBOX_AGE = Measurement(
+    "sluice_outbox_oldest_seconds", "Age of the oldest message committed and not yet sent; 0: none.", rows_of(OLDEST_OUTBOX)
+)
+
+
+class Gauges:
+    """Component. Several instances of a service give the same numbers of their common tables: take the highest, not the sum."""
+
+    def __init__(
+        self,
+        database: Database,
+        metrics: ServiceMetrics,
+        measurements: Sequence[Measurement] = (),
+        *,
+        health: Report,
+        period: float = PERIOD,
+    ) -> None:
+        self.metrics = metrics
+        self._database = database
+        self._health = health
+        registry = metrics.registry
+        self._answers = Gauge(
+            "sluice_dependency_up", "1: what the service needs answers; 0: it does not.", ["dependency"], registry=registry
+        )
+        self.measurements = (OUTBOX_AGE, *measurements)
+        self._shown = {one.name: Gauge(one.name, one.meaning, one.labels, registry=registry) for one in self.measurements}
+        used = Gauge("sluice_database_connections_used", "Connections to the database in use.", registry=registry)
+        used.set_function(lambda: database.connections().used)
+        limit = Gauge("sluice_database_connections_limit", "Most connections to the database.", registry=registry)
+        limit.set_function(lambda: database.connections().limit)
+        self._loop = Loop("gauges", self._tick, period=period, metrics=metrics)
+
+    async def start(self) -> None:
+        await self._loop.start()
+
+    async def stop(self) -> None:
+        await self._loop.stop()
+
+    async def read(self) -> None:
+        """Reads everything once."""
+        for name, answer in (await self._health()).items():
+            self._answers.labels(name).set(answer == "ok")
+        for measurement in self.measurements:
+            _show(self._shown[measurement.name], measurement.labels, await measurement.read(self._database))
+
+    async def _tick(self) -> bool:
+        await self.read()
+        return False
+
+
+def _show(gauge: Gauge, labels: tuple[str, ...], rows: Rows) -> None:
+    if not labels:
+        gauge.set(float(rows[0][-1]))
+        return
+    gauge.clear()
+    for row in rows:
+        gauge.labels(*row[:-1]).set(float(row[-1]))

@@ -1,0 +1,144 @@
+"""A service as a process: HTTP first, then everything else as soon as its database and broker let it; ends at SIGTERM."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+import structlog
+import uvloop
+
+from sluice.servicekit.database import Database
+from sluice.servicekit.gate import Gate
+from sluice.servicekit.lifecycle import Component, stop_all
+from sluice.servicekit.links import NetworkLinks
+from sluice.servicekit.logging import configure_logging
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.server import HttpServer
+from sluice.servicekit.service import Build, Service
+from sluice.servicekit.settings import ServiceSettings, env_prefix
+from sluice.servicekit.settings_sources import WrongSettings, load_settings, unknown_variables
+from sluice.servicekit.signals import StopRequest
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Transport
+from sluice.servicekit.transport.open import UnknownTransport, open_transport
+from sluice.servicekit.waiting import start_when_possible
+
+log = structlog.get_logger(__name__)
+
+#: Seconds for all components to stop; what they had in hand then comes again, as after a crash.
+STOP_LIMIT = 15.0
+#: Seconds that threads get to end by themselves after everything has stopped: one that hangs on a storage never does.
+THREADS_LIMIT = 2.0
+
+SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
+Parts = tuple[type[SettingsT], Build[SettingsT]]
+
+
+def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
+    """Runs a service until SIGTERM or SIGINT, and ends the process: with 0 then, 1 when it could not start or stop, 2 when its
+    settings are wrong. ``load`` imports the service's settings class and ``build``: that takes a second, in which a signal is
+    heeded already."""
+    stop = StopRequest()
+    settings_class, build = load()
+    try:
+        settings = load_settings(settings_class)
+        transport = open_transport(settings.broker_url, sluice_topology(), declare=settings.declare_queues)
+    except WrongSettings as error:
+        sys.exit(_complain(error.sentences))
+    except UnknownTransport as error:
+        sys.exit(_complain([f"{env_prefix(name)}BROKER_URL: {error}"]))
+    configure_logging(name, level=settings.log_level)
+    if unknown := unknown_variables(settings_class):
+        log.warning("settings.unknown", variables=unknown)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        code = runner.run(_Process(name, settings, build, transport).run(stop))
+        _let_go_of_threads(code)
+    sys.exit(code)
+
+
+class _Process(Generic[SettingsT]):
+    def __init__(self, name: str, settings: SettingsT, build: Build[SettingsT], transport: Transport) -> None:
+        self._name = name
+        self._settings = settings
+        self._build = build
+        self._transport = transport
+        self._gate = Gate(name)
+        self._server = HttpServer(self._gate, host=settings.host, port=settings.port)
+        self._service: Service | None = None
+        self._started: list[Component] = []
+
+    async def run(self, stop: StopRequest) -> int:
+        """Status of the process."""
+        stop.listen()
+        try:
+            await self._server.start()
+        except OSError as error:
+            log.error("service.cannot_listen", reason=str(error))
+            return 1
+        log.info("service.listening", host=self._settings.host, port=self._server.port)
+        starting = asyncio.create_task(self._start(), name=f"start of {self._name}")
+        stopping = asyncio.create_task(stop.wait(), name="wait for a signal")
+        await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
+        failed = starting.done() and starting.exception() is not None
+        if failed:
+            log.error("service.cannot_start", exc_info=starting.exception())
+            stopping.cancel()
+        else:
+            log.info("service.stopping", signal=await stopping)
+            starting.cancel()
+        await asyncio.gather(starting, stopping, return_exceptions=True)
+        return 0 if await self._stop() and not failed else 1
+
+    async def _start(self) -> None:
+        links = NetworkLinks(self._settings.addresses.by_service())
+        self._service = service = self._build(self._settings, links=links, transport=self._transport)
+        components: list[Component] = [links, self._transport, *service.components]
+        for component in components:
+            self._started.append(component)
+            what = self._need(component)
+            self._gate.tell(what, "is starting")
+            await start_when_possible(component, what=what, tell=self._gate.tell)
+        self._gate.open(service.app)
+        log.info("service.ready", port=self._server.port)
+
+    async def _stop(self) -> bool:
+        """False when it took too long."""
+        if self._service is not None and self._service.end_waiting is not None:
+            self._service.end_waiting()
+        await self._server.stop()
+        try:
+            async with asyncio.timeout(STOP_LIMIT):
+                await stop_all(self._started)
+        except TimeoutError:
+            log.error("service.stop_took_too_long", seconds=STOP_LIMIT)
+            return False
+        log.info("service.stopped")
+        return True
+
+    def _need(self, component: Component) -> str:
+        """What a start of ``component`` waits for, under the names that ``/readyz`` has later."""
+        if component is self._transport:
+            return "transport"
+        return "database" if isinstance(component, Database | Migrator) else type(component).__name__
+
+
+def _complain(sentences: Sequence[str]) -> int:
+    for sentence in sentences:
+        sys.stderr.write(f"error: {sentence}\n")
+    return 2
+
+
+def _let_go_of_threads(code: int) -> None:
+    """The interpreter waits for its threads, without a limit."""
+
+    def end() -> None:
+        log.warning("service.threads_left", threads=[thread.name for thread in threading.enumerate()])
+        sys.stderr.flush()
+        os._exit(code)
+
+    timer = threading.Timer(THREADS_LIMIT, end)
+    timer.daemon = True
+    timer.start()

@@ -1,0 +1,163 @@
+"""Where settings come from, and plain sentences about what is wrong with them.
+
+The first place that has a value wins: the environment, then a folder of secrets (one file for each variable, named as the
+variable in lower case), then a settings file (lines ``NAME=value``). In each place a service's own variable
+(``SLUICE_DMS_LOG_LEVEL``) goes before the one that all services share (``SLUICE_LOG_LEVEL``). An empty value counts as none.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+import pydantic
+from dotenv.parser import parse_stream
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+
+#: Environment variables that say where the other places are.
+SECRETS_DIR = "SLUICE_SECRETS_DIR"
+SETTINGS_FILE = "SLUICE_SETTINGS_FILE"
+#: Where container engines put secrets; taken when it exists.
+DEFAULT_SECRETS_DIR = Path("/run/secrets")
+
+#: What variables shared by all services begin with.
+SHARED_PREFIX = "SLUICE_"
+
+
+class WrongSettings(ValueError):
+    """What is wrong, one sentence each, with the name of the variable and the place where it was found."""
+
+    def __init__(self, sentences: list[str]) -> None:
+        super().__init__("\n".join(sentences))
+        self.sentences = sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """``variables``: name in lower case → value; ``where``: in words."""
+
+    where: str
+    variables: Mapping[str, str]
+
+
+class LayeredSettings(BaseSettings):
+    """``SHARED``: fields that may also be given for all services at once, by ``SLUICE_<FIELD>``."""
+
+    SHARED: ClassVar[frozenset[str]] = frozenset()
+
+    model_config = SettingsConfigDict(env_nested_delimiter="__", extra="ignore", frozen=True)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        prefix = env_settings.env_prefix if isinstance(env_settings, EnvSettingsSource) else ""
+        return init_settings, *cls._sources(settings_cls, prefix)
+
+    @classmethod
+    def _sources(cls, settings_cls: type[BaseSettings], prefix: str) -> Iterator[PydanticBaseSettingsSource]:
+        for place in places():
+            yield _source(settings_cls, prefix, place.variables)
+            shared = {
+                name: value
+                for name, value in place.variables.items()
+                if name.removeprefix(SHARED_PREFIX.lower()).split("__")[0] in cls.SHARED
+            }
+            yield _source(settings_cls, SHARED_PREFIX, shared)
+
+
+SettingsT = TypeVar("SettingsT", bound=LayeredSettings)
+
+
+def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> SettingsT:
+    """The settings from all places; ``prefix`` of the variables where it is not the class's own. Raises ``WrongSettings``."""
+    own = str(owner.model_config.get("env_prefix", "")) if prefix is None else prefix
+    try:
+        return owner(_env_prefix=own)
+    except pydantic.ValidationError as error:
+        raise WrongSettings([_sentence(owner, own, one["type"], one["loc"], one["msg"]) for one in error.errors()]) from None
+    except SettingsError as error:
+        what = str(error).split(" from source")[0]
+        raise WrongSettings([f"{own}…: {what}: it is not JSON ({error.__cause__})"]) from None
+
+
+def unknown_variables(owner: type[LayeredSettings]) -> list[str]:
+    """Variables with the prefix of ``owner`` that name none of its fields: likely misspelt."""
+    prefix = str(owner.model_config["env_prefix"]).lower()
+    names = {name for place in places() for name in place.variables if name.startswith(prefix)}
+    return sorted(name.upper() for name in names if name.removeprefix(prefix).split("__")[0] not in owner.model_fields)
+
+
+def places() -> list[Place]:
+    """In order of precedence. Raises ``WrongSettings`` when one that the environment names cannot be read."""
+    environment = {name.lower(): value for name, value in os.environ.items() if name.upper().startswith(SHARED_PREFIX) and value}
+    return [Place("in the environment", environment), *_secrets(), *_settings_file()]
+
+
+def secrets_dir() -> Path:
+    return Path(os.environ.get(SECRETS_DIR) or DEFAULT_SECRETS_DIR)
+
+
+def _source(settings_cls: type[BaseSettings], prefix: str, variables: Mapping[str, str]) -> EnvSettingsSource:
+    source = EnvSettingsSource(settings_cls, env_prefix=prefix)
+    source.env_vars = variables
+    return source
+
+
+def _secrets() -> Iterator[Place]:
+    folder = secrets_dir()
+    if not os.environ.get(SECRETS_DIR) and not folder.is_dir():
+        return
+    try:
+        files = [file for file in folder.iterdir() if file.name.lower().startswith(SHARED_PREFIX.lower()) and file.is_file()]
+        texts = {file.name.lower(): _text(file).strip() for file in files}
+    except OSError as error:
+        raise WrongSettings([f"{SECRETS_DIR}: the folder {folder} cannot be read: {error.strerror}"]) from None
+    yield Place(f"in the folder {folder}", {name: text for name, text in texts.items() if text})
+
+
+def _settings_file() -> Iterator[Place]:
+    path = os.environ.get(SETTINGS_FILE)
+    if not path:
+        return
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = list(parse_stream(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongSettings([f"{SETTINGS_FILE}: the file {path} cannot be read: {error}"]) from None
+    wrong = [line.original.line for line in lines if line.error or (line.key and line.value is None)]
+    if wrong:
+        raise WrongSettings([f"{path}, line {number}: expected NAME=value" for number in wrong])
+    yield Place(f"in the file {path}", {line.key.lower(): line.value for line in lines if line.key and line.value})
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongSettings([f"the secret {file} cannot be read: {error}"]) from None
+
+
+def _sentence(owner: type[LayeredSettings], prefix: str, kind: str, loc: tuple[int | str, ...], message: str) -> str:
+    """Values are not repeated: many of them hold passwords."""
+    field = "__".join(str(part) for part in loc)
+    own = f"{prefix}{field}".upper()
+    if kind == "missing":
+        folder = secrets_dir()
+        return (
+            f"{own} is not set: give it in the environment, as the file {own.lower()} in {folder} ({SECRETS_DIR}), "
+            f"or in the file that {SETTINGS_FILE} names"
+        )
+    shared = f"{SHARED_PREFIX}{field}".upper()
+    names = [own, shared] if field.split("__")[0] in owner.SHARED else [own]
+    for place in places():
+        for name in names:
+            if name.lower() in place.variables:
+                return f"{name} ({place.where}): {message.removeprefix('Value error, ')}"
+    return f"{own}: {message.removeprefix('Value error, ')}"

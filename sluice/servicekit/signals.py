@@ -1,0 +1,59 @@
+"""SIGTERM and SIGINT: a request to stop, in whatever state the process is."""
+
+import asyncio
+import os
+import signal
+from types import FrameType
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class StopRequest:
+    """From the moment it is made, a signal ends the process with status 0: there is nothing in hand. After ``listen`` it only
+    ends ``wait``. Later signals change nothing, but for a second SIGINT, which ends the process in the middle of its stop."""
+
+    def __init__(self) -> None:
+        self._received: asyncio.Future[str] | None = None
+        for number in STOP_SIGNALS:
+            signal.signal(number, _end_now)
+
+    def listen(self) -> None:
+        """From here on, in the running event loop."""
+        loop = asyncio.get_running_loop()
+        self._received = loop.create_future()
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, self._note, number)
+
+    async def wait(self) -> str:
+        """The signal's name."""
+        if self._received is None:
+            raise RuntimeError("nobody listens yet")
+        return await asyncio.shield(self._received)
+
+    def _note(self, number: signal.Signals) -> None:
+        if self._received is not None and not self._received.done():
+            self._received.set_result(number.name)
+        elif number is signal.SIGINT:
+            os._exit(130)
+
+
+async def until_signal() -> str:
+    """Waits for SIGTERM or SIGINT; gives its name. A second signal does what it does by default."""
+    loop = asyncio.get_running_loop()
+    received: asyncio.Future[str] = loop.create_future()
+
+    def note(name: str) -> None:
+        if not received.done():
+            received.set_result(name)
+
+    for number in STOP_SIGNALS:
+        loop.add_signal_handler(number, note, number.name)
+    try:
+        return await received
+    finally:
+        for number in STOP_SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+def _end_now(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)

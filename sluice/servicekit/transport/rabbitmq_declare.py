@@ -1,0 +1,50 @@
+"""Brings a layout into a broker, or looks whether it is there."""
+
+from collections.abc import Awaitable
+
+from aio_pika import ExchangeType
+from aio_pika.abc import AbstractChannel, AbstractConnection
+from aio_pika.exceptions import ChannelNotFoundEntity
+
+from sluice.servicekit.transport.base import TransportUnavailable
+from sluice.servicekit.transport.rabbitmq_link import answer, open_channel
+from sluice.servicekit.transport.rabbitmq_topology import Layout
+
+
+async def declare(connection: AbstractConnection, layout: Layout) -> None:
+    """Declares everything; the same again changes nothing. Raises ``TransportUnavailable``."""
+    channel = await open_channel(connection)
+    await answer(_declare_all(channel, layout))
+    await answer(channel.close())
+
+
+async def look(connection: AbstractConnection, layout: Layout) -> None:
+    """Needs no right to anything. Raises ``TransportUnavailable``, which names the first that is missing."""
+    channel = await open_channel(connection)
+    for name in layout.exchanges:
+        await _look_for("exchange", name, channel)
+    for queue in layout.queues:
+        await _look_for("queue", queue.name, channel)
+    await answer(channel.close())
+
+
+async def _declare_all(channel: AbstractChannel, layout: Layout) -> None:
+    for name in layout.exchanges:
+        await channel.declare_exchange(name, ExchangeType.FANOUT, durable=True)
+    for queue in layout.queues:
+        declared = await channel.declare_queue(queue.name, durable=True, arguments=dict(queue.arguments))
+        for source in queue.sources:
+            await declared.bind(source)
+
+
+async def _look_for(kind: str, name: str, channel: AbstractChannel) -> None:
+    looked: Awaitable[object]
+    looked = channel.declare_exchange(name, passive=True) if kind == "exchange" else channel.declare_queue(name, passive=True)
+    try:
+        await answer(looked)
+    except TransportUnavailable as error:
+        if not isinstance(error.__cause__, ChannelNotFoundEntity):
+            raise
+        raise TransportUnavailable(
+            f"{kind} {name!r} is not declared in the broker: an administrator has to run `sluice setup broker`"
+        ) from error

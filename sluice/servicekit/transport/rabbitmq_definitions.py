@@ -1,0 +1,141 @@
+"""A virtual host as RabbitMQ's management API takes it (``POST /api/definitions``): the layout that the transport declares,
+limits as policies, and for each service a user who may do what the contracts say that the service does, and nothing else."""
+
+import base64
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from sluice.contracts.messages import CONSUMER, DEAD_LETTER_KEEPER, SENDERS
+from sluice.servicekit.transport.base import Queue, Topology
+from sluice.servicekit.transport.rabbitmq_topology import QuorumQueue, dead_queue, layout_of, resting_places
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A login of the broker, and the service that uses it."""
+
+    login: str
+    password: str = field(repr=False)
+    service: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """``consumer``: queue → service. ``senders``: destination → services. ``keeper``: puts dead letters back, or drops them."""
+
+    consumer: Mapping[str, str]
+    senders: Mapping[str, frozenset[str]]
+    keeper: str
+
+
+SLUICE_ROLES = Roles(CONSUMER, SENDERS, DEAD_LETTER_KEEPER)
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """``write``: exchanges it may publish to. ``read``: queues it may consume from. Nobody may declare."""
+
+    write: frozenset[str]
+    read: frozenset[str]
+
+
+def definitions(
+    topology: Topology, users: Mapping[str, User], *, vhost: str = "/", roles: Roles = SLUICE_ROLES
+) -> dict[str, Any]:
+    """The document for one virtual host. ``users``: of each service (services may share a login, which then has the rights of
+    all of them). Uploading it again changes nothing but the salt of the passwords; it takes nothing away that is there beside.
+
+    Raises ``ValueError`` where one login has two passwords."""
+    layout = layout_of(topology)
+    logins = _logins(users.values())
+    return {
+        "vhosts": [{"name": vhost}],
+        "users": [_user(one[0]) for one in logins.values()],
+        "permissions": [
+            {"user": login, "vhost": vhost, "configure": "^$"} | _permission(rights_of({u.service for u in own}, topology, roles))
+            for login, own in logins.items()
+        ],
+        # Nothing is routed by topic, so there is nothing to allow.
+        "topic_permissions": [],
+        "exchanges": [
+            {"name": name, "vhost": vhost, "type": "fanout", "durable": True, "auto_delete": False, "internal": False,
+             "arguments": {}}
+            for name in layout.exchanges
+        ],
+        "queues": [
+            {"name": one.name, "vhost": vhost, "durable": True, "auto_delete": False, "arguments": dict(one.arguments)}
+            for one in layout.queues
+        ],
+        "bindings": [_binding(source, one, vhost) for one in layout.queues for source in one.sources],
+        "policies": [_limit(queue, vhost) for queue in topology.queues.values()],
+    }  # fmt: skip
+
+
+def rights_of(services: Iterable[str], topology: Topology, roles: Roles = SLUICE_ROLES) -> Rights:
+    """What these services need: consumers move what failed to rest or to die, the keeper brings it back."""
+    write: set[str] = set()
+    read: set[str] = set()
+    for service in services:
+        write |= {destination for destination, senders in roles.senders.items() if service in senders}
+        for queue in topology.queues.values():
+            if roles.consumer.get(queue.name) == service:
+                read.add(queue.name)
+                write |= {dead_queue(queue.name), *resting_places(queue)}
+            if service == roles.keeper:
+                read.add(dead_queue(queue.name))
+                write.add(queue.name)
+    return Rights(frozenset(write), frozenset(read))
+
+
+def password_hash(password: str, salt: bytes | None = None) -> str:
+    """RabbitMQ's ``rabbit_password_hashing_sha256``: four bytes of salt, then the digest of salt and password."""
+    salt = secrets.token_bytes(4) if salt is None else salt
+    return base64.b64encode(salt + sha256(salt + password.encode()).digest()).decode()
+
+
+def _logins(users: Iterable[User]) -> dict[str, list[User]]:
+    logins: dict[str, list[User]] = {}
+    for user in users:
+        logins.setdefault(user.login, []).append(user)
+    for login, own in logins.items():
+        if len({user.password for user in own}) > 1:
+            services = ", ".join(sorted(user.service for user in own))
+            raise ValueError(f"the broker's login {login!r} of {services} has two passwords: give the same, or a login to each")
+    return logins
+
+
+def _user(user: User) -> dict[str, Any]:
+    return {
+        "name": user.login,
+        "password_hash": password_hash(user.password),
+        "hashing_algorithm": "rabbit_password_hashing_sha256",
+        "tags": "",
+        "limits": {},
+    }
+
+
+def _permission(rights: Rights) -> dict[str, str]:
+    return {"write": _one_of(rights.write), "read": _one_of(rights.read)}
+
+
+def _one_of(names: Iterable[str]) -> str:
+    """A pattern for exactly these names; for none, one that nothing matches but the empty name."""
+    return f"^({'|'.join(re.escape(name) for name in sorted(names))})$" if names else "^$"
+
+
+def _binding(source: str, queue: QuorumQueue, vhost: str) -> dict[str, Any]:
+    target = {"destination": queue.name, "destination_type": "queue", "routing_key": "", "arguments": {}}
+    return {"source": source, "vhost": vhost} | target
+
+
+def _limit(queue: Queue, vhost: str) -> dict[str, Any]:
+    """For the queue and its dead letters. A policy, so that an administrator can change it without losing the queue."""
+    names = _one_of({queue.name, dead_queue(queue.name)})
+    definition = {"max-length": queue.limit}
+    return {"name": f"limit {queue.name}", "vhost": vhost, "pattern": names, "apply-to": "queues", "priority": 0} | {
+        "definition": definition
+    }

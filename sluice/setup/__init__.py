@@ -1,0 +1,1 @@
+"""What an administrator does for a system of separate processes: logins, databases, rights, queues. All of it can be repeated."""

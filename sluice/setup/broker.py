@@ -1,0 +1,126 @@
+"""The broker's virtual host, logins, rights, queues and limits, over RabbitMQ's management API."""
+
+import base64
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import httpx
+
+from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, password_hash
+from sluice.setup.logins import ServiceLogin
+
+#: Bytes of salt before the digest in RabbitMQ's password hashes.
+SALT = 4
+#: Seconds for one request: making a queue in a cluster takes a while, and an upload makes all of them.
+PATIENCE = 60.0
+
+Definitions = dict[str, list[dict[str, Any]]]
+
+#: What tells the things of one kind apart, and what is compared.
+KEYS = {
+    "vhosts": ("name",),
+    "users": ("name",),
+    "permissions": ("user", "vhost"),
+    "exchanges": ("name", "vhost"),
+    "queues": ("name", "vhost"),
+    "bindings": ("source", "vhost", "destination", "routing_key"),
+    "policies": ("name", "vhost"),
+}
+COMPARED = {
+    "vhosts": ("name",),
+    "users": ("password_hash",),
+    "permissions": ("configure", "write", "read"),
+    "exchanges": ("type", "durable"),
+    "queues": ("durable", "arguments"),
+    "bindings": ("destination_type",),
+    "policies": ("pattern", "definition", "priority"),
+}
+
+
+async def set_up_broker(management_url: str, logins: Sequence[ServiceLogin]) -> list[str]:
+    """Makes what is missing and puts right what differs; gives a sentence for each change, none where all was right. Leaves alone
+    whatever else is there.
+
+    Raises ``NotAvailable`` (the broker does not let the administrator in now) and ``Conflict`` (what is there cannot be changed).
+    """
+    address = httpx.URL(management_url)
+    taken = [login.variable for login in logins if login.user == address.username]
+    if taken:
+        raise Conflict(f"{taken[0]}: {address.username} is the broker's administrator; a service needs a login of its own")
+    users = {login.service: User(login.user, login.password, login.service) for login in logins}
+    wanted: Definitions = definitions(sluice_topology(), users, vhost=logins[0].place)
+    auth = (address.username, address.password)
+    async with httpx.AsyncClient(base_url=f"{_base(address)}/api/", auth=auth, timeout=PATIENCE) as client:
+        found = await _definitions(client)
+        _keep_salts(wanted, found, {login.user: login.password for login in logins})
+        changes = list(_differences(wanted, found))
+        if changes:
+            _require_changeable(wanted, found)
+            await _ask(client, "POST", "definitions", wanted)
+            if left := list(_differences(wanted, await _definitions(client))):
+                raise NotAvailable(f"the broker has not carried out everything yet: {left[0]}")
+        return changes
+
+
+def _base(address: httpx.URL) -> str:
+    return str(address.copy_with(username=None, password=None)).rstrip("/")
+
+
+async def _definitions(client: httpx.AsyncClient) -> Definitions:
+    found: Definitions = (await _ask(client, "GET", "definitions")).json()
+    return found
+
+
+async def _ask(client: httpx.AsyncClient, method: str, path: str, body: Any = None) -> httpx.Response:
+    try:
+        answer = await client.request(method, path, json=body)
+    except httpx.TransportError as error:
+        raise NotAvailable(f"RabbitMQ's management plugin does not answer: {type(error).__name__}: {error}") from error
+    if answer.status_code in {401, 403}:
+        raise NotAvailable("RabbitMQ does not know the administrator's login, its password, or it as an administrator")
+    if answer.is_success:
+        return answer
+    said = f"RabbitMQ answered {answer.status_code} to {method} {path}: {answer.text[:500]}"
+    raise NotAvailable(said) if answer.is_server_error else Conflict(said)
+
+
+def _keep_salts(wanted: Definitions, found: Definitions, passwords: dict[str, str]) -> None:
+    """A hash made with the salt that is there says whether the password is still the same."""
+    there = {user["name"]: user.get("password_hash", "") for user in found.get("users", [])}
+    for user in wanted["users"]:
+        salt = base64.b64decode(there.get(user["name"], ""))[:SALT]
+        if salt:
+            user["password_hash"] = password_hash(passwords[user["name"]], salt)
+
+
+def _differences(wanted: Definitions, found: Definitions) -> Iterator[str]:
+    for kind, keys in KEYS.items():
+        there = {_key(one, keys): one for one in found.get(kind, [])}
+        for one in wanted[kind]:
+            known = there.get(_key(one, keys))
+            name = " → ".join(str(one[key]) for key in keys if key not in {"vhost", "routing_key"})
+            if known is None:
+                yield f"{kind}: {name} made"
+            elif [part for part in COMPARED[kind] if known.get(part) != one[part]]:
+                yield f"{kind}: {name} changed"
+            elif kind == "users" and known.get("tags"):
+                yield f"{kind}: {name} is no longer {known['tags']}"
+
+
+def _require_changeable(wanted: Definitions, found: Definitions) -> None:
+    """The arguments of a queue are fixed when it is made."""
+    for kind in ("exchanges", "queues"):
+        there = {_key(one, KEYS[kind]): one for one in found.get(kind, [])}
+        for one in wanted[kind]:
+            known = there.get(_key(one, KEYS[kind]))
+            if known is not None and any(known.get(part) != one[part] for part in COMPARED[kind]):
+                raise Conflict(
+                    f"{kind}: {one['name']} in virtual host {one['vhost']} was made otherwise, and cannot be changed: stop the "
+                    "services, let it run empty, delete it, and repeat this"
+                )
+
+
+def _key(one: dict[str, Any], keys: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(one[key] for key in keys)

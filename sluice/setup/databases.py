@@ -1,0 +1,133 @@
+"""A login and a database for each service, so that none can read another's tables."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import asyncpg
+
+from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, said
+from sluice.setup.logins import ServiceLogin
+from sluice.setup.scram import is_password_of, scram_verifier
+
+if TYPE_CHECKING:
+    Connection = asyncpg.Connection[asyncpg.Record]
+else:
+    Connection = object  # the class is generic for the type checker only
+
+#: One setup at a time; any number that nobody else locks.
+SETUP_LOCK = 7_582_393
+
+SELECT_ROLE = """
+-- What a role may, and how its password is kept.
+SELECT rolsuper, rolcanlogin, rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS administers, rolpassword
+FROM pg_authid WHERE rolname = $1
+"""
+
+SELECT_OWNER = "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = $1"
+
+SELECT_GUESTS = """
+-- Who, beside the owner, has rights on a database; NULL: everybody.
+SELECT DISTINCT CASE WHEN granted.grantee <> 0 THEN pg_get_userbyid(granted.grantee) END AS guest
+FROM pg_database AS d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) AS granted
+WHERE d.datname = $1 AND granted.grantee <> d.datdba
+"""
+
+SELECT_FOREIGN_RELATIONS = """
+-- How tables, views and sequences of other owners become the login's; sequences of columns follow their tables.
+SELECT format(
+    'ALTER %s %s OWNER TO %I',
+    CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
+    c.oid::regclass, $1::text
+)
+FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S') AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema'
+  AND pg_get_userbyid(c.relowner) <> $1
+  AND NOT EXISTS (
+      SELECT FROM pg_depend AS d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i', 'e')
+  )
+"""
+
+
+async def set_up_databases(admin_url: str, logins: Sequence[ServiceLogin]) -> list[str]:
+    """Makes what is missing and puts right what differs; gives a sentence for each change, none where all was right.
+
+    Raises ``NotAvailable`` (the server does not let the administrator in now) and ``Conflict`` (what is there is another's).
+    """
+    admin = await _connect(admin_url)
+    try:
+        if not await admin.fetchval("SELECT rolsuper FROM pg_roles WHERE rolname = current_user"):
+            raise Conflict("the administrator's login is no superuser of PostgreSQL: passwords can be compared by one alone")
+        await admin.fetchval("SELECT pg_advisory_lock($1)", SETUP_LOCK)
+        changes = [change for login in logins for change in await _set_up_role(admin, login)]
+        users = {login.user for login in logins}
+        for login in logins:
+            changes += await _set_up_database(admin, login, others=users - {login.user})
+            changes += await _take_over_tables(admin_url, login)
+        return changes
+    finally:
+        await admin.close(timeout=CONNECT_TIMEOUT)
+
+
+async def _connect(url: str, *, database: str | None = None) -> Connection:
+    try:
+        return await asyncpg.connect(url, database=database, timeout=CONNECT_TIMEOUT)
+    except CANNOT_CONNECT as error:
+        raise NotAvailable(f"PostgreSQL does not let the administrator in: {said(error)}") from error
+
+
+async def _set_up_role(admin: Connection, login: ServiceLogin) -> list[str]:
+    role = await admin.fetchrow(SELECT_ROLE, login.user)
+    if role is None:
+        await _execute(admin, "CREATE ROLE %I LOGIN PASSWORD %L", login.user, scram_verifier(login.password))
+        return [f"login {login.user} made, for {login.service}"]
+    if role["rolsuper"]:
+        raise Conflict(f"{login.variable}: {login.user} is a superuser of PostgreSQL; a service needs a login of its own")
+    changes = []
+    if role["administers"] or not role["rolcanlogin"]:
+        await _execute(admin, "ALTER ROLE %I LOGIN NOCREATEROLE NOCREATEDB NOREPLICATION NOBYPASSRLS", login.user)
+        changes.append(f"login {login.user}: rights set to those of a service")
+    if not is_password_of(login.password, role["rolpassword"]):
+        await _execute(admin, "ALTER ROLE %I PASSWORD %L", login.user, scram_verifier(login.password))
+        changes.append(f"login {login.user}: password taken over from the settings of {login.service}")
+    return changes
+
+
+async def _set_up_database(admin: Connection, login: ServiceLogin, *, others: set[str]) -> list[str]:
+    changes = []
+    owner = await admin.fetchval(SELECT_OWNER, login.place)
+    if owner is None:
+        await _execute(admin, "CREATE DATABASE %I OWNER %I TEMPLATE template0 ENCODING 'UTF8'", login.place, login.user)
+        changes.append(f"database {login.place} made, for {login.service}")
+    elif owner in others:
+        raise Conflict(f"{login.variable}: the database {login.place} belongs to {owner}, which is another service's login")
+    elif owner != login.user:
+        await _execute(admin, "ALTER DATABASE %I OWNER TO %I", login.place, login.user)
+        changes.append(f"database {login.place} belongs to {login.user} now (before: {owner})")
+    guests = [row["guest"] for row in await admin.fetch(SELECT_GUESTS, login.place)]
+    if None in guests:
+        await _execute(admin, "REVOKE ALL ON DATABASE %I FROM PUBLIC", login.place)
+    for guest in others & set(guests):
+        await _execute(admin, "REVOKE ALL ON DATABASE %I FROM %I", login.place, guest)
+        changes.append(f"database {login.place}: no longer open to {guest}")
+    if None in guests and owner is not None:
+        changes.append(f"database {login.place}: no longer open to everybody")
+    return changes
+
+
+async def _take_over_tables(admin_url: str, login: ServiceLogin) -> list[str]:
+    """Of a database that another login filled before."""
+    inside = await _connect(admin_url, database=login.place)
+    try:
+        statements = [str(row[0]) for row in await inside.fetch(SELECT_FOREIGN_RELATIONS, login.user)]
+        async with inside.transaction():
+            for statement in statements:
+                await inside.execute(statement)
+    finally:
+        await inside.close(timeout=CONNECT_TIMEOUT)
+    return [f"database {login.place}: {len(statements)} tables belong to {login.user} now"] if statements else []
+
+
+async def _execute(admin: Connection, template: str, *values: str) -> None:
+    """PostgreSQL itself puts names (``%I``) and texts (``%L``) into the statement."""
+    await admin.execute(await admin.fetchval("SELECT format($1, VARIADIC $2::text[])", template, list(values)))

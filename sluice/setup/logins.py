@@ -1,0 +1,115 @@
+"""The services' own logins, read from the services' own settings, so that nothing is written twice."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from pydantic_settings import SettingsConfigDict
+
+from sluice.servicekit.settings import Addresses, env_prefix
+from sluice.servicekit.settings_sources import LayeredSettings, WrongSettings, load_settings
+
+SERVICES = tuple(Addresses().by_service())
+
+
+class SetupSettings(LayeredSettings):
+    """``SLUICE_SETUP_…``: where an administrator reaches the servers; the command's options go before."""
+
+    model_config = SettingsConfigDict(env_prefix="SLUICE_SETUP_")
+
+    #: For `sluice setup databases`: `postgresql://login:password@host:port/postgres` of a superuser.
+    admin_url: str | None = None
+    #: For `sluice setup broker`: `http://login:password@host:15672` of an administrator of RabbitMQ's management plugin.
+    management_url: str | None = None
+
+
+class _DatabaseUrl(LayeredSettings):
+    database_url: str
+
+
+class _BrokerUrl(LayeredSettings):
+    broker_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceLogin:
+    """``place``: the database, or the virtual host. ``variable``: the setting that says all this."""
+
+    service: str
+    user: str
+    password: str
+    place: str
+    variable: str
+
+
+def database_logins() -> list[ServiceLogin]:
+    """Raises ``WrongSettings``: one missing, two services with the same login or database."""
+    logins = _logins("DATABASE_URL", lambda prefix: load_settings(_DatabaseUrl, prefix=prefix).database_url, _database)
+    _require_different(logins, "login", lambda login: login.user)
+    _require_different(logins, "database", lambda login: login.place)
+    return logins
+
+
+def broker_logins() -> list[ServiceLogin]:
+    """Services may share a login. Raises ``WrongSettings``: one missing, two passwords of a login, different virtual hosts."""
+    logins = _logins("BROKER_URL", lambda prefix: load_settings(_BrokerUrl, prefix=prefix).broker_url, _virtual_host)
+    passwords: dict[str, set[str]] = {}
+    for login in logins:
+        passwords.setdefault(login.user, set()).add(login.password)
+    if several := [user for user, known in passwords.items() if len(known) > 1]:
+        raise WrongSettings([f"the broker's login {user} has different passwords in the settings" for user in several])
+    if len({login.place for login in logins}) > 1:
+        named = ", ".join(f"{login.variable}: {login.place}" for login in logins)
+        raise WrongSettings([f"the services name different virtual hosts, and can exchange messages in one alone ({named})"])
+    return logins
+
+
+def _logins(setting: str, read: Callable[[str], str], place: Callable[[SplitResult, str], str]) -> list[ServiceLogin]:
+    logins: list[ServiceLogin] = []
+    wrong: list[str] = []
+    for service in SERVICES:
+        prefix = env_prefix(service)
+        try:
+            logins.append(_login(service, prefix + setting, read(prefix), place))
+        except WrongSettings as error:
+            wrong += error.sentences
+    if wrong:
+        raise WrongSettings(wrong)
+    return logins
+
+
+def _login(service: str, variable: str, url: str, place: Callable[[SplitResult, str], str]) -> ServiceLogin:
+    parts = urlsplit(url)
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if not user or not password:
+        raise WrongSettings([f"{variable} must name a login and its password: …://login:password@host:port/…"])
+    if not password.isascii() or not password.isprintable():
+        raise WrongSettings([f"{variable}: a password here is made of the printable characters of ASCII"])
+    return ServiceLogin(service, user, password, place(parts, variable), variable)
+
+
+def _database(parts: SplitResult, variable: str) -> str:
+    name = unquote(parts.path.removeprefix("/"))
+    if parts.scheme not in {"postgresql", "postgres"} or not name:
+        raise WrongSettings([f"{variable} must name a database: postgresql://login:password@host:port/database"])
+    return name
+
+
+def _virtual_host(parts: SplitResult, variable: str) -> str:
+    if parts.scheme not in {"amqp", "amqps"}:
+        raise WrongSettings([f"{variable} must lead to RabbitMQ: amqp://login:password@host:port/vhost"])
+    return unquote(parts.path.removeprefix("/")) or "/"
+
+
+def _require_different(logins: Iterable[ServiceLogin], what: str, key: Callable[[ServiceLogin], str]) -> None:
+    logins = list(logins)
+    often = [value for value, times in Counter(map(key, logins)).items() if times > 1]
+    if often:
+        raise WrongSettings(
+            [
+                f"each service needs a {what} of its own; {value!r} is in "
+                + " and ".join(login.variable for login in logins if key(login) == value)
+                for value in often
+            ]
+        )

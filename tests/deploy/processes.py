@@ -1,0 +1,247 @@
+"""What in docker-compose.yml must agree with the code: commands, ports, health checks, settings."""
+
+import asyncio
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from unittest import mock
+
+import click
+import httpx
+import typer
+
+from pilot.settings import PilotSettings
+from scripts.docs.services import app_of, settings_class
+from sluice.cli.__main__ import app
+from sluice.cli.serve import PACKAGES, ServiceName
+from sluice.contracts.base import Contract
+from sluice.servicekit.settings import Addresses, ServiceSettings
+from sluice.servicekit.settings_sources import SECRETS_DIR, WrongSettings, load_settings, unknown_variables
+from sluice.setup.logins import SetupSettings, broker_logins, database_logins
+from tests.deploy.composition import Composition
+
+#: Services of which one alone would stop everything, and which share their work among instances.
+SEVERAL = {"wms", "chains"}
+#: ``sluice.cli.connect`` reads it by itself.
+CLIENT_VARIABLES = {"SLUICE_DMS_URL"}
+URL = re.compile(r"(\w+)://(?:[^@/]*@)?([\w.-]+):(\d+)")
+#: Ports of what is not made here.
+PORTS = {"postgres": 5432, "rabbitmq": 5672, "prometheus": 9090, "grafana": 3000}
+MANAGEMENT_PORT = 15672
+
+
+def findings(composition: Composition) -> Iterator[str]:
+    yield from _set_of_services(composition)
+    for name in composition.own:
+        yield from _command(composition, name)
+    for name in composition.served:
+        yield from _service(composition, name)
+    yield from _setup(composition)
+    yield from _storages(composition)
+    yield from _pilots(composition)
+    yield from _addresses(composition)
+
+
+def _set_of_services(composition: Composition) -> Iterator[str]:
+    wanted = set(Addresses.model_fields)
+    served = {name: service["command"][2] for name, service in composition.served.items()}
+    if set(served.values()) != wanted:
+        yield f"services: {sorted(served.values())} are served; the system has {sorted(wanted)}"
+    yield from (
+        f"{name}: serves {service}, and others look for that as {service!r}"
+        for name, service in served.items()
+        if name != service
+    )
+    for name in SEVERAL & set(served):
+        if composition.services[name]["deploy"].get("replicas", 1) < 2:
+            yield f"{name}: has to run twice"
+
+
+def _command(composition: Composition, name: str) -> Iterator[str]:
+    program, *arguments = composition.services[name]["command"]
+    if program == "sluice-pilot":
+        options = {f"--{field.replace('_', '-')}" for field in PilotSettings.model_fields}
+        yield from (
+            f"{name}: sluice-pilot has no option {given}"
+            for given in arguments
+            if given.startswith("--") and given not in options
+        )
+    elif program == "sluice":
+        try:
+            _resolve(arguments)
+        except click.ClickException as error:
+            yield f"{name}: {' '.join(arguments)}: {error.format_message()}"
+    else:
+        yield f"{name}: there is no program {program}"
+
+
+def _resolve(arguments: list[str]) -> click.Command:
+    """The command, its arguments parsed but nothing run. Raises ``click.ClickException``."""
+    command: click.Command = typer.main.get_command(app)
+    context = click.Context(command, info_name="sluice")
+    while isinstance(command, click.Group):
+        name, found, arguments = command.resolve_command(context, list(arguments))
+        assert found is not None
+        command, context = found, click.Context(found, info_name=name, parent=context)
+    command.make_context(command.name, list(arguments))
+    return command
+
+
+def _service(composition: Composition, name: str) -> Iterator[str]:
+    service = composition.services[name]
+    if service["command"][2] not in set(ServiceName):
+        return
+    package = PACKAGES[ServiceName(service["command"][2])]
+    owner = settings_class(package)
+    environment = {**composition.environment(name)}
+    yield from _variables(name, environment, owner)
+    yield from _secrets(composition, name, owner)
+    try:
+        settings = _loaded(composition, name, owner)
+    except WrongSettings as error:
+        yield from (f"{name}: {sentence}" for sentence in error.sentences)
+        return
+    yield from _listening(name, service, settings, package)
+    if settings.declare_queues:
+        yield f"{name}: its login may not declare queues, and it would try"
+    wrong = {key: url for key, url in settings.addresses.model_dump().items() if not url.startswith(f"http://{key}:")}
+    yield from (f"{name}: looks for {key} at {url}" for key, url in wrong.items())
+
+
+def _variables(name: str, environment: Mapping[str, str], owner: type[ServiceSettings]) -> Iterator[str]:
+    """Every variable is one that the settings read: their own, or one that all services share."""
+    prefix = str(owner.model_config["env_prefix"])
+    for variable in environment:
+        own = variable.startswith(prefix)
+        field, *nested = variable.removeprefix(prefix if own else "SLUICE_").lower().split("__")
+        known: Any = owner.model_fields if own else owner.SHARED
+        if field not in known or not _is_part(owner, field, nested):
+            yield f"{name}: no setting is called {variable}"
+
+
+def _is_part(owner: type[ServiceSettings], field: str, nested: list[str]) -> bool:
+    inner = owner.model_fields[field].annotation
+    if not nested:
+        return True
+    return isinstance(inner, type) and issubclass(inner, Contract) and nested[0] in inner.model_fields
+
+
+def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) -> Iterator[str]:
+    prefix = str(owner.model_config["env_prefix"]).lower()
+    secrets = composition.secrets(name)
+    fields = {secret: secret.removeprefix(prefix) for secret in secrets}
+    yield from (f"{name}: no setting is called {secret}" for secret, field in fields.items() if field not in owner.model_fields)
+    yield from (
+        f"{name}: {secret} is not where settings are read" for secret, at in secrets.items() if at != f"/run/secrets/{secret}"
+    )
+
+
+def _loaded(composition: Composition, name: str, owner: type[ServiceSettings]) -> ServiceSettings:
+    """The settings as the container's process reads them."""
+    with container(composition, name):
+        settings = load_settings(owner)
+        if unknown := unknown_variables(owner):
+            raise WrongSettings([f"no setting is called {variable}" for variable in unknown])
+        return settings
+
+
+def container(composition: Composition, name: str) -> Any:
+    """The environment of one container, its secrets in a folder of its own."""
+    folder = composition.root / "run-secrets" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    for secret in composition.secrets(name):
+        if secret in composition.secret_files:
+            (folder / secret).write_text(composition.secret_files[secret] + "\n", encoding="utf-8")
+    return mock.patch.dict(os.environ, {**composition.environment(name), SECRETS_DIR: str(folder)}, clear=True)
+
+
+def _listening(name: str, service: Mapping[str, Any], settings: ServiceSettings, package: str) -> Iterator[str]:
+    if settings.host != "0.0.0.0":  # noqa: S104 - a container's own network
+        yield f"{name}: listens on {settings.host}, where nobody outside the container reaches it"
+    text = " ".join(service["healthcheck"]["test"])
+    found = URL.search(text)
+    if found is None or int(found[3]) != settings.port:
+        yield f"{name}: its health check asks elsewhere than port {settings.port}: {text}"
+    path = text.partition(f":{settings.port}")[2].partition("'")[0]
+    if not answers(package, path):
+        yield f"{name}: its health check asks for {path}, which it does not answer"
+    for mapping in service.get("ports", []):
+        if int(mapping.split(":")[-1]) != settings.port:
+            yield f"{name}: opens port {mapping.split(':')[-1]}, and listens on {settings.port}"
+
+
+def answers(package: str, path: str) -> bool:
+    """Does a service have this route? Nothing is started, so it may answer that it is not ready."""
+
+    async def ask() -> int:
+        transport = httpx.ASGITransport(app_of(package), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
+            return (await client.get(path)).status_code
+
+    return asyncio.run(ask()) in {200, 503}
+
+
+def _setup(composition: Composition) -> Iterator[str]:
+    readers = {"setup-databases": database_logins, "setup-broker": broker_logins}
+    for name, read in readers.items():
+        wanted = {
+            f"sluice_{service}_{'database' if read is database_logins else 'broker'}_url" for service in Addresses.model_fields
+        }
+        administrator = "sluice_setup_admin_url" if read is database_logins else "sluice_setup_management_url"
+        if set(composition.secrets(name)) != {*wanted, administrator}:
+            yield f"{name}: has the secrets {sorted(composition.secrets(name))}"
+        for variable in composition.environment(name):
+            if variable.removeprefix("SLUICE_").lower().split("__")[0] not in ServiceSettings.SHARED:
+                yield f"{name}: no setting is called {variable}"
+        try:
+            with container(composition, name):
+                read()
+                setup = load_settings(SetupSettings)
+        except WrongSettings as error:
+            yield from (f"{name}: {sentence}" for sentence in error.sentences)
+            continue
+        if (setup.admin_url if read is database_logins else setup.management_url) is None:
+            yield f"{name}: knows no administrator"
+
+
+def _storages(composition: Composition) -> Iterator[str]:
+    name = "setup-storages"
+    command = _resolve(composition.services[name]["command"][1:])
+    known = {parameter.envvar for parameter in command.params if isinstance(parameter.envvar, str)} | CLIENT_VARIABLES
+    yield from (f"{name}: the command reads no {variable}" for variable in composition.environment(name) if variable not in known)
+    folder = composition.services[name]["command"][-1]
+    users = {user: composition.volumes(user).get(folder) for user in (name, "dms", "pilot")}
+    if len(set(users.values())) > 1 or None in users.values():
+        yield f"{folder} has to be one volume, at the same path, in {sorted(users)}"
+
+
+def _pilots(composition: Composition) -> Iterator[str]:
+    environment = composition.environment("pilot")
+    prefix = str(PilotSettings.model_config["env_prefix"])
+    for variable in environment:
+        if not variable.startswith(prefix) or variable.removeprefix(prefix).lower() not in PilotSettings.model_fields:
+            yield f"pilot: no setting is called {variable}"
+    with mock.patch.dict(os.environ, environment, clear=True):
+        settings = PilotSettings()
+    if not any(settings.work_dir.is_relative_to(path) for path in composition.volumes("pilot")):
+        yield f"pilot: {settings.work_dir} is on no volume"
+    if settings.slots != round(float(composition.services["pilot"]["deploy"]["resources"]["limits"]["cpus"])):
+        yield "pilot: slots and its limit of cores differ"
+
+
+def _addresses(composition: Composition) -> Iterator[str]:
+    """Every URL, in environment and secrets, leads to a service and to the port on which it listens."""
+    ports = dict(PORTS)
+    for name in composition.served:
+        if name in set(ServiceName):
+            ports[name] = settings_class(PACKAGES[ServiceName(name)]).model_fields["port"].default
+    texts = {f"{name}: {key}": value for name in composition.own for key, value in composition.environment(name).items()}
+    texts |= {f"secret {name}": text for name, text in composition.secret_files.items()}
+    for where, text in texts.items():
+        for scheme, host, port in URL.findall(text):
+            expected = MANAGEMENT_PORT if host == "rabbitmq" and scheme == "http" else ports.get(host)
+            if host not in composition.services:
+                yield f"{where}: there is no service {host}"
+            elif int(port) != expected:
+                yield f"{where}: {host} listens on {expected}, not on {port}"

@@ -1,0 +1,167 @@
+"""docker-compose.yml says what the code has, and no more. Each rule is shown to find what it is there for."""
+
+import http.server
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from itertools import chain
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.deploy import places, processes
+from tests.deploy.composition import Composition
+
+FILE, SERVICES, PILOT = "docker-compose.yml", "deploy/environment/services.env", "deploy/environment/pilot.env"
+
+
+def findings(composition: Composition) -> list[str]:
+    return list(chain(processes.findings(composition), places.findings(composition)))
+
+
+def schema_errors(composition: Composition) -> list[str]:
+    """Against the schema that the Compose specification publishes."""
+    text = resources.files("check_jsonschema").joinpath("builtin_schemas/vendor/compose-spec.json").read_text(encoding="utf-8")
+    validator = jsonschema.Draft7Validator(json.loads(text))
+    return [error.message for error in validator.iter_errors(composition.data)]
+
+
+def test_compose_file_follows_the_published_schema(composition: Composition) -> None:
+    assert schema_errors(composition) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("    read_only: true", "    read_onyl: true"),
+        ("condition: service_healthy", "condition: healthy"),
+        ("retries: 4", "retries: many"),
+    ],
+)
+def test_schema_finds_what_the_specification_does_not_have(composition: Composition, before: str, after: str) -> None:
+    change(composition.root / FILE, before, after)
+    assert schema_errors(composition)
+
+
+def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
+    assert findings(composition) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "finding"),
+    [
+        (FILE, '"serve", "dms"', '"serve", "cms"', "cms"),
+        (FILE, '"serve", "intake"', '"serve", "watcher"', "the system has"),
+        (FILE, '"sluice", "setup", "broker"', '"sluice", "setup", "queues"', "queues"),
+        (FILE, '"setup", "databases"', '"setup", "databases", "--force"', "--force"),
+        (FILE, '"storage", "init", "/data"', '"storage", "init", "/store"', "/store has to be one volume"),
+        (FILE, "      SLUICE_DMS_URL:", "      SLUICE_DMS_ADDRESS:", "reads no SLUICE_DMS_ADDRESS"),
+        (FILE, '["sluice-pilot"]', '["sluice-pilot", "--speed=2"]', "no option --speed=2"),
+        (FILE, "replicas: 2", "replicas: 1", "has to run twice"),
+        (FILE, '"127.0.0.1:8081:8081"', '"127.0.0.1:8081:8181"', "opens port 8181"),
+        (FILE, '"127.0.0.1:8080:8080"', '"8080:8080"', "open to the network"),
+        (FILE, "127.0.0.1:8083/readyz", "127.0.0.1:8082/readyz", "asks elsewhere than port 8083"),
+        (FILE, "127.0.0.1:8085/readyz", "127.0.0.1:8085/ready", "asks for /ready, which"),
+        (FILE, "      - sluice_wms_broker_url\n      - sluice_chains", "      - sluice_chains", "SLUICE_WMS_BROKER_URL"),
+        (FILE, "deploy/secrets/sluice_dms_broker_url", "deploy/secrets/dms_broker_url", "secret sluice_dms_broker_url: deploy"),
+        (FILE, "      - sluice_operator_secret_key\n", "      - sluice_operator_key\n", "no setting is called sluice_operator_key"),
+        (FILE, "PASSWORD_FILE: /run/secrets/postgres_password", "PASSWORD_FILE: /run/secrets/password", "which it does not have"),
+        (FILE, "  prometheus-data:\n  grafana", "  grafana", "volume prometheus-data is not defined"),
+        (FILE, "./deploy/prometheus/alerts.yml:", "./deploy/prometheus/rules.yml:", "does not exist"),
+        (FILE, "      target: pilot", "      target: pilots", "no target pilots"),
+        (FILE, "sluice-pilot:0.1.0", "sluice-pilot:latest", "and the version is"),
+        (FILE, "          memory: 4G\n", "", "pilot: no limit of memory"),
+        (FILE, "stop_grace_period: 30m", "stop_grace_period: 30s", "is killed 30 s after"),
+        (FILE, "stop_grace_period: 30s", "stop_grace_period: 10s", "is killed 10 s after"),
+        (FILE, "    read_only: true\n    tmpfs", "    tmpfs", "read_only has to be True"),
+        (FILE, "        max-size: 20m\n", "", "its log grows for ever"),
+        (FILE, "    healthcheck:\n      test: [\"CMD\", \"pg_isready\"", "    x-check:\n      test: [\"CMD\", \"pg_isready\"", "has no check"),
+        (FILE, "    restart: on-failure", "    restart: always", "must not depend on the start"),
+        (SERVICES, "SLUICE_LOG_LEVEL", "SLUICE_LOGLEVEL", "no setting is called SLUICE_LOGLEVEL"),
+        (SERVICES, "SLUICE_ADDRESSES__WMS", "SLUICE_ADDRESSES__VMS", "no setting is called SLUICE_ADDRESSES__VMS"),
+        (SERVICES, "http://watcher:8084", "http://watcher:8083", "watcher listens on 8084, not on 8083"),
+        (SERVICES, "http://chains:8083", "http://chain:8083", "there is no service chain"),
+        (SERVICES, "SLUICE_HOST=0.0.0.0", "SLUICE_HOST=127.0.0.1", "where nobody outside"),
+        (SERVICES, "SLUICE_DECLARE_QUEUES=false", "SLUICE_DECLARE_QUEUES=true", "may not declare queues"),
+        (SERVICES, "SLUICE_LOG_LEVEL=INFO", "SLUICE_LOG_LEVEL=LOUD", "must be one of"),
+        (PILOT, "SLUICE_PILOT_SLOTS", "SLUICE_PILOT_SLOT", "no setting is called SLUICE_PILOT_SLOT"),
+        (PILOT, "SLUICE_PILOT_SLOTS=2", "SLUICE_PILOT_SLOTS=3", "limit of cores differ"),
+        (PILOT, "/data/pilots", "/scratch", "is on no volume"),
+        (PILOT, "http://wms:8082", "http://wms:8080", "wms listens on 8082"),
+        ("deploy/secrets.sh", "@postgres:5432/sluice_$service", "@postgres:5433/sluice_$service", "postgres listens on 5432"),
+        ("deploy/secrets.sh", "@rabbitmq:15672", "@rabbitmq:5672", "rabbitmq listens on 15672"),
+        ("deploy/secrets.sh", "5432/sluice_$service", "5432/sluice", "each service needs a database of its own"),
+        ("deploy/secrets.sh", "amqp://sluice_$service", "amqp://sluice", "each service needs a login of its own"),
+        ("deploy/secrets.sh", "keep grafana_password", "keep grafana_pass", "does not make grafana_password"),
+    ],
+)  # fmt: skip
+def test_what_the_code_does_not_have_is_found(composition: Composition, file: str, before: str, after: str, finding: str) -> None:
+    change(composition.root / file, before, after)
+    found = findings(composition)
+    assert any(finding in one for one in found), found
+
+
+def change(path: Path, before: str, after: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert before in text, f"{before!r} is not in {path.name}"
+    path.write_text(text.replace(before, after, 1), encoding="utf-8")
+
+
+@contextmanager
+def server(status: int) -> Iterator[int]:
+    """An HTTP server that answers everything with one status; its port."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    listening = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=listening.serve_forever)
+    thread.start()
+    try:
+        yield listening.server_port
+    finally:
+        listening.shutdown()
+        thread.join()
+        listening.server_close()
+
+
+@pytest.mark.parametrize(("status", "healthy"), [(200, True), (503, False)])
+def test_health_check_tells_ready_from_not_ready(composition: Composition, status: int, healthy: bool) -> None:
+    checks = [service["healthcheck"]["test"] for service in composition.served.values()]
+    assert len({re.sub(r":\d+", "", " ".join(check)) for check in checks}) == 1, "all services are asked in the same way"
+    with server(status) as port:
+        program, *arguments = [re.sub(r":\d{4}/", f":{port}/", part) for part in checks[0][1:]]
+        assert program == "python"
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, timeout=60, check=False)
+    assert (done.returncode == 0) is healthy
+
+
+def test_health_check_fails_where_nobody_listens(composition: Composition) -> None:
+    with server(200) as port:
+        pass
+    arguments = [re.sub(r":\d{4}/", f":{port}/", part) for part in composition.services["dms"]["healthcheck"]["test"][2:]]
+    assert subprocess.run([sys.executable, *arguments], capture_output=True, timeout=60, check=False).returncode != 0
+
+
+def test_secrets_are_kept_when_made_again_and_are_closed_to_others(composition: Composition) -> None:
+    first = dict(composition.secret_files)
+    again = Composition(composition.root).secret_files
+    assert again == first
+    assert (composition.root / "made-secrets").stat().st_mode & 0o077 == 0
+    passwords = re.findall(r"[0-9a-f]{48}", "\n".join(first.values()))
+    # PostgreSQL's and RabbitMQ's administrators' stand in two files each.
+    assert len(set(passwords)) == len(passwords) - 2 == 16
+
+
+def test_secrets_and_images_never_come_into_the_repository() -> None:
+    assert subprocess.run(["git", "check-ignore", "-q", "deploy/secrets/postgres_password"], check=False).returncode == 0

@@ -1,0 +1,67 @@
+"""The schedule is a pure function of the seed, and has what the suite promises."""
+
+import os
+import subprocess
+import sys
+from dataclasses import astuple
+from itertools import combinations
+
+import pytest
+
+from tests.faults.schedule import REPLICAS, Kind, make_schedule, overlaps
+
+SEEDS = range(1, 21)
+
+
+def test_the_same_seed_gives_the_same_faults_in_any_process() -> None:
+    program = "from tests.faults.schedule import *; print([astuple(f) for f in make_schedule(5, faults=60)])"
+    program = "from dataclasses import astuple; " + program
+    others = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
+        for hash_seed in ("1", "2")
+    }
+    assert others == {str([astuple(fault) for fault in make_schedule(5, faults=60)])}
+
+
+def test_seeds_differ() -> None:
+    assert len({tuple(make_schedule(seed, faults=60)) for seed in SEEDS}) == len(SEEDS)
+
+
+@pytest.mark.parametrize("faults", [12, 15, 60, 150])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_kind_is_there_and_several_faults_overlap(seed: int, faults: int) -> None:
+    schedule = make_schedule(seed, faults=faults)
+    assert sorted(fault.number for fault in schedule) == list(range(1, faults + 1))
+    assert {fault.kind for fault in schedule} == set(Kind)
+    assert [fault.at for fault in schedule] == sorted(fault.at for fault in schedule)
+    assert overlaps(schedule) >= faults / 4
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sixty_faults_kill_every_process_there_is(seed: int) -> None:
+    killed = {fault.target for fault in make_schedule(seed, faults=60) if fault.kind is Kind.KILL}
+    assert killed == {f"{name}/{number}" for name, replicas in REPLICAS.items() for number in range(replicas)}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_target_has_one_fault_at_a_time(seed: int) -> None:
+    for first, second in combinations(make_schedule(seed, faults=60), 2):
+        if first.target == second.target:
+            assert first.at + first.seconds <= second.at
+
+
+def test_frozen_pilots_sleep_beyond_their_leases() -> None:
+    frozen = [f for f in make_schedule(1, faults=60, lease=6.0) if f.kind is Kind.FREEZE and f.target.startswith("pilot/")]
+    assert len(frozen) == REPLICAS["pilot"]
+    assert all(fault.seconds > 6.0 for fault in frozen)
+
+
+def test_too_few_faults_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least one fault of each of the 12 kinds, not 11"):
+        make_schedule(1, faults=11)

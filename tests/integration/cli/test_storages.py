@@ -1,0 +1,70 @@
+"""`sluice storage`: against a real DMS behind a real port."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from dms.settings import DmsSettings
+from dms.wiring import build
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.links import ProcessLinks
+from sluice.servicekit.server import HttpServer
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.open import open_transport
+from tests.conftest import DatabaseFactory
+
+SLUICE = str(Path(sys.executable).parent / "sluice")
+
+
+class Command:
+    def __init__(self, dms_url: str) -> None:
+        self._dms_url = dms_url
+
+    async def __call__(self, *arguments: str, code: int = 0) -> str:
+        """What the command says."""
+        # The operator's address is not used by these commands.
+        environment = {"SLUICE_URL": "http://127.0.0.1:9", "SLUICE_DMS_URL": self._dms_url, "PATH": "/usr/bin"}
+        done = await asyncio.to_thread(
+            subprocess.run, [SLUICE, *arguments], capture_output=True, text=True, timeout=60, check=False, env=environment
+        )
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+async def sluice(make_database: DatabaseFactory) -> AsyncIterator[Command]:
+    transport = open_transport(await make_database(), sluice_topology())
+    settings = DmsSettings(database_url=await make_database(), broker_url="postgresql://unused")
+    service = build(settings, links=ProcessLinks(), transport=transport)
+    server = HttpServer(service.app, host="127.0.0.1", port=0)
+    async with running(transport, service, server):
+        yield Command(f"http://127.0.0.1:{server.port}")
+
+
+async def test_init_makes_a_folder_and_a_storage_of_each_type_and_can_be_repeated(sluice: Command, tmp_path: Path) -> None:
+    first = json.loads(await sluice("storage", "init", str(tmp_path / "data"), "--json"))
+    assert {(one["name"], one["type"]) for one in first} == {(kind, kind) for kind in ("input", "intermediate", "output", "logs")}
+    assert {one["url"] for one in first} == {f"file://{folder}" for folder in (tmp_path / "data").iterdir()}
+    again = json.loads(await sluice("storage", "init", str(tmp_path / "data"), "--json"))
+    assert [one["id"] for one in again] == [one["id"] for one in first]
+
+
+async def test_init_elsewhere_is_refused_where_the_names_are_taken(sluice: Command, tmp_path: Path) -> None:
+    await sluice("storage", "init", str(tmp_path / "one"))
+    said = await sluice("storage", "init", str(tmp_path / "two"), code=1)
+    assert "registered already, differently" in said
+
+
+async def test_add_and_list(sluice: Command, tmp_path: Path) -> None:
+    assert "no storage" in await sluice("storage", "list")
+    await sluice("storage", "add", "archive", "output", f"file://{tmp_path}", "--capacity", "5000000", "--read-only")
+    [stored] = json.loads(await sluice("storage", "list", "--type", "output", "--json"))
+    assert (stored["name"], stored["capacity"], stored["read_only"]) == ("archive", 5_000_000, True)
+    assert "5.0 MB" in await sluice("storage", "list")
+    assert json.loads(await sluice("storage", "list", "--type", "input", "--json")) == []

@@ -1,0 +1,109 @@
+"""What services show of how they stand: read from their own tables, on the same page as everything else they count."""
+
+import importlib
+from uuid import uuid4
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from scripts.docs.services import settings_class
+from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
+from sluice.embedded.services import SERVICES
+from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import OUTBOX_AGE, Gauges, Measurement, Report, rows_of
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.links import ProcessLinks
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.open import open_transport
+from tests.conftest import DatabaseFactory
+from tests.waiting import eventually
+
+
+def shown(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    """Metric → labels → value, of a page that Prometheus reads."""
+    found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
+    return found
+
+
+@pytest.mark.parametrize("name", SERVICES)
+async def test_every_gauge_of_a_service_can_be_read_from_its_tables(name: str, make_database: DatabaseFactory) -> None:
+    url = await make_database()
+    transport = open_transport(await make_database(), sluice_topology())
+    links = ProcessLinks()
+    settings = settings_class(name)(database_url=url, broker_url=url)
+    service = importlib.import_module(f"{name}.wiring").build(settings, links=links, transport=transport)
+    links.apps[name] = service.app
+    [gauges] = [component for component in service.components if isinstance(component, Gauges)]
+    async with running(transport, links, service):
+
+        async def read() -> bool:
+            page = shown((await links.http(name).get("/metrics")).text)
+            return page.get("sluice_dependency_up", {}).get((("dependency", "database"),)) == 1
+
+        await eventually(read, what="the first reading")
+        await gauges.read()
+        page = shown((await links.http(name).get("/metrics")).text)
+    assert (("loop", "gauges"),) not in page.get("sluice_loop_failures_total", {})
+    for measurement in gauges.measurements:
+        labels = {frozenset(key for key, _ in sample) for sample in page.get(measurement.name, {})}
+        assert labels <= {frozenset(measurement.labels)}, measurement.name
+        assert labels or measurement.labels, f"{measurement.name} is not on the page"
+
+
+async def test_age_of_the_outbox_tells_how_long_messages_have_waited(database_url: str) -> None:
+    database, metrics = Database(database_url, source="test"), ServiceMetrics()
+    await Migrator(database_url, "wfms.intake.db.migrations").start()
+    async with running(database):
+        assert (await OUTBOX_AGE.read(database))[0][0] == 0
+        async with database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=uuid4()))
+        async with database.connection() as connection:
+            await connection.execute("UPDATE outbox SET created_at = now() - interval '5 minutes'")
+        assert 300 <= float((await OUTBOX_AGE.read(database))[0][0]) < 400
+        async with running(Gauges(database, metrics, health=answers("ok"))):
+
+            async def seen() -> bool:
+                return shown(metrics.render().decode())["sluice_outbox_oldest_seconds"][()] >= 300
+
+            await eventually(seen, what="the age on the page")
+
+
+async def test_labels_that_no_row_names_any_more_are_gone_and_what_does_not_answer_is_zero(database_url: str) -> None:
+    database, metrics = Database(database_url, source="test"), ServiceMetrics()
+    measurement = Measurement("sluice_test", "For this test.", rows_of("SELECT kind, number FROM things"), ("kind",))
+    async with running(database):
+        async with database.connection() as connection:
+            await connection.execute("CREATE TABLE outbox (created_at timestamptz, sent_at timestamptz)")
+            await connection.execute("CREATE TABLE things (kind text, number integer)")
+            await connection.execute("INSERT INTO things VALUES ('a', 1), ('b', 2)")
+        gauges = Gauges(database, metrics, [measurement], health=answers("OSError: no route"))
+        await gauges.read()
+        assert shown(metrics.render().decode())["sluice_test"] == {(("kind", "a"),): 1, (("kind", "b"),): 2}
+        async with database.connection() as connection:
+            await connection.execute("DELETE FROM things WHERE kind = 'a'")
+        await gauges.read()
+    page = shown(metrics.render().decode())
+    assert page["sluice_test"] == {(("kind", "b"),): 2}
+    assert page["sluice_dependency_up"] == {(("dependency", "broker"),): 0}
+    assert page["sluice_database_connections_limit"][()] == 8
+
+
+async def test_connections_in_use_are_counted(database_url: str) -> None:
+    database = Database(database_url, source="test")
+    async with running(database):
+        before = database.connections().used
+        async with database.connection():
+            assert database.connections().used == before + 1
+        assert database.connections().used == before
+
+
+def answers(answer: str) -> Report:
+    async def report() -> dict[str, str]:
+        return {"broker": answer}
+
+    return report

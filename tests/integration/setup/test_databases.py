@@ -1,0 +1,149 @@
+"""`sluice setup databases`: each service has a login and a database of its own, and no way into another's."""
+
+import asyncio
+
+import asyncpg
+import pytest
+from typer.testing import CliRunner
+
+from sluice.cli.__main__ import app
+from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.servicekit.migrate import Migrator
+from sluice.setup.databases import set_up_databases
+from sluice.setup.logins import SERVICES, ServiceLogin
+from tests.servers.network_postgres import NetworkPostgres
+from tests.servers.rabbitmq import free_ports
+
+
+def logins(password: str = "p'a\"ss:word") -> list[ServiceLogin]:
+    return [
+        ServiceLogin(service, f"{service} login", f"{password} of {service}", f"{service} database", f"SETTING_OF_{service}")
+        for service in SERVICES
+    ]
+
+
+async def connect(server: NetworkPostgres, login: ServiceLogin, database: str) -> "asyncpg.Connection[asyncpg.Record]":
+    return await asyncpg.connect(host="127.0.0.1", port=server.port, user=login.user, password=login.password, database=database)
+
+
+async def value(server: NetworkPostgres, login: ServiceLogin, statement: str) -> object:
+    connection = await connect(server, login, login.place)
+    try:
+        return await connection.fetchval(statement)
+    finally:
+        await connection.close()
+
+
+async def test_each_login_works_on_its_own_database_and_on_no_other(postgres: NetworkPostgres) -> None:
+    await set_up_databases(postgres.admin_url, logins())
+    for login in logins():
+        await value(postgres, login, "CREATE TABLE own AS SELECT 42 AS n")
+        assert await value(postgres, login, "SELECT n FROM own") == 42
+        for other in logins():
+            if other != login:
+                with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for database"):
+                    await connect(postgres, login, other.place)
+        with pytest.raises(asyncpg.InvalidPasswordError):
+            await connect(postgres, ServiceLogin("", login.user, "wrong", "", ""), login.place)
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await value(postgres, login, "CREATE DATABASE mine")
+
+
+async def test_repetition_changes_nothing(postgres: NetworkPostgres) -> None:
+    assert len(await set_up_databases(postgres.admin_url, logins())) == 2 * len(SERVICES)
+    before = await _authentication(postgres)
+    assert await set_up_databases(postgres.admin_url, logins()) == []
+    assert await _authentication(postgres) == before
+
+
+async def test_new_password_of_the_settings_is_taken_over(postgres: NetworkPostgres) -> None:
+    await set_up_databases(postgres.admin_url, logins())
+    old, new = logins()[0], logins("another")[0]
+    changes = await set_up_databases(postgres.admin_url, [new, *logins()[1:]])
+    assert changes == [f"login {new.user}: password taken over from the settings of {new.service}"]
+    assert await value(postgres, new, "SELECT 1") == 1
+    with pytest.raises(asyncpg.InvalidPasswordError):
+        await connect(postgres, old, old.place)
+
+
+async def test_database_that_another_login_filled_is_taken_over(postgres: NetworkPostgres) -> None:
+    """Before there were logins, the administrator's own served all."""
+    (login,) = (login for login in logins() if login.service == "dms")
+    await postgres.execute(f'CREATE DATABASE "{login.place}"', f'GRANT CONNECT ON DATABASE "{login.place}" TO PUBLIC')
+    admin = f"{postgres.admin_url.rpartition('/')[0]}/{login.place.replace(' ', '%20')}"
+    await Migrator(admin, "dms.db.migrations").start()
+    await postgres.execute("CREATE VIEW names AS SELECT name FROM storages", database=login.place)
+    changes = await set_up_databases(postgres.admin_url, logins())
+    assert any("tables belong to" in change for change in changes)
+    assert await value(postgres, login, "SELECT count(*) FROM names") == 0
+    await value(postgres, login, "ALTER TABLE storages ADD COLUMN remark text")
+    await value(postgres, login, "SELECT nextval('closed_positions')")
+    other = next(other for other in logins() if other.service == "wms")
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await connect(postgres, other, login.place)
+    assert await set_up_databases(postgres.admin_url, logins()) == []
+
+
+async def test_tables_of_a_login_that_is_there_stay_its_own(postgres: NetworkPostgres) -> None:
+    login = logins()[0]
+    await postgres.execute(
+        f"CREATE ROLE \"{login.user}\" LOGIN CREATEDB PASSWORD 'before'",
+        f'CREATE DATABASE "{login.place}" OWNER "{login.user}"',
+        f'GRANT CONNECT ON DATABASE "{login.place}" TO "{login.user}"',
+    )
+    await postgres.execute(f'SET ROLE "{login.user}"', "CREATE TABLE kept AS SELECT 7 AS n", database=login.place)
+    await postgres.execute(f'ALTER TABLE IF EXISTS kept OWNER TO "{login.user}"', database=login.place)
+    changes = await set_up_databases(postgres.admin_url, logins())
+    assert f"login {login.user}: rights set to those of a service" in changes
+    assert await value(postgres, login, "SELECT n FROM kept") == 7
+
+
+async def test_right_given_to_another_service_is_taken_back(postgres: NetworkPostgres) -> None:
+    await set_up_databases(postgres.admin_url, logins())
+    mine, other = logins()[:2]
+    await postgres.execute(f'GRANT CONNECT ON DATABASE "{mine.place}" TO "{other.user}"', "CREATE ROLE watching")
+    await postgres.execute(f'GRANT CONNECT ON DATABASE "{mine.place}" TO watching')
+    assert await set_up_databases(postgres.admin_url, logins()) == [f"database {mine.place}: no longer open to {other.user}"]
+    with pytest.raises(asyncpg.InsufficientPrivilegeError):
+        await connect(postgres, other, mine.place)
+
+
+async def test_what_belongs_to_somebody_else_is_refused(postgres: NetworkPostgres) -> None:
+    superuser = ServiceLogin("dms", "postgres", "x", "dms", "SLUICE_DMS_DATABASE_URL")
+    with pytest.raises(Conflict, match="SLUICE_DMS_DATABASE_URL: postgres is a superuser"):
+        await set_up_databases(postgres.admin_url, [superuser])
+    await set_up_databases(postgres.admin_url, logins())
+    mine, other = logins()[:2]
+    wrong = ServiceLogin(mine.service, mine.user, mine.password, other.place, "SLUICE_X")
+    with pytest.raises(Conflict, match="SLUICE_X: the database .* another service's login"):
+        await set_up_databases(postgres.admin_url, [wrong, other])
+    with pytest.raises(Conflict, match="no superuser"):
+        user, password = mine.user.replace(" ", "%20"), mine.password.replace(" ", "%20").replace('"', "%22").replace(":", "%3A")
+        await set_up_databases(postgres.url(user, password, mine.place.replace(" ", "%20")), logins())
+    (nowhere,) = free_ports(1)
+    with pytest.raises(NotAvailable, match="does not let the administrator in"):
+        await set_up_databases(f"postgresql://postgres:x@127.0.0.1:{nowhere}/postgres", logins())
+
+
+async def test_command_reads_the_services_own_settings(postgres: NetworkPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    for service in SERVICES:
+        short = service.removeprefix("wfms.")
+        monkeypatch.setenv(f"SLUICE_{short.upper()}_DATABASE_URL", postgres.url(short, f"{short}-secret", f"{short}_db"))
+    monkeypatch.setenv("SLUICE_SETUP_ADMIN_URL", postgres.admin_url)
+
+    async def output() -> str:
+        result = await asyncio.to_thread(CliRunner().invoke, app, ["setup", "databases"])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "database chains_db made, for wfms.chains" in await output()
+    assert "everything is as it has to be" in await output()
+    assert await value(postgres, ServiceLogin("dms", "dms", "dms-secret", "dms_db", ""), "SELECT current_user") == "dms"
+
+
+async def _authentication(server: NetworkPostgres) -> object:
+    connection = await asyncpg.connect(server.admin_url)
+    try:
+        return [tuple(row) for row in await connection.fetch("SELECT rolname, rolpassword, xmin::text FROM pg_authid ORDER BY 1")]
+    finally:
+        await connection.close()

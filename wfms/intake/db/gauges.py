@@ -1,0 +1,13 @@
+"""What the intake shows of its tables to those who watch it."""
+
+from sluice.servicekit.gauges import Measurement, rows_of
+
+UNMATCHED = "SELECT count(*) FROM unmatched"
+HANDOVERS = "SELECT count(*) FROM handovers"
+TRIES = "SELECT coalesce(max(attempts), 0) FROM handovers"
+
+MEASUREMENTS = (
+    Measurement("sluice_unmatched_datasets", "Data sets that fit no template.", rows_of(UNMATCHED)),
+    Measurement("sluice_handovers", "Data sets decided upon that the chain service does not know yet.", rows_of(HANDOVERS)),
+    Measurement("sluice_handover_tries", "Tries so far of the one tried most; 0: none.", rows_of(TRIES)),
+)

@@ -1,0 +1,54 @@
+"""What the WMS shows of its tables to those who watch it. All of it is read from live tasks and pilots, never from the jobs."""
+
+from datetime import timedelta
+
+from sluice.contracts.states import JobState, PilotState, TaskState
+from sluice.servicekit.gauges import Measurement, rows_of
+from wms.db.statement import statement
+
+#: Pilots that ended longer ago are no longer counted.
+RECENT = timedelta(days=1)
+
+_FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
+#: Every job state is a column of ``tasks``, named as it.
+_COUNTS = ", ".join(f"('{state}', t.{state})" for state in JobState)
+_PRESENT = ", ".join(f"'{state}'" for state in (PilotState.ACTIVE, PilotState.DRAINING))
+
+LIVE_TASKS = f"SELECT state, count(*) FROM tasks WHERE state NOT IN ({_FINAL}) GROUP BY state"
+
+LIVE_JOBS = f"""
+-- By the counts that every task carries; each state is named, with 0 where there is none.
+SELECT c.state, coalesce(sum(n.number), 0) FROM (VALUES {", ".join(f"('{state}')" for state in JobState)}) AS c (state)
+LEFT JOIN (
+    SELECT v.state, v.number FROM tasks AS t CROSS JOIN LATERAL (VALUES {_COUNTS}) AS v (state, number)
+    WHERE t.state NOT IN ({_FINAL})
+) AS n USING (state)
+GROUP BY c.state
+"""
+
+UNSERVED = f"""
+-- The task with ready jobs that has waited longest without a job given to a pilot, and with none running.
+SELECT coalesce(extract(epoch FROM now() - min(greatest(served_at, created_at))), 0) FROM tasks
+WHERE state NOT IN ({_FINAL}) AND ready > 0 AND leased + running = 0
+"""
+
+PILOTS = f"""
+-- Each state is named, with 0 where there is none.
+SELECT s.state, count(p.uid) FROM (VALUES {", ".join(f"('{state}')" for state in PilotState)}) AS s (state)
+LEFT JOIN pilots AS p ON p.state = s.state AND (p.state IN ({_PRESENT}) OR p.seen_at > now() - interval '{RECENT.days} day')
+GROUP BY s.state
+"""
+
+SLOTS = statement("SELECT coalesce(sum(slots), 0) FROM pilots WHERE state = '{pilot.ACTIVE}'")
+
+MEASUREMENTS = (
+    Measurement("sluice_tasks", "Tasks that have not ended, by state.", rows_of(LIVE_TASKS), ("state",)),
+    Measurement("sluice_jobs", "Jobs of tasks that have not ended, by state.", rows_of(LIVE_JOBS), ("state",)),
+    Measurement(
+        "sluice_task_unserved_seconds",
+        "Longest time for which a task with ready jobs has had none at any pilot; 0: there is no such task.",
+        rows_of(UNSERVED),
+    ),
+    Measurement("sluice_pilots", "Pilots by state; those that ended, of the last day.", rows_of(PILOTS), ("state",)),
+    Measurement("sluice_pilot_slots", "Jobs that all active pilots can run at the same time.", rows_of(SLOTS)),
+)
