@@ -51,7 +51,7 @@ class LiveSystem:
             return aside.submit(asyncio.run, self._cut_connections()).result()
 
     async def _cut_connections(self) -> int:
-        connection = await asyncpg.connect(f"postgresql://postgres:@/postgres?host={quote(self._socket_folder())}")
+        connection = await asyncpg.connect(self.database_url("postgres"))
         try:
             statement = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
             return int(await connection.fetchval(statement))
@@ -61,6 +61,9 @@ class LiveSystem:
     def kill_database(self) -> None:
         """SIGKILL to the database server itself."""
         os.kill(int((self.home / "database" / "postmaster.pid").read_text().splitlines()[0]), signal.SIGKILL)
+
+    def database_url(self, database: str) -> str:
+        return f"postgresql://postgres:@/{database}?host={quote(self._socket_folder())}"
 
     def _socket_folder(self) -> str:
         return (self.home / "database" / "postmaster.pid").read_text().splitlines()[4]

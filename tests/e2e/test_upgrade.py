@@ -1,0 +1,83 @@
+"""The schema changes under a running system: the code of the release before this one goes on with it, and hands over to today's."""
+
+import asyncio
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from sluice.contracts.chains import Chain, ChainTask
+from sluice.embedded.services import SERVICES
+from sluice.servicekit.migrate import Migrator, revisions_of
+from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
+from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.test_spd import Struck, assert_events, assert_storages_clean
+
+pytestmark = pytest.mark.xdist_group("e2e-upgrade")
+
+RELEASES = Path(__file__).parents[1] / "releases"
+
+
+@pytest.fixture
+def previous_release(tmp_path: Path) -> Mapping[str, str]:
+    """The environment in which Python finds the previous release's packages before today's."""
+    [archive] = RELEASES.glob("*.tar.xz")
+    with tarfile.open(archive) as packages:
+        packages.extractall(tmp_path / "previous", filter="data")
+    return {"PYTHONPATH": str(tmp_path / "previous"), "PYTHONSAFEPATH": "1"}
+
+
+def revisions(system: LiveSystem) -> dict[str, str]:
+    """Service → the revision that its database is at."""
+
+    async def read(name: str) -> str:
+        connection = await asyncpg.connect(system.database_url(SERVICES[name].database))
+        try:
+            return str(await connection.fetchval("SELECT version_num FROM alembic_version"))
+        finally:
+            await connection.close()
+
+    return {name: asyncio.run(read(name)) for name in SERVICES}
+
+
+def migrate(system: LiveSystem) -> None:
+    async def everything() -> None:
+        for name, part in SERVICES.items():
+            await Migrator(system.database_url(part.database), f"{name}.db.migrations").start()
+
+    asyncio.run(everything())
+
+
+def is_under_way(tasks: Sequence[ChainTask]) -> bool:
+    return any(task.step == "decode" and task.jobs and task.jobs.finished for task in tasks)
+
+
+def test_the_previous_release_works_on_the_new_schema_and_hands_over(tmp_path: Path, previous_release: Mapping[str, str]) -> None:
+    """Invariant 7: a run begun before the migration ends after it; one begun by the old code is finished by the new."""
+    newest = {name: revisions_of(f"{name}.db.migrations").newest for name in SERVICES}
+    runs = [generate_run(tmp_path, number, frames=20) for number in (6, 7)]
+    with live_system(environment=previous_release) as system:
+        old = revisions(system)
+        assert all(old[name] != newest[name] for name in SERVICES), "nothing to migrate, or not the previous release"
+
+        def wait(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+            if is_under_way(tasks):
+                raise Struck
+
+        with pytest.raises(Struck):
+            carry_runs(system.url, runs[:1], out=tmp_path / "out", look=wait)
+        migrate(system)
+        assert revisions(system) == newest
+        [first] = follow_runs(system.url, runs[:1], out=tmp_path / "out")
+        assert_events(runs[0], first)
+
+        with pytest.raises(Struck):
+            carry_runs(system.url, runs[1:], out=tmp_path / "out", look=wait)
+        system.kill()
+        system.environment = {}
+        system.start_again()
+        [second] = follow_runs(system.url, runs[1:], out=tmp_path / "out")
+        assert_events(runs[1], second)
+        assert_storages_clean(system, [first, second])
