@@ -1,0 +1,30 @@
+"""After the loss of a broker, or a restore of the databases: what was sent of late is sent again."""
+
+from collections.abc import Mapping
+
+import asyncpg
+
+from sluice.contracts.problems import NotAvailable
+from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, said
+from sluice.servicekit.outbox import SEND_AGAIN
+
+
+async def send_again(databases: Mapping[str, str]) -> list[str]:
+    """``databases``: service → URL of its database. Marks the messages that each still keeps (``keep_sent``) as not sent; its
+    relay sends them, and receivers drop those that they applied before. Gives a sentence for each service that had any.
+
+    Raises ``NotAvailable``: one does not answer. Repeating it is harmless.
+    """
+    changes = []
+    for service, url in databases.items():
+        try:
+            connection = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT)
+        except CANNOT_CONNECT as error:
+            raise NotAvailable(f"the database of {service} does not answer: {said(error)}", service=service) from error
+        try:
+            number = int((await connection.execute(SEND_AGAIN)).removeprefix("UPDATE "))
+        finally:
+            await connection.close(timeout=CONNECT_TIMEOUT)
+        if number:
+            changes.append(f"{service}: {number} messages are sent again")
+    return changes

@@ -1,0 +1,187 @@
+"""A database server that is lost comes back from its backup as it was at its last moment."""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from deploy.stack.ports import LOOPBACK, free_ports
+from deploy.stack.postgres import SYSTEM_USER, as_system_user, binaries, initialise, server_command
+from tests.waiting import eventually
+
+BACKUP = Path(__file__).parents[2] / "deploy" / "backup"
+
+ROWS = 2000
+
+
+@dataclass(slots=True)
+class Machine:
+    """A folder with a server's data and a backup. What it starts is ended at the end of the test."""
+
+    folder: Path
+    started: list["subprocess.Popen[bytes]"]
+
+    def environment(self) -> dict[str, str]:
+        paths = {"BACKUP_FOLDER": str(self.folder / "backup"), "BACKUP_URL_FILE": str(self.folder / "url")}
+        return os.environ | paths | {"PATH": f"{binaries()}:{os.environ['PATH']}", "BACKUP_KEEP": "1"}
+
+    def bases(self) -> list[str]:
+        """Names of the base backups that are complete."""
+        return sorted(path.name for path in self.folder.glob("backup/base/*") if path.suffix != ".partial")
+
+    def start(self, command: Sequence[str], **variables: str) -> "subprocess.Popen[bytes]":
+        environment = self.environment() | variables
+        with (self.folder / "output").open("ab") as output:
+            process = subprocess.Popen(
+                command, env=environment, cwd=self.folder, stdout=output, stderr=output, start_new_session=True
+            )
+        self.started.append(process)
+        return process
+
+    def run(self, script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        command = [*as_system_user(), "bash", str(BACKUP / script), *arguments]
+        return subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=120, check=False)
+
+    async def start_server(self, data: str) -> str:
+        """URL of the server once it takes writes."""
+        [port] = free_ports(1)
+        self.start(server_command(self.folder / data, port, ["-c", "wal_level=replica"]))
+        url = f"postgresql://postgres:secret@{LOOPBACK}:{port}/postgres"
+        (self.folder / "url").write_text(url)
+
+        async def writable() -> bool:
+            try:
+                connection = await asyncpg.connect(url)
+            except (OSError, asyncpg.PostgresError):
+                return False
+            try:
+                return not await connection.fetchval("SELECT pg_is_in_recovery()")
+            finally:
+                await connection.close()
+
+        await eventually(writable, what=f"the server on {data}")
+        return url
+
+    def kill(self, process: "subprocess.Popen[bytes]") -> None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def new_folder() -> Path:
+    """That the server's user can enter."""
+    folder = Path(tempfile.mkdtemp(prefix="sluice-backup-"))
+    folder.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+async def machine() -> AsyncIterator[Machine]:
+    folder = new_folder()
+    machine = Machine(folder, [])
+
+    async def run(command: Sequence[str]) -> int:
+        return machine.start(command).wait()
+
+    await initialise(folder / "data", user="postgres", password="secret", run=run)
+    (folder / "backup").mkdir()
+    if os.geteuid() == 0:
+        shutil.chown(folder / "backup", SYSTEM_USER)
+    yield machine
+    for process in machine.started:
+        if process.poll() is None:
+            machine.kill(process)
+    shutil.rmtree(folder)
+
+
+async def fill(url: str, *, first: int, last: int) -> None:
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute("CREATE TABLE IF NOT EXISTS things (number integer PRIMARY KEY)")
+        for number in range(first, last):
+            await connection.execute("INSERT INTO things VALUES ($1)", number)
+        # A segment that is complete, and one that is not.
+        await connection.execute("SELECT pg_switch_wal()")
+        await connection.execute("INSERT INTO things VALUES ($1)", last)
+    finally:
+        await connection.close()
+
+
+async def streamed(url: str) -> bool:
+    connection = await asyncpg.connect(url)
+    try:
+        behind = "SELECT bool_and(flush_lsn >= pg_current_wal_flush_lsn()) FROM pg_stat_replication"
+        return bool(await connection.fetchval(behind))
+    finally:
+        await connection.close()
+
+
+async def count_rows(url: str) -> int:
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval("SELECT count(*) FROM things"))
+    finally:
+        await connection.close()
+
+
+async def restore(machine: Machine) -> str:
+    """URL of a server on what was restored."""
+    restored = machine.run("restore.sh", str(machine.folder / "backup" / "restored"))
+    assert restored.returncode == 0, restored.stderr
+    return await machine.start_server("backup/restored")
+
+
+async def newer_base(machine: Machine) -> None:
+    before = set(machine.bases())
+
+    async def is_there() -> bool:
+        return bool(set(machine.bases()) - before)
+
+    await eventually(is_there, what="another base backup")
+
+
+async def test_a_lost_server_comes_back_as_it_was_at_its_last_moment(machine: Machine) -> None:
+    url = await machine.start_server("data")
+    server = machine.started[-1]
+    keeper = machine.start([*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"])
+    await newer_base(machine)
+    await fill(url, first=0, last=ROWS)
+    await eventually(lambda: streamed(url), what="everything streamed")
+    machine.kill(server)
+    assert await asyncio.to_thread(keeper.wait, 30) != 0, "the keeper ends with an error when the stream breaks"
+    shutil.rmtree(machine.folder / "data")
+    assert await count_rows(await restore(machine)) == ROWS + 1
+
+
+async def test_old_backups_go_and_nothing_that_the_kept_one_needs(machine: Machine) -> None:
+    url = await machine.start_server("data")
+    server = machine.started[-1]
+    machine.start([*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"], BACKUP_PERIOD="2")
+    for first in (0, 100, 200):
+        await fill(url, first=first, last=first + 99)
+        await newer_base(machine)
+
+    async def one_left() -> bool:
+        return len(machine.bases()) == 1 and not (machine.folder / "backup/wal/000000010000000000000001").exists()
+
+    await eventually(one_left, what="the older ones gone, and the WAL before them")
+    await fill(url, first=300, last=399)
+    await eventually(lambda: streamed(url), what="everything streamed")
+    machine.kill(server)
+    assert await count_rows(await restore(machine)) == 400
+
+
+async def test_nothing_is_restored_over_data(machine: Machine) -> None:
+    refused = machine.run("restore.sh", str(machine.folder / "data"))
+    assert refused.returncode == 1
+    assert "is not empty" in refused.stderr
+    missing = machine.run("restore.sh", str(machine.folder / "backup" / "new"))
+    assert missing.returncode == 1
+    assert "no base backup" in missing.stderr
