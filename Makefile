@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help install demo test check lock clean docs bench
+.PHONY: help install demo stack stack-demo test check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,6 +23,14 @@ install: .venv/installed ## everything into .venv
 
 demo: install ## two runs of detector frames through the system, start to end (KEEP=1 leaves it up)
 	@$(BIN)/python -m spd.demo --home var/demo $(if $(KEEP),--keep)
+
+stack: install ## the processes of docker-compose.yml on this machine, until Ctrl-C
+	@scripts/install-rabbitmq.sh
+	@$(BIN)/python -m deploy.stack up --folder var/stack
+
+stack-demo: install ## the demonstration on such a stack
+	@scripts/install-rabbitmq.sh
+	@$(BIN)/python -m deploy.stack demo --folder var/stack-demo
 
 check: install ## style, types, import contracts, limits
 	@$(BIN)/ruff check

@@ -23,13 +23,10 @@ keep() {
 keep postgres_password "$(random)"
 keep sluice_setup_admin_url "postgresql://postgres:$(cat "$folder/postgres_password")@postgres:5432/postgres"
 
-administrator=$(random)
-if [ ! -e "$folder/rabbitmq_administrator" ]; then
-  rm -f "$folder/sluice_setup_management_url"
-fi
-keep sluice_setup_management_url "http://administrator:$administrator@rabbitmq:15672"
 keep rabbitmq_administrator "default_user = administrator
-default_pass = $administrator"
+default_pass = $(random)"
+administrator=$(sed -n 's/^default_pass = //p' "$folder/rabbitmq_administrator")
+keep sluice_setup_management_url "http://administrator:$administrator@rabbitmq:15672"
 
 for service in operator dms wms chains watcher intake; do
   keep "sluice_${service}_database_url" "postgresql://sluice_$service:$(random)@postgres:5432/sluice_$service"

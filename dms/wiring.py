@@ -57,7 +57,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     loops = _loops(settings, workshop(settings, database, files), metrics)
     wakes = Wakes(complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload))
     routers = [
-        datasets_router(database, on_deletion=wakes.deletion),
+        datasets_router(database, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
         files_router(database, on_complete=wakes.complete),
         storages_router(database),
         runs_router(database),

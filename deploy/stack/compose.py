@@ -60,7 +60,10 @@ class Deploy(Model):
 
 class ComposeService(Model):
     image: str
+    entrypoint: list[str] = Field(default_factory=list)
     command: list[str] = Field(default_factory=list)
+    # Parts of the system that are not run unless they are asked for: never here.
+    profiles: list[str] = Field(default_factory=list)
     environment: dict[str, str] = Field(default_factory=dict)
     env_file: list[str] = Field(default_factory=list)
     secrets: list[str | SecretMount] = Field(default_factory=list)

@@ -6,6 +6,7 @@ import struct
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 #: Bytes held back by a delay before no more are read.
 HELD_LIMIT = 1 << 20
@@ -37,8 +38,7 @@ class Side(asyncio.Protocol):
     timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+        self.transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         self.pipe.carry(self, data)
@@ -81,7 +81,7 @@ class Side(asyncio.Protocol):
             self.timer.cancel()
             self.timer = None
         loop = asyncio.get_running_loop()
-        while self.queue and not self.pipe.weather.hole:
+        while self.queue and self.transport is not None and not self.pipe.weather.hole:
             at, data = self.queue[0]
             if at > loop.time():
                 self.timer = loop.call_at(at, self.pump)
@@ -136,7 +136,7 @@ class Pipe:
         goal = self.other(origin)
         if self.weather.reset:
             self.close(reset=True)
-        elif goal.queue or self.weather.hole or self.weather.delay:
+        elif goal.transport is None or goal.queue or self.weather.hole or self.weather.delay:
             goal.put(data, asyncio.get_running_loop().time() + self.weather.delay)
         else:
             goal.write(data)

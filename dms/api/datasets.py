@@ -11,6 +11,7 @@ from dms.usecases.close_dataset import close_dataset
 from dms.usecases.list_datasets import DatasetQuery, list_datasets, read_dataset
 from dms.usecases.register_dataset import register_dataset
 from dms.usecases.request_deletion import request_deletion
+from dms.usecases.resume_dataset import resume_dataset
 from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, NewDataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
@@ -18,8 +19,8 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 
 
-def datasets_router(database: Database, *, on_deletion: Callable[[], None]) -> APIRouter:
-    """``on_deletion`` is called when there is something to delete."""
+def datasets_router(database: Database, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]) -> APIRouter:
+    """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was halted goes on."""
     router = APIRouter(prefix="/api/v1/datasets", tags=["data sets"])
 
     @router.post("", status_code=201, responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)})
@@ -59,6 +60,13 @@ def datasets_router(database: Database, *, on_deletion: Callable[[], None]) -> A
         """Closes the data set; with `files`, as soon as so many are registered (the answer's state says whether it is closed).
         Closing twice is fine. An input without files is refused."""
         return await close_dataset(database, uid, files=request.files)
+
+    @router.post("/{uid}/resume", status_code=202, responses=errors(NotFound, NotAvailable))
+    async def resume(uid: UUID) -> Dataset:
+        """Tries an upload or a deletion again that has stopped and waits for a person; nothing where nothing waits."""
+        dataset = await resume_dataset(database, uid)
+        on_resume()
+        return dataset
 
     @router.delete("/{uid}", status_code=202, responses=errors(NotFound, Conflict, NotAvailable))
     async def delete(

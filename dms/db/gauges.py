@@ -18,7 +18,12 @@ def _count(names: str, condition: str) -> str:
 
 
 UNDER_WAY = _count(_NAMES, "true")
-HALTED = _count(_WORKING, "d.halted_at IS NOT NULL")
+HALTED = f"""
+{_count(_WORKING, "d.halted_at IS NOT NULL")}
+-- The folders of others are looked through after their end.
+UNION ALL SELECT state, count(*) FROM datasets
+WHERE sweep_at IS NOT NULL AND halted_at IS NOT NULL AND state NOT IN ({_WORKING}) GROUP BY state
+"""
 FAILING = _count(_WORKING, "d.halted_at IS NULL AND d.failures > 0")
 OLDEST_UPLOAD = f"""
 SELECT coalesce(extract(epoch FROM now() - min(upload_requested_at)), 0) FROM datasets WHERE state = '{DatasetState.UPLOADING}'
@@ -26,7 +31,9 @@ SELECT coalesce(extract(epoch FROM now() - min(upload_requested_at)), 0) FROM da
 
 MEASUREMENTS = (
     Measurement("sluice_datasets", "Data sets open, on their way out, and being deleted.", rows_of(UNDER_WAY), ("state",)),
-    Measurement("sluice_datasets_halted", "Data sets whose upload or deletion waits for a person.", rows_of(HALTED), ("state",)),
+    Measurement(
+        "sluice_datasets_halted", "Data sets whose upload, deletion or sweeping waits for a person.", rows_of(HALTED), ("state",)
+    ),
     Measurement(
         "sluice_datasets_failing", "Data sets whose upload or deletion failed and is tried again.", rows_of(FAILING), ("state",)
     ),

@@ -19,7 +19,7 @@ Counters are each instance's own: add them up.
 What to do when one of them is not as it should be: [Operate](../how-to/operate.md).
 """
 
-KINDS = {Counter: "counter", Gauge: "gauge", Histogram: "histogram"}
+KINDS: dict[Any, str] = {Counter: "counter", Gauge: "gauge", Histogram: "histogram"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import typer
 
-from sluice.cli import benchmarks, chains, datasets, pilots, run, serve, setup, storages, tasks, templates, up
+from sluice.cli import benchmarks, chains, datasets, pilots, queues, run, serve, setup, storages, tasks, templates, up
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +22,7 @@ app.add_typer(storages.app, name="storage")
 app.add_typer(chains.app, name="chain")
 app.add_typer(tasks.app, name="task")
 app.add_typer(pilots.app, name="pilot")
+app.add_typer(queues.app, name="queue")
 app.add_typer(benchmarks.app, name="bench")
 
 

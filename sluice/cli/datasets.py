@@ -105,6 +105,13 @@ def delete(
     answer(found, f"{found.name}: {found.state.value}", as_json=as_json)
 
 
+@app.command("resume")
+def resume(dataset: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Try an upload or a deletion again that stopped and waits for a person."""
+    found = ask(url, home, lambda c: c.dms.resume_dataset(dataset))
+    answer(found, f"{found.name}: {found.state.value}", as_json=as_json)
+
+
 def _row(dataset: Dataset) -> tuple[object, ...]:
     size, registered = human_bytes(dataset.bytes), f"{dataset.timestamp:%F %T}"
     return (dataset.uid, dataset.name, dataset.type.value, dataset.state.value, dataset.count_files, size, registered)

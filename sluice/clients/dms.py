@@ -124,6 +124,10 @@ class DmsClient(ServiceClient):
         """Raises ``NotFound``; ``Conflict`` for an output unless ``force``."""
         return await self.call("DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force})
 
+    async def resume_dataset(self, uid: UUID) -> Dataset:
+        """Tries an upload or a deletion again that was halted. Raises ``NotFound``."""
+        return await self.call("POST", f"{_API}/datasets/{uid}/resume", answer=Dataset)
+
     async def register_storage(self, new: NewStorage) -> Storage:
         """Raises ``Conflict`` where its name or URL is registered differently."""
         return await self.call("POST", f"{_API}/storages", body=new, answer=Storage)

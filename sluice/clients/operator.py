@@ -20,6 +20,7 @@ from sluice.contracts.datasets import (
     Storage,
 )  # fmt: skip
 from sluice.contracts.pilots import PilotList
+from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.states import ChainState, JobState, StepState
 from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus
 from sluice.contracts.templates import CheckedTemplate, CheckTemplate, NewTemplate, Template, TemplateList
@@ -120,6 +121,22 @@ class OperatorClient(ServiceClient):
 
     async def drain_pilot(self, uid: UUID) -> None:
         await self.call("POST", f"{_API}/pilots/{uid}/drain")
+
+    async def queues(self) -> QueueList:
+        """What waits between services, and what is dead."""
+        return await self.call("GET", f"{_API}/queues", answer=QueueList)
+
+    async def dead_messages(self, queue: str, *, limit: int | None = None) -> DeadMessages:
+        """The oldest, with their reasons. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/queues/{quote(queue)}/dead", answer=DeadMessages, params={"limit": limit})
+
+    async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
+        """Raises ``NotFound``: the queue, or every message that is named."""
+        return await self.call("POST", f"{_API}/queues/{quote(queue)}/requeue", body=choice, answer=MessagesMoved)
+
+    async def drop(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
+        """As ``requeue``; for good."""
+        return await self.call("POST", f"{_API}/queues/{quote(queue)}/drop", body=choice, answer=MessagesMoved)
 
     async def register_dataset(self, dataset: NewDataset) -> Dataset:
         """A repeated registration gives the first."""

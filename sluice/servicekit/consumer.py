@@ -21,6 +21,9 @@ from sluice.servicekit.transport.base import Delivery, Transport
 
 log = structlog.get_logger(__name__)
 
+#: What is wrong with a message is said of so many of its places.
+MOST_FAULTS = 5
+
 Handler = Callable[[Transaction, Any], Awaitable[None]]
 
 
@@ -142,27 +145,42 @@ class QueueConsumer(_Consumer):
     async def _parse(self, delivery: Delivery) -> _Parsed | None:
         try:
             event = CloudEvent.model_validate_json(delivery.body)
-            if event.type not in self._handlers:
-                raise Unprocessable(f"queue {self.queue} does not take messages of type {event.type!r}")
+        except pydantic.ValidationError as error:
+            await self._reject(delivery, _said("not a message as the services send them", error))
+            return None
+        if event.type not in self._handlers:
+            known = ", ".join(sorted(self._handlers))
+            await self._reject(delivery, f"queue {self.queue} takes no messages of type {event.type!r}, only {known}")
+            return None
+        try:
             data = PAYLOADS[event.type].model_validate(event.data)
-        except (pydantic.ValidationError, Unprocessable) as error:
-            self._metrics.messages.labels(self.queue, "rejected").inc()
-            log.error("consumer.rejected", queue=self.queue, message=delivery.message_id, reason=str(error))
-            await delivery.reject(str(error))
+        except pydantic.ValidationError as error:
+            await self._reject(delivery, _said(f"its data are no {PAYLOADS[event.type].__name__}", error))
             return None
         return _Parsed(delivery, event, data)
+
+    async def _reject(self, delivery: Delivery, reason: str) -> None:
+        self._metrics.messages.labels(self.queue, "rejected").inc()
+        log.error("consumer.rejected", queue=self.queue, message=delivery.message_id, reason=reason)
+        await delivery.reject(reason)
 
     async def _refuse(self, parsed: _Parsed, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}"
         with log_ids(message=parsed.event.id):
             if isinstance(error, Unprocessable):
-                self._metrics.messages.labels(self.queue, "rejected").inc()
-                log.error("consumer.rejected", queue=self.queue, reason=reason)
-                await parsed.delivery.reject(reason)
+                await self._reject(parsed.delivery, error.detail)
             else:
                 self._metrics.messages.labels(self.queue, "retried").inc()
                 log.error("consumer.retry", queue=self.queue, reason=reason, exc_info=error)
                 await parsed.delivery.retry(reason)
+
+
+def _said(what: str, error: pydantic.ValidationError) -> str:
+    """``what``, and what is wrong where: not the message itself, which is kept beside the reason."""
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    places = [f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {fault['msg']}" for fault in faults[:MOST_FAULTS]]
+    more = len(faults) - len(places)
+    return f"{what}: {'; '.join(places)}" + (f"; and {more} more" if more else "")
 
 
 class WakeConsumer(_Consumer):

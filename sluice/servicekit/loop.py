@@ -26,6 +26,7 @@ class Loop:
         self._tick = tick
         self._period = period
         self._metrics = metrics
+        metrics.loop_failures.labels(name)  # from 0 on: what begins with 1 is no increase to Prometheus
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None

@@ -5,22 +5,36 @@ What was sent stays for a while: a broker that lost what it held, or databases t
 applied, get it once more (``SEND_AGAIN``).
 """
 
+import time
+from collections.abc import Sequence, Set
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
+import structlog
+
+from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.database import Database
 from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.transport.base import Message, Transport
+from sluice.servicekit.transport.base import Message, Transport, TransportUnavailable
+
+if TYPE_CHECKING:
+    import asyncpg
+
+log = structlog.get_logger(__name__)
 
 #: Messages sent in one go, and how long a relay that died may keep them from the others.
 BATCH = 200
 CLAIM = timedelta(seconds=30)
+#: Seconds until a destination that refused is tried again.
+REFUSED_PAUSE = 1.0
 
 CLAIM_OUTBOX = """
--- Takes the oldest messages nobody is sending; several relays share the work.
+-- Takes the oldest messages nobody is sending, those for $3 excepted; several relays share the work.
 UPDATE outbox SET claimed_until = now() + $2
 WHERE id IN (
-    SELECT id FROM outbox WHERE sent_at IS NULL AND (claimed_until IS NULL OR claimed_until < now())
+    SELECT id FROM outbox
+    WHERE sent_at IS NULL AND (claimed_until IS NULL OR claimed_until < now()) AND destination <> ALL($3::text[])
     ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED
 )
 RETURNING id, message_id, destination, body
@@ -56,6 +70,7 @@ class OutboxRelay:
         self._metrics = metrics
         self._keep = keep
         self._settle = MARK_SENT if keep else DELETE_OUTBOX
+        self._refused: dict[str, float] = {}
         self._loop = Loop("outbox", self._relay, period=period, metrics=metrics)
         self._prune = Loop("messages.prune", self._forget, period=PRUNE_PERIOD, metrics=metrics)
 
@@ -70,24 +85,44 @@ class OutboxRelay:
         await self._loop.stop()
 
     async def _relay(self) -> bool:
+        resting = [destination for destination, until in self._refused.items() if until > time.monotonic()]
         async with self._database.connection() as connection:
-            rows = await connection.fetch(CLAIM_OUTBOX, BATCH, CLAIM)
-        if not rows:
-            self._metrics.outbox_waiting.set(0)
-            return False
+            rows = await connection.fetch(CLAIM_OUTBOX, BATCH, CLAIM, resting)
+            if not rows:
+                self._metrics.outbox_waiting.set(await connection.fetchval(COUNT_OUTBOX) if resting else 0)
+                return False
         rows.sort(key=lambda row: int(row["id"]))
-        ids = [row["id"] for row in rows]
         try:
             await self._transport.send([Message(row["message_id"], row["destination"], row["body"]) for row in rows])
+        except TransportUnavailable as error:
+            await self._note(rows, error.stored)
+            if not error.refused:
+                raise NotAvailable(error.what) from error
+            self._rest(error)
+            return True
         except BaseException:
-            async with self._database.connection() as connection:
-                await connection.execute(RELEASE_OUTBOX, ids)
-                self._metrics.outbox_waiting.set(await connection.fetchval(COUNT_OUTBOX))
+            await self._note(rows, frozenset())
             raise
-        async with self._database.connection() as connection:
-            await connection.execute(self._settle, ids)
-        self._metrics.sent.inc(len(rows))
+        await self._note(rows, {row["message_id"] for row in rows})
+        for destination in {row["destination"] for row in rows}:
+            self._refused.pop(destination, None)
         return True
+
+    async def _note(self, rows: Sequence["asyncpg.Record"], stored: Set[str]) -> None:
+        """Settles what is stored and releases the rest."""
+        done = [row["id"] for row in rows if row["message_id"] in stored]
+        left = [row["id"] for row in rows if row["message_id"] not in stored]
+        async with self._database.connection() as connection:
+            await connection.execute(self._settle, done)
+            if left:
+                await connection.execute(RELEASE_OUTBOX, left)
+                self._metrics.outbox_waiting.set(await connection.fetchval(COUNT_OUTBOX))
+        self._metrics.sent.inc(len(done))
+
+    def _rest(self, error: TransportUnavailable) -> None:
+        if new := error.refused - self._refused.keys():
+            log.warning("outbox.refused", destinations=sorted(new), reason=error.what)
+        self._refused |= dict.fromkeys(error.refused, time.monotonic() + REFUSED_PAUSE)
 
     async def _forget(self) -> bool:
         async with self._database.connection() as connection:

@@ -55,7 +55,8 @@ class ServiceSettings(LayeredSettings):
     log_level: str = "INFO"
     #: Whether it declares queues at the broker itself; if not, it waits until `sluice setup broker` has.
     declare_queues: bool = True
-    #: Seconds that messages stay in the database after they were sent: were the broker lost, `sluice setup resend` sends them again.
+    #: Seconds that messages stay in the database after they were sent:
+    #: were the broker lost, `sluice setup resend` sends them again.
     keep_sent: float = Field(default=3600.0, ge=0)
     #: Where it finds the other services.
     addresses: Addresses = Field(default_factory=Addresses)

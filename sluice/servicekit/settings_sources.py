@@ -9,10 +9,11 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pydantic
 from dotenv.parser import parse_stream
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 #: Environment variables that say where the other places are.
@@ -54,9 +55,10 @@ class LayeredSettings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        *others: Any,
+        **named: Any,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """In place of pydantic's own places for files (the others)."""
         prefix = env_settings.env_prefix if isinstance(env_settings, EnvSettingsSource) else ""
         return init_settings, *cls._sources(settings_cls, prefix)
 
@@ -81,7 +83,7 @@ def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> Setti
     try:
         return owner(_env_prefix=own)
     except pydantic.ValidationError as error:
-        raise WrongSettings([_sentence(owner, own, one["type"], one["loc"], one["msg"]) for one in error.errors()]) from None
+        raise WrongSettings([_sentence(owner, own, one) for one in error.errors()]) from None
     except SettingsError as error:
         what = str(error).split(" from source")[0]
         raise WrongSettings([f"{own}…: {what}: it is not JSON ({error.__cause__})"]) from None
@@ -144,11 +146,12 @@ def _text(file: Path) -> str:
         raise WrongSettings([f"the secret {file} cannot be read: {error}"]) from None
 
 
-def _sentence(owner: type[LayeredSettings], prefix: str, kind: str, loc: tuple[int | str, ...], message: str) -> str:
+def _sentence(owner: type[LayeredSettings], prefix: str, error: ErrorDetails) -> str:
     """Values are not repeated: many of them hold passwords."""
-    field = "__".join(str(part) for part in loc)
+    field = "__".join(str(part) for part in error["loc"])
+    message = error["msg"].removeprefix("Value error, ")
     own = f"{prefix}{field}".upper()
-    if kind == "missing":
+    if error["type"] == "missing":
         folder = secrets_dir()
         return (
             f"{own} is not set: give it in the environment, as the file {own.lower()} in {folder} ({SECRETS_DIR}), "
@@ -159,5 +162,5 @@ def _sentence(owner: type[LayeredSettings], prefix: str, kind: str, loc: tuple[i
     for place in places():
         for name in names:
             if name.lower() in place.variables:
-                return f"{name} ({place.where}): {message.removeprefix('Value error, ')}"
-    return f"{own}: {message.removeprefix('Value error, ')}"
+                return f"{name} ({place.where}): {message}"
+    return f"{own}: {message}"

@@ -9,13 +9,22 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
-from sluice.servicekit.transport.base import Delivery, Message, Topology, Transport, TransportUnavailable
+from sluice.servicekit.transport.base import Delivery, Message, Queue, Topology, Transport, TransportUnavailable
 from sluice.servicekit.transport.open import open_transport
 from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
 
 # Seconds; generous, because it only ends a test that has failed, but below the lease, which must not be what saves a message.
 DEADLINE = 60.0
+
+TOPOLOGY = Topology.of(
+    Queue("work", delivery_limit=3),
+    Queue("once", delivery_limit=1),
+    Queue("audit", events=frozenset({"thing.made"})),
+    Queue("mail", events=frozenset({"thing.made", "thing.lost"})),
+    Queue("bell", events=frozenset({"thing.rung"}), wakes=True),
+    events=["nobody.listens"],
+)
 
 
 class Broker(Protocol):
@@ -133,3 +142,8 @@ async def send_stubbornly(transport: Transport, messages: Sequence[Message]) -> 
 
 def messages(*ids: str, to: str = "work") -> list[Message]:
     return [Message(id=one, destination=to, body=f'{{"id": "{one}"}}'.encode()) for one in ids]
+
+
+async def dead(transport: Transport, queue: str, count: int) -> bool:
+    """Whether so many letters of the queue are dead."""
+    return await transport.count_dead(queue) == count

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from unittest import mock
 
-import click
 import httpx
 import typer
+from typer._click.exceptions import UsageError
+from typer.core import TyperGroup
 
 from pilot.settings import PilotSettings
 from scripts.docs.services import app_of, settings_class
@@ -29,6 +30,13 @@ URL = re.compile(r"(\w+)://(?:[^@/]*@)?([\w.-]+):(\d+)")
 #: Ports of what is not made here.
 PORTS = {"postgres": 5432, "rabbitmq": 5672, "prometheus": 9090, "grafana": 3000}
 MANAGEMENT_PORT = 15672
+
+#: Service → the port on which its containers listen.
+CONTAINER_PORTS = {name.value: settings_class(package).model_fields["port"].default for name, package in PACKAGES.items()}
+
+
+def package_of(name: str) -> str:
+    return PACKAGES[ServiceName(name)]
 
 
 def findings(composition: Composition) -> Iterator[str]:
@@ -70,20 +78,19 @@ def _command(composition: Composition, name: str) -> Iterator[str]:
     elif program == "sluice":
         try:
             _resolve(arguments)
-        except click.ClickException as error:
+        except UsageError as error:
             yield f"{name}: {' '.join(arguments)}: {error.format_message()}"
     else:
         yield f"{name}: there is no program {program}"
 
 
-def _resolve(arguments: list[str]) -> click.Command:
-    """The command, its arguments parsed but nothing run. Raises ``click.ClickException``."""
-    command: click.Command = typer.main.get_command(app)
-    context = click.Context(command, info_name="sluice")
-    while isinstance(command, click.Group):
-        name, found, arguments = command.resolve_command(context, list(arguments))
-        assert found is not None
-        command, context = found, click.Context(found, info_name=name, parent=context)
+def _resolve(arguments: list[str]) -> Any:
+    """The command, its arguments parsed but nothing run. Raises ``UsageError``."""
+    command: Any = typer.main.get_command(app)
+    context = typer.Context(command, info_name="sluice")
+    while isinstance(command, TyperGroup):
+        name, command, arguments = command.resolve_command(context, list(arguments))
+        context = typer.Context(command, info_name=name, parent=context)
     command.make_context(command.name, list(arguments))
     return command
 
@@ -232,10 +239,7 @@ def _pilots(composition: Composition) -> Iterator[str]:
 
 def _addresses(composition: Composition) -> Iterator[str]:
     """Every URL, in environment and secrets, leads to a service and to the port on which it listens."""
-    ports = dict(PORTS)
-    for name in composition.served:
-        if name in set(ServiceName):
-            ports[name] = settings_class(PACKAGES[ServiceName(name)]).model_fields["port"].default
+    ports = PORTS | CONTAINER_PORTS
     texts = {f"{name}: {key}": value for name in composition.own for key, value in composition.environment(name).items()}
     texts |= {f"secret {name}": text for name, text in composition.secret_files.items()}
     for where, text in texts.items():

@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,20 +26,21 @@ class Reader:
 
     folder: Path
     home: Path
+    environment: Mapping[str, str]
 
     @classmethod
-    def at_a_desk(cls, place: Path) -> "Reader":
+    def at_a_desk(cls, place: Path, **environment: str) -> "Reader":
         folder = place / "sluice"
         folder.mkdir()
         for entry in ROOT.iterdir():
             if entry.name not in LEFT_OUT:
                 (folder / entry.name).symlink_to(entry)
-        return cls(folder, place / "home")
+        return cls(folder, place / "home", environment)
 
     def run(self, script: str, *, folder: Path | None = None) -> str:
         """What the commands print; a command that fails ends them, and the test with all that was printed."""
         environment = {key: value for key, value in os.environ.items() if key not in {"VIRTUAL_ENV", "SLUICE_URL"}}
-        environment |= {"SLUICE_HOME": str(self.home), "SLUICE_PORT": "0", "COLUMNS": "200"}
+        environment |= {"SLUICE_HOME": str(self.home), "SLUICE_PORT": "0", "COLUMNS": "200", **self.environment}
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             cwd=folder or self.folder,

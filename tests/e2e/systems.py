@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import quote
 
 import asyncpg
@@ -22,6 +23,22 @@ from sluice.embedded.home import Home, RunningSystem
 QUICK_LEASES = {"SLUICE_WMS_LEASE": "6", "SLUICE_WMS_HEARTBEAT": "1"}
 
 
+class System(Protocol):
+    """What scenarios need of a system, embedded or not; ``LiveSystem`` says what each of it does."""
+
+    @property
+    def url(self) -> str: ...
+    @property
+    def dms_url(self) -> str: ...
+    def pilots(self) -> list[psutil.Process]: ...
+    def kill_a_pilot(self, number: int) -> int: ...
+    def cut_connections(self) -> int: ...
+    def kill_database(self) -> None: ...
+    def kill(self) -> None: ...
+    def start_again(self) -> "System": ...
+    def storage_files(self, kind: str) -> list[Path]: ...
+
+
 @dataclass(slots=True)
 class LiveSystem:
     home: Path
@@ -32,6 +49,10 @@ class LiveSystem:
     @property
     def url(self) -> str:
         return self.running.url
+
+    @property
+    def dms_url(self) -> str:
+        return f"{self.url}/services/dms"
 
     def pilots(self) -> list[psutil.Process]:
         """The pilots' own processes (not the workers below them)."""

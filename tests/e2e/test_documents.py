@@ -10,10 +10,18 @@ import httpx
 import pytest
 
 from tests.e2e.documents import ROOT, Reader, commands
+from tests.e2e.stack_system import StackSystem
 
-pytestmark = pytest.mark.xdist_group("e2e-documents")
+ON_EMBEDDED = pytest.mark.xdist_group("e2e-documents")
+ON_STACK = pytest.mark.xdist_group("e2e-stack")
 
-HOW_TOS = sorted((ROOT / "docs/how-to").glob("*.md"))
+#: Their commands need a container engine; ``tests/deploy`` compares them with the code.
+CONTAINERS = {"run-in-production", "back-up-and-restore"}
+HOW_TOS = sorted(page for page in (ROOT / "docs/how-to").glob("*.md") if page.stem not in CONTAINERS)
+
+
+#: What is done with a system of one's own alone.
+OWN_SYSTEM = re.compile(r"^sluice (up|down|status)\b.*$", re.MULTILINE)
 
 
 @pytest.fixture
@@ -32,6 +40,14 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, 
     reader.in_the_environment("sluice down")
 
 
+@pytest.fixture
+def at_the_stack(tmp_path: Path, stack: StackSystem) -> Reader:
+    """A reader at a machine from which the stack is reached."""
+    stack.start_again()
+    return Reader.at_a_desk(tmp_path, SLUICE_URL=stack.url, SLUICE_DMS_URL=stack.dms_url)
+
+
+@ON_EMBEDDED
 def test_first_use_of_the_readme(reader: Reader) -> None:
     install, rest = commands(ROOT / "README.md").split("\n", 1)
     assert install == "make install"
@@ -54,17 +70,37 @@ def test_first_use_of_the_readme(reader: Reader) -> None:
     assert "stopped" in reader.in_the_environment(down)
 
 
+@ON_EMBEDDED
 def test_tutorial(reader: Reader) -> None:
-    printed = reader.in_the_environment(commands(ROOT / "docs/tutorial/README.md"))
+    follow_tutorial(reader, commands(ROOT / "docs/tutorial/README.md"))
+
+
+@ON_STACK
+def test_tutorial_on_the_stack(at_the_stack: Reader) -> None:
+    follow_tutorial(at_the_stack, OWN_SYSTEM.sub("", commands(ROOT / "docs/tutorial/README.md")))
+
+
+def follow_tutorial(reader: Reader, script: str) -> None:
+    printed = reader.in_the_environment(script)
     assert "2 steps: words (map), count (merge)" in printed
     assert "bad.txt" in printed, "the file that failed is named"
     assert (reader.folder / "choosy/out/counts.txt").read_text().split() == ["2", "a", "1", "line", "1", "with", "1", "word"]
 
 
+@ON_EMBEDDED
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
 def test_how_to(page: Path, running: tuple[Reader, str]) -> None:
     reader, url = running
-    script = commands(page)
+    follow_how_to(reader, commands(page), url)
+
+
+@ON_STACK
+@pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
+def test_how_to_on_the_stack(page: Path, at_the_stack: Reader, stack: StackSystem) -> None:
+    follow_how_to(at_the_stack, OWN_SYSTEM.sub("", commands(page)), stack.url)
+
+
+def follow_how_to(reader: Reader, script: str, url: str) -> None:
     assert script
     if "curl" in script and shutil.which("curl") is None:
         pytest.skip("the commands of this page need curl")

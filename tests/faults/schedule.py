@@ -137,7 +137,7 @@ def _targets(random: Random, kind: Kind) -> list[str]:
         case Kind.FILL:
             rounds = [["storage"]]
         case Kind.CLOCK:
-            rounds = [[f"clock/{name}" for name in REPLICAS]]
+            rounds = [[f"clock/{name}" for name in SERVICES]]
     return [target for one in rounds for target in random.sample(one, len(one))]
 
 

@@ -7,9 +7,10 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx
 
@@ -52,15 +53,21 @@ class RabbitServer:
     amqp_port: int
     management_port: int
     machinery: Machinery
+    #: Virtual hosts no longer in use. RabbitMQ 3.10 loses its supervisor of dead-lettering for good when queues are deleted
+    #: while they only just begin to work, and declares none of this kind any more ("internal error"): each is left for a while.
+    abandoned: list[str] = field(default_factory=list)
 
     def add_vhost(self, name: str) -> str:
         """Creates a virtual host and gives its ``amqp://…`` URL."""
-        self._manage("PUT", f"vhosts/{name}")
-        self._manage("PUT", f"permissions/{name}/guest", {"configure": ".*", "write": ".*", "read": ".*"})
+        self.manage("PUT", f"vhosts/{name}")
+        self.manage("PUT", f"permissions/{name}/guest", {"configure": ".*", "write": ".*", "read": ".*"})
         return f"amqp://guest:guest@127.0.0.1:{self.amqp_port}/{name}"
 
     def delete_vhost(self, name: str) -> None:
-        self._manage("DELETE", f"vhosts/{name}")
+        """Some time later: after two others were given up."""
+        self.abandoned.append(name)
+        if len(self.abandoned) > 2:
+            self.manage("DELETE", f"vhosts/{self.abandoned.pop(0)}")
 
     def close_connections(self, vhost: str) -> None:
         """Cuts every connection to one virtual host."""
@@ -68,6 +75,7 @@ class RabbitServer:
 
     def restart(self) -> None:
         """Ends the broker and starts it again; what is durable stays."""
+        self.abandoned.clear()  # their queues begin to work again now: they stay
         self.machinery.restart()
         self.wait_until_ready()
 
@@ -78,16 +86,18 @@ class RabbitServer:
         deadline = time.monotonic() + START_SECONDS
         while True:
             try:
-                self._manage("GET", f"health/checks/port-listener/{self.amqp_port}")
+                self.manage("GET", f"health/checks/port-listener/{self.amqp_port}")
                 return
             except httpx.HTTPError:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.1)
 
-    def _manage(self, method: str, path: str, body: dict[str, str] | None = None) -> None:
+    def manage(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """A request to the management API, as administrator; gives the JSON of the answer, None where there is none."""
         url = f"http://127.0.0.1:{self.management_port}/api/{path}"
-        httpx.request(method, url, json=body, auth=("guest", "guest"), timeout=30).raise_for_status()
+        answer = httpx.request(method, url, json=body, auth=("guest", "guest"), timeout=30).raise_for_status()
+        return answer.json() if answer.content else None
 
 
 @dataclass(slots=True)

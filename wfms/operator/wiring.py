@@ -9,11 +9,13 @@ from sluice.servicekit.http import Health
 from sluice.servicekit.links import Links
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.queues import QueueDesk
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 from wfms.operator.api.app import create_application
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.loops.measure_queues import queue_gauges
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.usecases.compile_text import Compiler
 
@@ -21,10 +23,11 @@ NAME = "wfms.operator"
 
 
 def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> Service:
-    """``transport`` is not used: this service neither sends nor receives messages."""
+    """This service neither sends nor receives messages; through ``transport`` people see the queues of the others."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
     others = {service: links.http(service) for service in ("dms", "wms", "wfms.chains")}
+    desk = QueueDesk(transport)
     dependencies = Dependencies(
         settings=settings,
         database=database,
@@ -32,6 +35,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
         chains=ChainsClient(others["wfms.chains"]),
         dms=DmsClient(others["dms"]),
         wms=WmsClient(others["wms"]),
+        queues=desk,
         others=others,
     )
     health = Health({"database": database.ping})
@@ -45,5 +49,6 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             database,
             bridge,
             Gauges(database, metrics, health=health.report),
+            queue_gauges(desk, metrics),
         ],
     )

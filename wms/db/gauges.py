@@ -10,11 +10,16 @@ from wms.db.statement import statement
 RECENT = timedelta(days=1)
 
 _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
+_LIVE = ", ".join(f"('{state}')" for state in TaskState if not state.final)
 #: Every job state is a column of ``tasks``, named as it.
 _COUNTS = ", ".join(f"('{state}', t.{state})" for state in JobState)
 _PRESENT = ", ".join(f"'{state}'" for state in (PilotState.ACTIVE, PilotState.DRAINING))
 
-LIVE_TASKS = f"SELECT state, count(*) FROM tasks WHERE state NOT IN ({_FINAL}) GROUP BY state"
+LIVE_TASKS = f"""
+-- Each state is named, with 0 where there is none.
+SELECT s.state, count(t.uid) FROM (VALUES {_LIVE}) AS s (state)
+LEFT JOIN tasks AS t ON t.state = s.state AND t.state NOT IN ({_FINAL}) GROUP BY s.state
+"""
 
 LIVE_JOBS = f"""
 -- By the counts that every task carries; each state is named, with 0 where there is none.

@@ -26,8 +26,6 @@ log = structlog.get_logger(__name__)
 # Seconds between two attempts to receive again after a loss: short at first, then doubling.
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
-#: Pauses, seconds, while a broker under load that has just made a virtual host or a queue answers "internal error".
-_SETTLING = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class RabbitTransport:
@@ -44,15 +42,7 @@ class RabbitTransport:
         self._stopping = asyncio.Event()
 
     async def start(self) -> None:
-        for pause in _SETTLING:
-            try:
-                return await self.ping()
-            except TransportUnavailable as error:
-                if "INTERNAL_ERROR" not in error.what:
-                    raise
-                await asyncio.sleep(pause)
         await self.ping()
-        return None
 
     async def stop(self) -> None:
         self._stopping.set()

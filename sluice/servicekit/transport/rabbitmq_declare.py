@@ -34,7 +34,7 @@ async def _declare_all(channel: AbstractChannel, layout: Layout) -> None:
     for queue in layout.queues:
         declared = await channel.declare_queue(queue.name, durable=True, arguments=dict(queue.arguments))
         for source in queue.sources:
-            await declared.bind(source)
+            await declared.bind(source, routing_key="")
 
 
 async def _look_for(kind: str, name: str, channel: AbstractChannel) -> None:

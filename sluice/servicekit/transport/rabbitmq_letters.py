@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
 
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
@@ -19,6 +20,31 @@ WINDOW = 500
 QUIET = 2.0
 
 
+@dataclass(slots=True)
+class Visit:
+    """``waiting``: the letters that were there at its beginning; ``removed``: those of them that are there no more."""
+
+    queue: Queue
+    channel: AbstractChannel
+    waiting: int
+    removed: int = 0
+
+    async def windows(self, most: int | None = None) -> AsyncGenerator[Sequence[AbstractIncomingMessage], None]:
+        """The letters in order; what is put back or dies meanwhile stands behind them and is not met again."""
+        left = self.waiting if most is None else min(self.waiting, most)
+        while left > 0:
+            window = await _window(self.channel, self.queue, min(left, WINDOW))
+            if not window:
+                return
+            left -= len(window)
+            yield window
+
+    async def remove(self, letters: Sequence[AbstractIncomingMessage]) -> None:
+        for letter in letters:
+            await answer(letter.ack())
+        self.removed += len(letters)
+
+
 class DeadLetters:
     """One visit at a time, so that none misses what another has in hand."""
 
@@ -27,59 +53,58 @@ class DeadLetters:
         self._visiting = asyncio.Lock()
 
     async def count(self, queue: Queue) -> int:
-        async with self._visit() as channel:
-            return await _waiting(channel, queue)
+        async with self._visiting:
+            channel = await self._link.channel()
+            try:
+                return await _waiting(channel, queue)
+            finally:
+                await asyncio.gather(channel.close(), return_exceptions=True)
 
     async def read(self, queue: Queue, limit: int) -> Sequence[DeadLetter]:
         letters: list[DeadLetter] = []
-        async with self._visit() as channel, aclosing(_windows(channel, queue, limit)) as windows:
+        async with self._visit(queue) as visit, aclosing(visit.windows(limit)) as windows:
             async for window in windows:
                 letters.extend(_letter(queue, message) for message in window)
         return letters
 
     async def requeue(self, queue: Queue, ids: Collection[str] | None) -> int:
         """Stored in the queue first and taken from the dead letters then: rather twice than never."""
-        moved = 0
-        async with self._visit() as channel, aclosing(_windows(channel, queue, None)) as windows:
+        async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:
                 chosen = _chosen(window, ids)
                 await self._link.publish([Post(queue.name, durable(id_of(one), one.body)) for one in chosen])
-                await _remove(chosen)
-                moved += len(chosen)
-        return moved
+                await visit.remove(chosen)
+        return visit.removed
 
     async def drop(self, queue: Queue, ids: Collection[str] | None) -> int:
-        dropped = 0
-        async with self._visit() as channel, aclosing(_windows(channel, queue, None)) as windows:
+        async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:
-                chosen = _chosen(window, ids)
-                await _remove(chosen)
-                dropped += len(chosen)
-        return dropped
+                await visit.remove(_chosen(window, ids))
+        return visit.removed
 
     @asynccontextmanager
-    async def _visit(self) -> AsyncGenerator[AbstractChannel, None]:
-        """A channel whose closing puts back what is still in hand."""
+    async def _visit(self, queue: Queue) -> AsyncGenerator[Visit, None]:
+        """Closing the channel puts back what is still in hand; the next visit finds it there."""
         async with self._visiting:
             channel = await self._link.channel()
             try:
-                yield channel
+                visit = Visit(queue, channel, await _waiting(channel, queue))
+                yield visit
             finally:
                 await asyncio.gather(channel.close(), return_exceptions=True)
+            await self._until_back(visit)
 
-
-async def _windows(
-    channel: AbstractChannel, queue: Queue, most: int | None
-) -> AsyncGenerator[Sequence[AbstractIncomingMessage], None]:
-    """The letters that are there now, in order; what is put back or dies meanwhile stands behind them and is not met again."""
-    left = await _waiting(channel, queue)
-    left = left if most is None else min(left, most)
-    while left > 0:
-        window = await _window(channel, queue, min(left, WINDOW))
-        if not window:
+    async def _until_back(self, visit: Visit) -> None:
+        """The broker puts back a moment after it has said that the channel is closed."""
+        channel = await self._link.channel()
+        try:
+            async with asyncio.timeout(QUIET):
+                while await _waiting(channel, visit.queue) < visit.waiting - visit.removed:  # noqa: ASYNC110 - in another process
+                    await asyncio.sleep(0.01)
+        except TimeoutError:  # somebody else has them in hand, or has removed them
             return
-        left -= len(window)
-        yield window
+        finally:
+            await asyncio.gather(channel.close(), return_exceptions=True)
 
 
 async def _window(channel: AbstractChannel, queue: Queue, size: int) -> Sequence[AbstractIncomingMessage]:
@@ -108,11 +133,6 @@ async def _waiting(channel: AbstractChannel, queue: Queue) -> int:
 
 def _chosen(window: Sequence[AbstractIncomingMessage], ids: Collection[str] | None) -> Sequence[AbstractIncomingMessage]:
     return window if ids is None else [message for message in window if id_of(message) in ids]
-
-
-async def _remove(letters: Sequence[AbstractIncomingMessage]) -> None:
-    for letter in letters:
-        await answer(letter.ack())
 
 
 def _letter(queue: Queue, message: AbstractIncomingMessage) -> DeadLetter:

@@ -1,5 +1,7 @@
 """`make demo`: two runs of detector frames, through the whole system at the same time, on this machine.
 
+With `--url` through a system that runs already: it has to have an input storage that this machine sees at the same path.
+
 Uses the commands a person has (`spd-daq`, the template, the REST interface); what it prints and writes
 comes from the system's answers and from the merged ROOT files, except the number of true events, which only the generator knows.
 """
@@ -29,8 +31,8 @@ from sluice.contracts.templates import NewTemplate, Template
 from sluice.embedded.home import Home
 from spd.daq import main as daq
 from spd.demo_report import print_report
-from spd.report import summarise
-from spd.truth import read_truth
+from spd.report import read_events, summarise
+from spd.truth import expected_events, read_truth
 
 PACK = Path(__file__).resolve().parent.parent
 PERIOD = "2026-A"
@@ -59,6 +61,8 @@ class CarriedRun:
     failures: Sequence[tuple[str, Job]]
     seconds: float
     outputs: Sequence[carry.Output] = field(default_factory=list)
+    exact: bool = False
+    """The events of the merged ROOT files are those that the generator knows, one for one, and in their order."""
 
     def merged(self) -> list[Path]:
         """The ROOT files, in order."""
@@ -71,6 +75,7 @@ class CarriedRun:
             "failed_frames": sorted(self._failed_frames()),
             "events_truth": self.events_truth,
             "events_kept": summarise(self.merged()).events_kept,
+            "events_exact": self.exact,
             "output_files": [
                 {"path": str(o.path), "sha256": o.file.checksum.removeprefix("sha256:"), "bytes": o.file.size}
                 for o in self.outputs
@@ -114,6 +119,7 @@ async def _carry_run(
     if chain.state is ChainState.FINISHED:
         run.outputs = await carry.bring_out(connection, chain, template, folder / "out" / f"run{plan.number}")
         carry.write_manifest(folder / "out" / f"run{plan.number}", run.outputs, chain=chain)
+        run.exact = read_events(run.merged()) == expected_events(folder / "truth" / f"run{plan.number}.json")
     return run
 
 
@@ -146,7 +152,7 @@ def _generate(folder: Path, frames: int) -> None:
 
 
 def _write_summary(folder: Path, runs: Sequence[CarriedRun], seconds: float) -> bool:
-    finished = all(run.chain.state is ChainState.FINISHED for run in runs)
+    finished = all(run.chain.state is ChainState.FINISHED and run.exact for run in runs)
     summary = {
         "status": "finished" if finished else "failed",
         "runs": [run.as_dict() for run in runs],
@@ -163,6 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--frames", type=int, default=60, help="frames of each run")
     parser.add_argument("--port", type=int, default=0, help="port of the web page; 0: any free one")
     parser.add_argument("--keep", action="store_true", help="leave the system up at the end")
+    parser.add_argument("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")
     arguments = parser.parse_args(argv)
     folder = arguments.home.resolve()
     system = Home(folder / "system")
@@ -172,7 +179,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
-        return _main(folder, system, arguments)
+        _generate(folder, arguments.frames)
+        return _in_running_system(folder, arguments.url) if arguments.url else _in_own_system(folder, system, arguments)
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
@@ -180,9 +188,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _main(folder: Path, system: Home, arguments: argparse.Namespace) -> int:
+def _in_running_system(folder: Path, url: str) -> int:
     started = time.monotonic()
-    _generate(folder, arguments.frames)
+    return _close(folder, asyncio.run(_demo(url.rstrip("/"), folder)), started)
+
+
+def _in_own_system(folder: Path, system: Home, arguments: argparse.Namespace) -> int:
+    started = time.monotonic()
     running = start_detached(system, ["--port", str(arguments.port)])
     out.print(f"Sluice is up at {running.url}")
     try:
@@ -190,11 +202,16 @@ def _main(folder: Path, system: Home, arguments: argparse.Namespace) -> int:
     finally:
         if not arguments.keep:
             stop(running)
+    code = _close(folder, runs, started)
+    if arguments.keep:
+        out.print(f"Sluice is still up: look at {running.url}, stop it with `sluice down --home {system.root}`")
+    return code
+
+
+def _close(folder: Path, runs: Sequence[CarriedRun], started: float) -> int:
     finished = _write_summary(folder, runs, time.monotonic() - started)
     print_report(runs)
     out.print(f"outputs in {folder / 'out'}, figures in {folder / 'summary.json'}")
-    if arguments.keep:
-        out.print(f"Sluice is still up: look at {running.url}, stop it with `sluice down --home {system.root}`")
     return 0 if finished else 1
 
 

@@ -33,6 +33,10 @@ def print_report(runs: Sequence[CarriedRun]) -> None:
         [_run_row(run) for run in runs if run.outputs],
         empty="no run has an output",
     )
+    for run in runs:
+        if run.outputs:
+            verdict = "exactly those" if run.exact else "NOT those"
+            out.print(f"run {run.plan.number}: the events kept are {verdict} that the generator knows, in their order")
 
 
 def _step_row(task: ChainTask) -> tuple[object, ...]:

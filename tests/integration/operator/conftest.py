@@ -12,6 +12,7 @@ from sluice.servicekit.lifecycle import running
 from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.service import Service
 from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.operator.neighbours import Neighbours
 from wfms.operator.settings import OperatorSettings
@@ -30,6 +31,7 @@ class Operator:
     neighbours: Neighbours
     links: ProcessLinks
     database_url: str
+    transport: Transport
 
 
 @pytest.fixture
@@ -42,8 +44,9 @@ async def operator(database_url: str) -> AsyncIterator[Operator]:
     neighbours, links = Neighbours(), ProcessLinks()
     links.apps.update(neighbours.apps)
     settings = OperatorSettings(database_url=database_url, broker_url=database_url, patience=30)
-    service = build(settings, links=links, transport=open_transport(database_url, sluice_topology()))
-    async with running(service, links):
+    transport = open_transport(database_url, sluice_topology())
+    service = build(settings, links=links, transport=transport)
+    async with running(transport, service, links):
         http = httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url="http://operator.test")
         async with http:
-            yield Operator(service, http, OperatorClient(http), neighbours, links, database_url)
+            yield Operator(service, http, OperatorClient(http), neighbours, links, database_url, transport)

@@ -112,6 +112,18 @@ async def test_every_service_starts_and_stops_as_a_process(start: Start, make_da
     assert await process.stop() == 0
 
 
+async def test_instances_that_start_together_make_the_database_once(start: Start, make_database: DatabaseFactory) -> None:
+    database, broker = await make_database(), await make_database()
+    processes = [start([*MODULE, "wfms.chains"], database_url=database, broker_url=broker) for _ in range(3)]
+    for process in processes:
+        await process.answers()
+        await process.is_ready()
+    assert [await process.stop() for process in processes] == [0, 0, 0]
+    logs = "".join(process.log.read_text() for process in processes)
+    assert logs.count('"database.made"') + logs.count('"database.migrated"') == 1
+    assert "Traceback" not in logs
+
+
 async def test_request_that_waits_for_work_is_answered_when_the_process_stops(
     start: Start, make_database: DatabaseFactory
 ) -> None:

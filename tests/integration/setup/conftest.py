@@ -1,15 +1,33 @@
 import asyncio
-from collections.abc import AsyncIterator
+import uuid
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from sluice.setup.logins import SERVICES, ServiceLogin
 from tests.servers.network_postgres import NetworkPostgres, make_network_postgres
+
+Logins = Callable[..., list[ServiceLogin]]
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[NetworkPostgres]:
+    """A running server with passwords; each test uses names of its own."""
+    server = make_network_postgres()
+    asyncio.run(server.start())
+    yield server
+    asyncio.run(server.remove())
 
 
 @pytest.fixture
-async def postgres() -> AsyncIterator[NetworkPostgres]:
-    """A running server with passwords."""
-    server = await asyncio.to_thread(make_network_postgres)
-    await server.start()
-    yield server
-    await server.remove()
+def logins() -> Logins:
+    """Gives a login for each service, with names that need quoting; ``words``: part of all passwords."""
+    tag = uuid.uuid4().hex[:6]
+
+    def make(words: str = "p'a\"ss:word") -> list[ServiceLogin]:
+        return [
+            ServiceLogin(service, f"{service} {tag}", f"{words} of {service}", f"{service} data {tag}", f"SETTING_OF_{service}")
+            for service in SERVICES
+        ]
+
+    return make

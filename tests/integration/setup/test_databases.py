@@ -1,6 +1,7 @@
 """`sluice setup databases`: each service has a login and a database of its own, and no way into another's."""
 
 import asyncio
+from urllib.parse import quote
 
 import asyncpg
 import pytest
@@ -11,15 +12,9 @@ from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.servicekit.migrate import Migrator
 from sluice.setup.databases import set_up_databases
 from sluice.setup.logins import SERVICES, ServiceLogin
+from tests.integration.setup.conftest import Logins
 from tests.servers.network_postgres import NetworkPostgres
 from tests.servers.rabbitmq import free_ports
-
-
-def logins(password: str = "p'a\"ss:word") -> list[ServiceLogin]:
-    return [
-        ServiceLogin(service, f"{service} login", f"{password} of {service}", f"{service} database", f"SETTING_OF_{service}")
-        for service in SERVICES
-    ]
 
 
 async def connect(server: NetworkPostgres, login: ServiceLogin, database: str) -> "asyncpg.Connection[asyncpg.Record]":
@@ -34,7 +29,7 @@ async def value(server: NetworkPostgres, login: ServiceLogin, statement: str) ->
         await connection.close()
 
 
-async def test_each_login_works_on_its_own_database_and_on_no_other(postgres: NetworkPostgres) -> None:
+async def test_each_login_works_on_its_own_database_and_on_no_other(postgres: NetworkPostgres, logins: Logins) -> None:
     await set_up_databases(postgres.admin_url, logins())
     for login in logins():
         await value(postgres, login, "CREATE TABLE own AS SELECT 42 AS n")
@@ -49,14 +44,14 @@ async def test_each_login_works_on_its_own_database_and_on_no_other(postgres: Ne
             await value(postgres, login, "CREATE DATABASE mine")
 
 
-async def test_repetition_changes_nothing(postgres: NetworkPostgres) -> None:
+async def test_repetition_changes_nothing(postgres: NetworkPostgres, logins: Logins) -> None:
     assert len(await set_up_databases(postgres.admin_url, logins())) == 2 * len(SERVICES)
     before = await _authentication(postgres)
     assert await set_up_databases(postgres.admin_url, logins()) == []
     assert await _authentication(postgres) == before
 
 
-async def test_new_password_of_the_settings_is_taken_over(postgres: NetworkPostgres) -> None:
+async def test_new_password_of_the_settings_is_taken_over(postgres: NetworkPostgres, logins: Logins) -> None:
     await set_up_databases(postgres.admin_url, logins())
     old, new = logins()[0], logins("another")[0]
     changes = await set_up_databases(postgres.admin_url, [new, *logins()[1:]])
@@ -66,7 +61,7 @@ async def test_new_password_of_the_settings_is_taken_over(postgres: NetworkPostg
         await connect(postgres, old, old.place)
 
 
-async def test_database_that_another_login_filled_is_taken_over(postgres: NetworkPostgres) -> None:
+async def test_database_that_another_login_filled_is_taken_over(postgres: NetworkPostgres, logins: Logins) -> None:
     """Before there were logins, the administrator's own served all."""
     (login,) = (login for login in logins() if login.service == "dms")
     await postgres.execute(f'CREATE DATABASE "{login.place}"', f'GRANT CONNECT ON DATABASE "{login.place}" TO PUBLIC')
@@ -84,7 +79,7 @@ async def test_database_that_another_login_filled_is_taken_over(postgres: Networ
     assert await set_up_databases(postgres.admin_url, logins()) == []
 
 
-async def test_tables_of_a_login_that_is_there_stay_its_own(postgres: NetworkPostgres) -> None:
+async def test_tables_of_a_login_that_is_there_stay_its_own(postgres: NetworkPostgres, logins: Logins) -> None:
     login = logins()[0]
     await postgres.execute(
         f"CREATE ROLE \"{login.user}\" LOGIN CREATEDB PASSWORD 'before'",
@@ -98,7 +93,7 @@ async def test_tables_of_a_login_that_is_there_stay_its_own(postgres: NetworkPos
     assert await value(postgres, login, "SELECT n FROM kept") == 7
 
 
-async def test_right_given_to_another_service_is_taken_back(postgres: NetworkPostgres) -> None:
+async def test_right_given_to_another_service_is_taken_back(postgres: NetworkPostgres, logins: Logins) -> None:
     await set_up_databases(postgres.admin_url, logins())
     mine, other = logins()[:2]
     await postgres.execute(f'GRANT CONNECT ON DATABASE "{mine.place}" TO "{other.user}"', "CREATE ROLE watching")
@@ -108,18 +103,18 @@ async def test_right_given_to_another_service_is_taken_back(postgres: NetworkPos
         await connect(postgres, other, mine.place)
 
 
-async def test_what_belongs_to_somebody_else_is_refused(postgres: NetworkPostgres) -> None:
+async def test_what_belongs_to_somebody_else_is_refused(postgres: NetworkPostgres, logins: Logins) -> None:
     superuser = ServiceLogin("dms", "postgres", "x", "dms", "SLUICE_DMS_DATABASE_URL")
     with pytest.raises(Conflict, match="SLUICE_DMS_DATABASE_URL: postgres is a superuser"):
         await set_up_databases(postgres.admin_url, [superuser])
     await set_up_databases(postgres.admin_url, logins())
     mine, other = logins()[:2]
     wrong = ServiceLogin(mine.service, mine.user, mine.password, other.place, "SLUICE_X")
-    with pytest.raises(Conflict, match="SLUICE_X: the database .* another service's login"):
+    with pytest.raises(Conflict, match=r"SLUICE_X: the database .* another service's login"):
         await set_up_databases(postgres.admin_url, [wrong, other])
+    own = postgres.url(quote(mine.user), quote(mine.password), quote(mine.place))
     with pytest.raises(Conflict, match="no superuser"):
-        user, password = mine.user.replace(" ", "%20"), mine.password.replace(" ", "%20").replace('"', "%22").replace(":", "%3A")
-        await set_up_databases(postgres.url(user, password, mine.place.replace(" ", "%20")), logins())
+        await set_up_databases(own, logins())
     (nowhere,) = free_ports(1)
     with pytest.raises(NotAvailable, match="does not let the administrator in"):
         await set_up_databases(f"postgresql://postgres:x@127.0.0.1:{nowhere}/postgres", logins())

@@ -44,6 +44,18 @@ async def test_signal_given_before_the_wait_is_not_missed() -> None:
         await signal.wait(signal.version, seconds=3600.0)
 
 
+async def test_nobody_waits_any_more_when_the_process_stops(stage: Stage) -> None:
+    patient = Workload(stage.database, terms=replace(stage.workload.terms, poll=3600.0))
+    waiter = Stage(patient, tasks=stage.tasks)
+    pilot = await stage.add_pilot()
+    asked = asyncio.create_task(waiter.lease(pilot, wait=60.0))
+    while await _waiting(asked):
+        patient.signal.close()
+    assert await asked == []
+    async with asyncio.timeout(20):
+        assert await waiter.lease(pilot, wait=60.0) == [], "one that comes later neither"
+
+
 async def test_waiting_task_rises_and_a_step_is_taken_once(stage: Stage, second: Stage) -> None:
     task = await stage.add_task(make_task(rank=2), jobs=1)
     await stage.execute("UPDATE tasks SET created_at = now() - interval '1 hour', ranked_at = now() - interval '1 hour'")

@@ -9,6 +9,7 @@ from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
+from sluice.servicekit.queues import QueueDesk
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.usecases.compile_text import Compiler
 
@@ -23,4 +24,5 @@ class Dependencies:
     chains: ChainsClient
     dms: DmsClient
     wms: WmsClient
+    queues: QueueDesk
     others: Mapping[str, httpx.AsyncClient]

@@ -9,13 +9,14 @@ from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages import csrf
 from wfms.operator.api.pages.chains import ChainPages
 from wfms.operator.api.pages.overview import OverviewPages
+from wfms.operator.api.pages.queues import QueuePages
 from wfms.operator.api.pages.tasks import TaskPages
 from wfms.operator.api.pages.templates import TemplatePages
 
 
 def pages_blueprint(dependencies: Dependencies, bridge: Bridge) -> Blueprint:
     pages = Blueprint("pages", __name__, static_folder="static", static_url_path="/static", template_folder="html")
-    for part in (OverviewPages, TemplatePages, ChainPages, TaskPages):
+    for part in (OverviewPages, TemplatePages, ChainPages, TaskPages, QueuePages):
         part(dependencies, bridge).add_to(pages)
     pages.before_request(_check_form)
     pages.after_request(_cache_static)

@@ -3,6 +3,7 @@
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.chains import ChainRoutes
 from wfms.operator.api.rest.passed_on import passed_on_routes
+from wfms.operator.api.rest.queues import QueueRoutes
 from wfms.operator.api.rest.route import Route
 from wfms.operator.api.rest.tasks import TaskRoutes
 from wfms.operator.api.rest.templates import TemplateRoutes
@@ -13,5 +14,6 @@ def all_routes(dependencies: Dependencies) -> list[Route]:
         *TemplateRoutes(dependencies).routes(),
         *ChainRoutes(dependencies).routes(),
         *TaskRoutes(dependencies).routes(),
+        *QueueRoutes(dependencies).routes(),
         *passed_on_routes(dependencies.others),
     ]

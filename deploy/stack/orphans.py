@@ -1,0 +1,94 @@
+"""Processes below this one: started by it, or left behind by one that it started, as in the container of that one."""
+
+import asyncio
+import ctypes
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Children:
+    """Whoever loses its parent below this process becomes its child. A container would have ended it; ``end_orphans`` does."""
+
+    def __init__(self) -> None:
+        self._own: dict[int, asyncio.subprocess.Process] = {}
+        self._starting = 0
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    async def start(
+        self, command: Sequence[str], *, environment: Mapping[str, str], folder: Path, log: Path
+    ) -> asyncio.subprocess.Process:
+        """In a process group of its own, its output in ``log``; it dies with this process. Raises ``OSError``."""
+        self._starting += 1
+        try:
+            with log.open("ab") as output:
+                process = await asyncio.create_subprocess_exec(
+                    *_dies_with_us(command),
+                    env=environment,
+                    cwd=folder,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                )
+            self._own[process.pid] = process
+            return process
+        finally:
+            self._starting -= 1
+
+    async def run(self, command: Sequence[str], *, environment: Mapping[str, str], folder: Path, log: Path, limit: float) -> int:
+        """Exit status of a short command; 124 when it is killed after ``limit`` seconds."""
+        process = await self.start(command, environment=environment, folder=folder, log=log)
+        try:
+            async with asyncio.timeout(limit):
+                return await process.wait()
+        except TimeoutError:
+            return 124
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+
+    def end_orphans(self) -> None:
+        """Kills every child that was not started here, with all below it, and clears away those that have ended."""
+        if self._starting:
+            return
+        self._own = {pid: process for pid, process in self._own.items() if process.returncode is None}
+        for child in psutil.Process().children():
+            if child.pid in self._own:
+                continue
+            with suppress(psutil.NoSuchProcess):
+                for below in child.children(recursive=True):
+                    below.kill()
+                child.kill()
+            with suppress(ChildProcessError):
+                os.waitpid(child.pid, os.WNOHANG)
+
+    async def keep_tidy(self) -> None:
+        """Every second."""
+        while True:
+            self.end_orphans()
+            await asyncio.sleep(1)
+
+    async def end_all(self) -> None:
+        """Whatever is left, by its id."""
+        while left := psutil.Process().children(recursive=True):
+            for process in left:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+            self.end_orphans()
+            await asyncio.sleep(0.02)
+
+
+def _dies_with_us(command: Sequence[str]) -> list[str]:
+    """Also when this process is killed and cannot end it."""
+    if command[0] == "setpriv":
+        return ["setpriv", "--pdeathsig=KILL", *command[1:]]
+    return ["setpriv", "--pdeathsig=KILL", "--", *command]

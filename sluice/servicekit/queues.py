@@ -1,0 +1,92 @@
+"""Queues as people see them: what waits, what is dead and why, and what becomes of it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import structlog
+
+from sluice.contracts.messages import CONSUMER
+from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.contracts.queues import ChooseMessages, DeadMessage, DeadMessages, MessagesMoved, QueueList, QueueStatus
+from sluice.servicekit.transport.base import DeadLetter, Transport, TransportUnavailable
+
+log = structlog.get_logger(__name__)
+
+#: Bytes of a body that are shown.
+_SHOWN = 4000
+
+
+class QueueUnknown(NotFound):
+    def __init__(self, queue: str) -> None:
+        super().__init__(f"there is no queue {queue!r}; there are {', '.join(CONSUMER)}", queue=queue)
+
+
+class MessagesUnknown(NotFound):
+    """None of the messages asked for is among the dead ones."""
+
+    def __init__(self, queue: str, ids: Sequence[str]) -> None:
+        which = f"message {ids[0]!r}" if len(ids) == 1 else f"any of these {len(ids)} messages"
+        super().__init__(f"queue {queue} has no dead letter of {which}: it was requeued or dropped, or never died", queue=queue)
+
+
+class QueueDesk:
+    """Every method raises ``NotAvailable`` while the broker is out of reach, and ``QueueUnknown``."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def queues(self) -> QueueList:
+        with _plainly():
+            return QueueList(queues=[await self._status(name) for name in CONSUMER])
+
+    async def dead(self, queue: str, *, limit: int) -> DeadMessages:
+        with _plainly():
+            count = await self._transport.count_dead(_known(queue))
+            letters = await self._transport.dead_letters(queue, limit=limit) if count else []
+        return DeadMessages(queue=queue, dead=count, messages=[_shown(letter) for letter in letters])
+
+    async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
+        """Raises ``MessagesUnknown`` where messages are named and none of them is there."""
+        with _plainly():
+            moved = await self._transport.requeue(_known(queue), _ids(choice))
+        return await self._moved("queue.requeued", queue, choice, moved)
+
+    async def drop(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
+        """As ``requeue``; what is dropped is gone for good."""
+        with _plainly():
+            moved = await self._transport.drop(_known(queue), _ids(choice))
+        return await self._moved("queue.dropped", queue, choice, moved)
+
+    async def _moved(self, event: str, queue: str, choice: ChooseMessages, moved: int) -> MessagesMoved:
+        log.warning(event, queue=queue, messages=moved, ids=choice.ids)
+        if choice.ids and choice.ids != "all" and not moved:
+            raise MessagesUnknown(queue, choice.ids)
+        with _plainly():
+            return MessagesMoved(queue=queue, moved=moved, dead=await self._transport.count_dead(queue))
+
+    async def _status(self, name: str) -> QueueStatus:
+        waiting, dead = await self._transport.depth(name), await self._transport.count_dead(name)
+        return QueueStatus(name=name, consumer=CONSUMER[name], waiting=waiting, dead=dead)
+
+
+@contextmanager
+def _plainly() -> Iterator[None]:
+    try:
+        yield
+    except TransportUnavailable as error:
+        raise NotAvailable(f"the message broker does not answer now: {error.what}; try again") from error
+
+
+def _known(queue: str) -> str:
+    if queue not in CONSUMER:
+        raise QueueUnknown(queue)
+    return queue
+
+
+def _ids(choice: ChooseMessages) -> set[str] | None:
+    return None if choice.ids == "all" else set(choice.ids)
+
+
+def _shown(letter: DeadLetter) -> DeadMessage:
+    text = letter.body[:_SHOWN].decode("utf-8", "replace") + ("…" if len(letter.body) > _SHOWN else "")
+    return DeadMessage(id=letter.id, reason=letter.reason, died_at=letter.died_at, body=text, size=len(letter.body))

@@ -1,0 +1,21 @@
+"""Both brokers, for every test of the suite."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from sluice.servicekit.transport.base import Transport
+from tests.conformance.transport_kit import TOPOLOGY, Broker, PostgresBroker, RabbitBroker, started
+
+
+@pytest.fixture(params=["postgres", "rabbitmq"])
+def broker(request: pytest.FixtureRequest) -> Broker:
+    if request.param == "postgres":
+        return PostgresBroker(request.getfixturevalue("database_url"), request.getfixturevalue("postgres_server"))
+    return RabbitBroker(request.getfixturevalue("rabbitmq_url"), request.getfixturevalue("rabbitmq_server"))
+
+
+@pytest.fixture
+async def transport(broker: Broker) -> AsyncIterator[Transport]:
+    async with started(broker.url, TOPOLOGY) as one:
+        yield one

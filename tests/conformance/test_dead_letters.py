@@ -1,0 +1,152 @@
+"""What people may rely on who look at dead letters, put them back or drop them; on PostgreSQL and on RabbitMQ."""
+
+import asyncio
+
+from sluice.servicekit.transport.base import Transport, TransportUnavailable
+from tests.conformance.transport_kit import DEADLINE, Broker, dead, messages, receiving, until
+
+
+async def test_a_message_to_wake_reaches_its_queue(transport: Transport) -> None:
+    await transport.send(messages("ring", to="thing.rung"))
+    async with receiving(transport, "bell") as bell:
+        await (await bell.next()).reject("out of tune")
+    assert await transport.count_dead("bell") == 1
+
+
+async def test_any_reason_can_be_kept(transport: Transport) -> None:
+    await transport.send(messages("long", "odd"))
+    async with receiving(transport) as receiver:
+        for delivery, reason in zip(await receiver.take(2), ["x" * 1_000_000, "no\x00thing \x1b[31m red\nnew line"], strict=True):
+            await delivery.retry(reason)
+            again = await receiver.next()
+            assert (again.message_id, again.attempt) == (delivery.message_id, 2)
+            await again.reject(reason)
+    long, odd = await transport.dead_letters("work", limit=2)
+    assert long.reason == "x" * 1999 + "…"
+    assert odd.reason == "no\N{REPLACEMENT CHARACTER}thing \N{REPLACEMENT CHARACTER}[31m red\nnew line"
+
+
+async def test_a_requeued_letter_comes_as_if_sent_anew(transport: Transport) -> None:
+    await transport.send(messages("bad"))
+    async with receiving(transport) as receiver:
+        for _ in range(3):
+            await (await receiver.next()).retry("not yet mended")
+        assert await transport.count_dead("work") == 1
+        assert await transport.requeue("work") == 1
+        for attempt in (1, 2, 3):
+            delivery = await receiver.next()
+            assert (delivery.message_id, delivery.body, delivery.attempt) == ("bad", b'{"id": "bad"}', attempt)
+            await delivery.retry(f"failure {attempt} of the second round")
+    [letter] = await transport.dead_letters("work", limit=10)
+    assert letter.reason == "failure 3 of the second round"
+
+
+async def test_a_letter_that_nobody_answered_is_requeued_anew(transport: Transport) -> None:
+    await transport.send(messages("silent", to="once"))
+    async with receiving(transport, "once") as receiver:
+        await receiver.next()
+    async with receiving(transport, "once") as receiver:
+        await until(lambda: dead(transport, "once", 1))
+        assert await transport.requeue("once", ["silent"]) == 1
+        assert (await receiver.next()).attempt == 1
+
+
+async def test_letters_are_chosen_by_id_and_the_others_stay_in_order(transport: Transport) -> None:
+    await _kill(transport, *"abcdef")
+    assert await transport.requeue("work", ["b", "e", "unknown"]) == 2
+    assert await transport.drop("work", {"c"}) == 1
+    assert [letter.id for letter in await transport.dead_letters("work", limit=10)] == ["a", "d", "f"]
+    assert await transport.count_dead("work") == 3
+    assert await transport.requeue("work", []) == 0
+    async with receiving(transport) as receiver:
+        assert [one.message_id for one in await receiver.take(2)] == ["b", "e"]
+        assert receiver.nothing_waits()
+
+
+async def test_all_letters_are_dropped_or_put_back_those_of_other_queues_excepted(transport: Transport) -> None:
+    await _kill(transport, "a", "b")
+    await _kill(transport, "other", queue="audit")
+    assert await transport.drop("work") == 2
+    assert (await transport.count_dead("work"), await transport.depth("work")) == (0, 0)
+    assert await transport.requeue("work") == 0
+    assert await transport.requeue("audit") == 1
+    async with receiving(transport, "audit") as receiver:
+        assert (await receiver.next()).message_id == "other"
+
+
+async def test_many_letters_are_put_back_in_order(transport: Transport) -> None:
+    ids = [f"{number:04}" for number in range(1200)]
+    await _kill(transport, *ids)
+    assert [letter.id for letter in await transport.dead_letters("work", limit=700)] == ids[:700]
+    assert await transport.requeue("work") == 1200
+    async with receiving(transport, prefetch=2000) as receiver:
+        assert [one.message_id for one in await receiver.take(1200)] == ids
+
+
+async def test_putting_back_what_dies_again_at_once_comes_to_an_end(transport: Transport) -> None:
+    ids = [f"{number:04}" for number in range(600)]
+    await _kill(transport, *ids)
+    seen: list[str] = []
+
+    async def refuse() -> None:
+        async for batch in transport.consume("work", prefetch=100):
+            for delivery in batch:
+                seen.append(delivery.message_id)
+                await delivery.reject("again")
+
+    refusing = asyncio.create_task(refuse())
+    async with asyncio.timeout(DEADLINE):
+        assert await transport.requeue("work") == 600
+    await until(lambda: dead(transport, "work", 600))
+    refusing.cancel()
+    await asyncio.gather(refusing, return_exceptions=True)
+    assert sorted(seen) == ids
+
+
+async def test_a_cut_while_letters_are_put_back_loses_none(broker: Broker, transport: Transport) -> None:
+    ids = {f"{number:04}" for number in range(1500)}
+    await _kill(transport, *sorted(ids))
+    got: set[str] = set()
+
+    async def work() -> None:
+        async for batch in transport.consume("work", prefetch=200):
+            got.update(delivery.message_id for delivery in batch)
+            await asyncio.gather(*(delivery.ack() for delivery in batch))
+
+    working = asyncio.create_task(work())
+
+    async def put_back() -> bool:
+        try:
+            await transport.requeue("work")
+            return await transport.count_dead("work") == 0
+        except TransportUnavailable:
+            return False
+
+    async def cut() -> None:
+        await until(lambda: _some(got))
+        await broker.cut()
+
+    cutting = asyncio.create_task(cut())
+    await until(put_back)
+    await cutting
+    await until(put_back)
+
+    async def complete() -> bool:
+        return got == ids
+
+    await until(complete)
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+
+
+async def _some(got: set[str]) -> bool:
+    return bool(got)
+
+
+async def _kill(transport: Transport, *ids: str, queue: str = "work") -> None:
+    """Makes dead letters of them, in this order."""
+    await transport.send(messages(*ids, to=queue))
+    async with receiving(transport, queue, prefetch=len(ids)) as receiver:
+        for _ in ids:
+            await (await receiver.next()).reject("it cannot be")
+    await until(lambda: dead(transport, queue, len(ids)))

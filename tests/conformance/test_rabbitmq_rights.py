@@ -1,0 +1,261 @@
+"""What an administrator sets up for RabbitMQ: the same as the transport declares, and for each service's login what it needs."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import aio_pika
+import pytest
+from aio_pika.abc import AbstractChannel, AbstractConnection
+from aiormq.exceptions import ChannelAccessRefused
+
+from sluice.contracts.messages import CONSUMER, DEAD_LETTER_KEEPER, EVENTS, QUEUES, SENDERS
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Delivery, Queue, Topology, Transport, TransportUnavailable
+from sluice.servicekit.transport.open import open_transport
+from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, rights_of
+from sluice.servicekit.transport.rabbitmq_topology import layout_of
+from tests.conformance.transport_kit import Receiver, dead, messages, receiving, started, until
+from tests.servers.rabbitmq import RabbitServer
+
+SERVICES = sorted({*CONSUMER.values(), *(one for senders in SENDERS.values() for one in senders), DEAD_LETTER_KEEPER})
+
+Deed = Callable[[AbstractChannel], Coroutine[Any, Any, object]]
+
+
+@dataclass
+class Site:
+    """A virtual host set up by an administrator. ``admin``: URL of a login that may do everything."""
+
+    server: RabbitServer
+    admin: str
+    users: dict[str, User]
+
+    @property
+    def vhost(self) -> str:
+        return urlsplit(self.admin).path.lstrip("/")
+
+    def url(self, service: str) -> str:
+        user = self.users[service]
+        return f"amqp://{user.login}:{user.password}@127.0.0.1:{self.server.amqp_port}/{self.vhost}"
+
+    def document(self, topology: Topology | None = None) -> dict[str, Any]:
+        return definitions(topology or sluice_topology(), self.users, vhost=self.vhost)
+
+    def upload(self, document: dict[str, Any]) -> None:
+        self.server.manage("POST", "definitions", document)
+
+    def found(self) -> dict[str, Any]:
+        document: dict[str, Any] = self.server.manage("GET", f"definitions/{self.vhost}")
+        return document
+
+    @asynccontextmanager
+    async def transport(self, service: str) -> AsyncIterator[Transport]:
+        transport = open_transport(self.url(service), sluice_topology(), declare=False)
+        await transport.start()
+        try:
+            yield transport
+        finally:
+            await transport.stop()
+
+
+@pytest.fixture
+def site(rabbitmq_server: RabbitServer, rabbitmq_url: str) -> Iterator[Site]:
+    vhost = urlsplit(rabbitmq_url).path.lstrip("/")
+    users = {service: User(f"{vhost}.{service}", f"secret of {service}".replace(" ", "-"), service) for service in SERVICES}
+    yield Site(rabbitmq_server, rabbitmq_url, users)
+    for user in users.values():
+        if any(one["name"] == user.login for one in rabbitmq_server.manage("GET", "users")):
+            rabbitmq_server.manage("DELETE", f"users/{user.login}")
+
+
+COMPARED = {
+    "exchanges": ("name", "type", "durable", "auto_delete", "internal", "arguments"),
+    "queues": ("name", "durable", "auto_delete", "arguments"),
+    "bindings": ("source", "destination", "destination_type", "routing_key", "arguments"),
+}
+
+
+def shape(document: dict[str, Any]) -> dict[str, list[str]]:
+    """What there is, without the name of the virtual host and in order."""
+    return {
+        part: sorted(json.dumps([one[key] for key in keys], sort_keys=True) for one in document[part])
+        for part, keys in COMPARED.items()
+    }
+
+
+async def test_what_is_uploaded_is_what_the_transport_declares(site: Site) -> None:
+    async with started(site.admin, sluice_topology()):
+        pass
+    declared = site.found()
+    assert shape(declared) == shape(site.document())
+    site.upload(site.document())
+    site.upload(site.document())
+    assert shape(site.found()) == shape(declared)
+    async with started(site.admin, sluice_topology()):
+        pass
+
+
+async def test_every_service_can_do_all_that_it_does(site: Site) -> None:
+    site.upload(site.document())
+    for queue, service in CONSUMER.items():
+        async with site.transport(service) as consumer, receiving(consumer, queue) as receiver:
+            for destination in [queue, *QUEUES[queue] & EVENTS] if queue in SENDERS else QUEUES[queue] & EVENTS:
+                for sender in SENDERS[destination]:
+                    async with site.transport(sender) as sending:
+                        await sending.send(messages(f"{sender} to {destination} for {queue}", to=destination))
+                    first = await _the_one(receiver, f"{sender} to {destination} for {queue}")
+                    await first.retry("not now")
+                    second = await _the_one(receiver, f"{sender} to {destination} for {queue}")
+                    assert second.attempt == 2
+                    await second.reject("never")
+            assert await consumer.depth(queue) == 0
+
+
+async def test_the_keeper_of_dead_letters_can_look_at_them_put_them_back_and_drop_them(site: Site) -> None:
+    site.upload(site.document())
+    async with site.transport(DEAD_LETTER_KEEPER) as keeper:
+        for queue, service in CONSUMER.items():
+            async with started(site.admin, sluice_topology()) as sending:
+                await sending.send(messages("a", "b", to=queue))
+            async with site.transport(service) as consumer, receiving(consumer, queue) as receiver:
+                for delivery in await receiver.take(2):
+                    await delivery.reject("no")
+            await until(partial(dead, keeper, queue, 2))
+            assert [letter.reason for letter in await keeper.dead_letters(queue, limit=5)] == ["no", "no"]
+            assert await keeper.requeue(queue, ["b"]) == 1
+            assert await keeper.drop(queue) == 1
+            assert await keeper.depth(queue) == 1
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_everything_else_is_refused(site: Site, service: str) -> None:
+    site.upload(site.document())
+    layout, rights = layout_of(sluice_topology()), rights_of([service], sluice_topology())
+    connection = await aio_pika.connect(site.url(service))
+    async with connection:
+        published = {name for name in layout.exchanges if await _allowed(connection, partial(_publish, exchange=name))}
+        consumed = {one.name for one in layout.queues if await _allowed(connection, partial(_consume, name=one.name))}
+        assert published == rights.write
+        assert consumed == rights.read
+        queue = next(iter(CONSUMER))
+        deeds: list[Deed] = [
+            lambda ch: _publish(ch, "", queue),
+            lambda ch: ch.declare_queue("another"),
+            lambda ch: ch.declare_queue("another", exclusive=True),
+            lambda ch: ch.declare_exchange("another"),
+            lambda ch: ch.queue_delete(queue),
+            lambda ch: ch.exchange_delete(queue),
+        ]
+        for forbidden in deeds:
+            assert not await _allowed(connection, forbidden)
+    # What this service may send and consume, by the contracts and not by what was made of them.
+    own = {queue for queue, consumer in CONSUMER.items() if consumer == service}
+    sent = {destination for destination, senders in SENDERS.items() if service in senders}
+    if service == DEAD_LETTER_KEEPER:
+        assert rights.read == {f"{queue}.dead" for queue in CONSUMER}
+        assert rights.write == set(CONSUMER)
+    else:
+        assert rights.read == own
+        assert {name for name in rights.write if ".rest." not in name} == sent | {f"{queue}.dead" for queue in own}
+        assert {name.partition(".rest.")[0] for name in rights.write if ".rest." in name} == own
+
+
+async def test_a_transport_says_what_is_not_allowed_and_goes_on(site: Site) -> None:
+    site.upload(site.document())
+    async with site.transport("dms") as dms:
+        with pytest.raises(TransportUnavailable, match="ACCESS_REFUSED"):
+            await dms.send(messages("a", to="wms.tasks"))
+        await dms.send(messages("b", to="dms.dataset-closed"))
+
+
+async def test_what_is_not_declared_yet_is_named(site: Site) -> None:
+    document = site.document()
+    site.upload(document | {"queues": [], "bindings": [], "exchanges": [], "policies": []})
+    transport = open_transport(site.url("dms"), sluice_topology(), declare=False)
+    with pytest.raises(TransportUnavailable, match=r"exchange 'dms.dataset-closed' is not declared .* `sluice setup broker`"):
+        await transport.start()
+    partly = [one for one in document["queues"] if one["name"] != "wms.tasks.dead"]
+    site.upload(document | {"queues": partly, "bindings": []})
+    with pytest.raises(TransportUnavailable, match=r"queue 'wms.tasks.dead' is not declared"):
+        await transport.start()
+    site.upload(document)
+    await transport.start()
+    await transport.stop()
+
+
+async def test_a_full_queue_refuses_and_says_what_it_took(site: Site) -> None:
+    topology = Topology.of(Queue("small", limit=50), Queue("other"))
+    site.upload(site.document(topology))
+    ids = [str(number) for number in range(400)]
+    async with started(site.admin, topology) as transport:
+        with pytest.raises(TransportUnavailable, match=r"small.*full") as caught:
+            await transport.send([*messages(*ids, to="small"), *messages("aside", to="other")])
+        assert caught.value.refused == {"small"}
+        assert 50 <= len(caught.value.stored - {"aside"}) < 400
+        assert "aside" in caught.value.stored
+        async with receiving(transport, "small", prefetch=1000) as receiver:
+            taken = await receiver.take(len(caught.value.stored) - 1)
+            assert {one.message_id for one in taken} == caught.value.stored - {"aside"}
+            assert receiver.nothing_waits()
+
+
+async def test_a_full_queue_of_wake_ups_forgets_the_oldest_and_holds_up_nobody(site: Site) -> None:
+    bell = Queue("bell", events=frozenset({"rung"}), limit=20, wakes=True)
+    topology = Topology.of(bell, Queue("book", events=frozenset({"rung"})))
+    site.upload(site.document(topology))
+    ids = [str(number) for number in range(100)]
+    async with started(site.admin, topology) as transport:
+        await transport.send(messages(*ids, to="rung"))
+        async with receiving(transport, "bell", prefetch=200) as woken, receiving(transport, "book", prefetch=200) as book:
+            assert [one.message_id for one in await book.take(100)] == ids
+            assert [one.message_id for one in await woken.take(20)] == ids[-20:]
+            assert woken.nothing_waits()
+        assert await transport.count_dead("bell") == 0
+
+
+def test_one_login_for_two_services_has_the_rights_of_both() -> None:
+    users = {service: User("both", "secret", service) for service in ("wms", "dms")}
+    document = definitions(sluice_topology(), users, vhost="v")
+    [permission] = document["permissions"]
+    assert permission["read"] == r"^(dms\.deletions|dms\.files|dms\.uploads|wms\.tasks|wms\.wake)$"
+    assert [user["name"] for user in document["users"]] == ["both"]
+    users["dms"] = User("both", "another", "dms")
+    with pytest.raises(ValueError, match="'both' of dms, wms has two passwords"):
+        definitions(sluice_topology(), users, vhost="v")
+
+
+async def _allowed(connection: AbstractConnection, deed: Deed) -> bool:
+    channel = await connection.channel()
+    try:
+        await deed(channel)
+    except ChannelAccessRefused:
+        return False
+    await channel.close()
+    return True
+
+
+async def _publish(channel: AbstractChannel, exchange: str, key: str = "") -> None:
+    target = await channel.get_exchange(exchange, ensure=False) if exchange else channel.default_exchange
+    await target.publish(aio_pika.Message(b"{}"), key, mandatory=False)
+
+
+async def _consume(channel: AbstractChannel, name: str) -> None:
+    queue = await channel.get_queue(name, ensure=False)
+    tag = await queue.consume(_ignore)
+    await queue.cancel(tag)
+
+
+async def _ignore(_: object) -> None:
+    return None
+
+
+async def _the_one(receiver: Receiver, wanted: str) -> Delivery:
+    """Events that other receivers were sent as well lie in between."""
+    while (delivery := await receiver.next()).message_id != wanted:
+        await delivery.ack()
+    return delivery

@@ -1,0 +1,163 @@
+"""Expressions of rules and panels, compared with the metrics that the services export."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+import promql_parser as promql
+
+from scripts.docs.metrics import exported
+from sluice.contracts.messages import QUEUES
+from sluice.contracts.states import (
+    AttemptOutcome,
+    DatasetState,
+    ErrorClass,
+    JobState,
+    PilotState,
+    StepState,
+    StorageType,
+    TaskState,
+    WatchKind,
+)
+from sluice.embedded.services import SERVICES
+from sluice.servicekit.settings import short_name
+
+#: What Prometheus adds to every series, and what it makes itself.
+EVERYWHERE = frozenset({"job", "instance"})
+ITS_OWN = {"up": frozenset[str](), "ALERTS": frozenset({"alertname", "alertstate", "severity"})}
+
+#: Values that a label can have; of those that are not here, any.
+VALUES: dict[str, Iterable[str]] = {
+    "job": [short_name(service) for service in SERVICES],
+    "queue": QUEUES,
+    "dependency": ["database", "transport"],
+    "error": ErrorClass,
+    "kind": WatchKind,
+    "type": StorageType,
+    "alertstate": ["pending", "firing"],
+}
+#: Of ``state`` and ``outcome``, by metric.
+STATES: dict[str, type[StrEnum]] = {
+    "sluice_attempts_total": AttemptOutcome,
+    "sluice_jobs": JobState,
+    "sluice_tasks": TaskState,
+    "sluice_tasks_ended_total": TaskState,
+    "sluice_pilots": PilotState,
+    "sluice_steps": StepState,
+    "sluice_datasets": DatasetState,
+    "sluice_datasets_halted": DatasetState,
+    "sluice_datasets_failing": DatasetState,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    labels: frozenset[str]
+    jobs: frozenset[str]
+
+
+@cache
+def series() -> Mapping[str, Series]:
+    """Everything that can be asked for, and which services have it."""
+    found: dict[str, Series] = {name: Series(labels | EVERYWHERE, frozenset(VALUES["job"])) for name, labels in ITS_OWN.items()}
+    for service in SERVICES:
+        for metric in exported(service):
+            for name in metric.series:
+                labels = metric.labels if name.endswith(("_sum", "_count")) else metric.series_labels
+                jobs = found[name].jobs if name in found else frozenset()
+                found[name] = Series(frozenset(labels) | EVERYWHERE, jobs | {short_name(service)})
+    return found
+
+
+def findings(expression: str) -> Iterator[str]:
+    """What in an expression the services do not have."""
+    try:
+        tree = promql.parse(expression)
+    except ValueError as error:
+        yield f"{expression}: {error}"
+        return
+    for node in nodes(tree):
+        if isinstance(node, promql.VectorSelector):
+            yield from (f"{expression}: {sentence}" for sentence in _selector(node))
+        if isinstance(node, promql.AggregateExpr) and node.modifier is not None:
+            unknown = set(node.modifier.labels) - labels(node.expr)
+            yield from (f"{expression}: {node.prettify()} has no label {label}" for label in sorted(unknown))
+
+
+def nodes(tree: Any) -> Iterator[Any]:
+    yield tree
+    for part in ("lhs", "rhs", "expr", "vector_selector"):
+        if (inner := getattr(tree, part, None)) is not None:
+            yield from nodes(inner)
+    for argument in getattr(tree, "args", []):
+        yield from nodes(argument)
+
+
+def _selector(node: Any) -> Iterator[str]:
+    known = series().get(node.name)
+    if known is None:
+        yield f"no service exports {node.name}"
+        return
+    for matcher in node.matchers.matchers:
+        allowed = STATES.get(node.name) if matcher.name in {"state", "outcome"} else VALUES.get(matcher.name)
+        if matcher.name == "job":
+            allowed = known.jobs
+        if matcher.name not in known.labels:
+            yield f"{node.name} has no label {matcher.name}"
+        elif allowed is not None:
+            texts = matcher.value.split("|")
+            yield from (
+                f"{matcher.name} of {node.name} is never {text}"
+                for text in texts
+                if not any(re.fullmatch(text, one) for one in allowed)
+            )
+
+
+def labels(tree: Any) -> frozenset[str]:
+    """Labels that the result of an expression has."""
+    match tree:
+        case promql.VectorSelector():
+            found = series()[tree.name].labels if tree.name and tree.name in series() else EVERYWHERE
+        case promql.AggregateExpr():
+            found = _aggregated(tree)
+        case promql.BinaryExpr() if str(tree.op) == "or":
+            found = labels(tree.lhs) & labels(tree.rhs)
+        case promql.BinaryExpr():
+            found = labels(tree.rhs if isinstance(tree.lhs, promql.NumberLiteral) else tree.lhs)
+        case promql.Call():
+            found = _called(tree)
+        case promql.NumberLiteral() | promql.StringLiteral():
+            found = frozenset()
+        case _:  # parentheses, ranges, signs
+            found = labels(getattr(tree, "vector_selector", None) or tree.expr)
+    return found
+
+
+def _aggregated(tree: Any) -> frozenset[str]:
+    named = frozenset[str]() if tree.modifier is None else frozenset(tree.modifier.labels)
+    without = tree.modifier is not None and tree.modifier.type == promql.AggModifierType.Without
+    return labels(tree.expr) - named if without else named
+
+
+def _called(tree: Any) -> frozenset[str]:
+    match tree.func.name:
+        case "absent":
+            return frozenset(one.name for one in tree.args[0].matchers.matchers if one.op == promql.MatchOp.Equal)
+        case "histogram_quantile":
+            return labels(tree.args[1]) - {"le"}
+        case _:
+            return labels(tree.args[0])
+
+
+def template_findings(expression: str, *texts: str) -> Iterator[str]:
+    """Labels that texts (of annotations, of legends) name and the result does not have."""
+    try:
+        known = labels(promql.parse(expression))
+    except ValueError:  # ``findings`` says so
+        return
+    for text in texts:
+        named = set(re.findall(r"\{\{\s*\$labels\.(\w+)", text)) | set(re.findall(r"\{\{\s*(\w+)\s*\}\}", text))
+        yield from (f"{text}: {expression} has no label {label}" for label in sorted(named - known))

@@ -1,0 +1,128 @@
+"""The images: made of what is there, with the versions of the lock file, for a user without rights."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.deploy.composition import Composition
+from tests.deploy.test_compose import change
+
+DOCKERFILE, IGNORE = "deploy/Dockerfile", ".dockerignore"
+PROJECT = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))
+TARGETS = ("services", "pilot")
+
+
+def stages(text: str) -> dict[str, tuple[str, list[str]]]:
+    """Name → what it is made from, and its instructions, each in one line."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    name = ""
+    for line in text.replace("\\\n", " ").splitlines():
+        if started := re.match(r"FROM (\S+) AS (\S+)$", line):
+            name = started[2]
+            found[name] = (started[1], [])
+        elif line.strip() and not line.startswith("#"):
+            found[name][1].append(" ".join(line.split()))
+    return found
+
+
+def findings(composition: Composition) -> Iterator[str]:
+    found = stages((composition.root / DOCKERFILE).read_text(encoding="utf-8"))
+    for target in TARGETS:
+        yield from _target(found, target)
+    for name, (origin, lines) in found.items():
+        if origin not in found and "-slim" not in origin:
+            yield f"{name}: {origin} is no slim image"
+        copied = [source for line in lines if line.startswith("COPY ") and "--from" not in line for source in line.split()[1:-1]]
+        yield from _copied(composition, name, copied)
+
+
+def _target(found: dict[str, tuple[str, list[str]]], target: str) -> Iterator[str]:
+    origin, lines = found[target]
+    if origin != "base" or [line for line in lines if line.startswith("USER ")] != ["USER 10001:10001"]:
+        yield f"{target}: runs as another user than 10001"
+    if f"COPY --from={target}-environment /opt/sluice /opt/sluice" not in lines:
+        yield f"{target}: has not what {target}-environment made"
+    environment = "\n".join(found[f"{target}-environment"][1])
+    if f"uv pip install --constraint requirements.lock --requirements pyproject.toml --extra {target}\n" not in environment:
+        yield f"{target}: its dependencies are not those of requirements.lock"
+    if "uv pip install --build-constraints requirements.lock --no-deps ." not in environment:
+        yield f"{target}: Sluice itself is not installed"
+    for package in PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
+        if not re.search(rf"^COPY ({re.escape(package)}|{re.escape(str(Path(package).parent))}) ", environment, re.MULTILINE):
+            yield f"{target}: {package} is not copied"
+
+
+def _copied(composition: Composition, name: str, sources: list[str]) -> Iterator[str]:
+    rules = [line for line in (composition.root / IGNORE).read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    for source in sources:
+        kept = False
+        for rule in rules:  # the last one that fits decides
+            if fnmatch(source, rule.removeprefix("!")):
+                kept = rule.startswith("!")
+        if not Path(source).exists():
+            yield f"{name}: there is no {source}"
+        if not kept:
+            yield f"{name}: {source} is left out by {IGNORE}"
+
+
+def test_images_are_made_of_what_is_there(composition: Composition) -> None:
+    assert list(findings(composition)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "finding"),
+    [
+        (DOCKERFILE, "python:3.11-slim-trixie", "python:3.11", "is no slim image"),
+        (DOCKERFILE, "USER 10001:10001", "USER root", "runs as another user"),
+        (DOCKERFILE, "install --constraint requirements.lock --req", "install --req", "not those of requirements.lock"),
+        (DOCKERFILE, "--extra services", "--extra dev", "not those of requirements.lock"),
+        (DOCKERFILE, "COPY --from=pilot-environment", "COPY --from=services-environment", "has not what pilot-environment made"),
+        (DOCKERFILE, "COPY wms wms\n", "", "wms is not copied"),
+        (DOCKERFILE, "COPY wms wms", "COPY vms vms", "there is no vms"),
+        (IGNORE, "!requirements.lock\n", "", "requirements.lock is left out"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_found(composition: Composition, file: str, before: str, after: str, finding: str) -> None:
+    change(composition.root / file, before, after)
+    found = list(findings(composition))
+    assert any(finding in one for one in found), found
+
+
+@pytest.mark.parametrize("extra", TARGETS)
+def test_everything_that_an_image_installs_is_in_the_lock_file(extra: str) -> None:
+    locked = set(re.findall(r"^([a-z0-9._-]+)==", Path("requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
+    needed = {canonical(name) for name in closure("sluice", extra)} - {"sluice"}
+    assert len(needed) > 30
+    assert needed <= {canonical(name) for name in locked}
+
+
+def test_the_pilot_has_no_web_framework_and_no_database_driver() -> None:
+    names = {canonical(name) for name in closure("sluice", "pilot")}
+    assert not names & {"fastapi", "flask", "uvicorn", "starlette", "asyncpg", "sqlalchemy", "alembic", "aio-pika"}
+    assert "cwltool" in names
+
+
+def closure(name: str, extra: str = "") -> set[str]:
+    """A distribution and everything it needs on this machine, by the metadata of what is installed."""
+    found: set[str] = set()
+    ahead = [(name, extra)]
+    while ahead:
+        part, wanted = ahead.pop()
+        if f"{part}[{wanted}]" in found:
+            continue
+        found.add(f"{part}[{wanted}]")
+        for text in distribution(part).requires or []:
+            need = Requirement(text)
+            if need.marker is None or need.marker.evaluate({"extra": wanted}):
+                ahead += [(need.name, one) for one in need.extras or {""}] + [(need.name, "")]
+    return {one.partition("[")[0] for one in found}
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,0 +1,116 @@
+"""The pages for those who run it: every command, setting, container, file and port in them is there."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+import yaml
+from typer.core import TyperGroup
+
+from scripts.docs.settings_reference import processes, settings_of
+from sluice.cli.__main__ import app
+from sluice.servicekit.settings import ServiceSettings
+from sluice.setup.logins import SetupSettings
+from tests.deploy.composition import Composition
+from tests.deploy.processes import CLIENT_VARIABLES, CONTAINER_PORTS, answers, package_of
+from tests.deploy.test_compose import change, schema_errors_of
+
+PAGES = ("docs/how-to/operate.md", "docs/how-to/run-in-production.md")
+GATEWAY = "deploy/gateway/compose.yml"
+#: Commands in code: after a prompt of a block, or between backticks.
+COMMAND = re.compile(r"(?:^|`)sluice ((?:[a-z-]+ ?)+)((?:--?[a-z-]+|[A-Z_]+|\d+| )*)", re.MULTILINE)
+CONTAINERS = re.compile(r"docker compose (ps|logs|exec|up|stop|restart)((?: [\w:/=.-]+)*)")
+#: Options with a value of their own.
+VALUED = {"-e", "--since", "--tail"}
+
+
+def findings(composition: Composition) -> Iterator[str]:
+    for page in PAGES:
+        text = (composition.root / page).read_text(encoding="utf-8")
+        for found in COMMAND.finditer(text):
+            yield from (f"{page}: {sentence}" for sentence in _command(found[1].split(), found[2].split()))
+        yield from (
+            f"{page}: no setting is called {name}" for name in sorted(set(re.findall(r"SLUICE_[A-Z_]+", text)) - variables())
+        )
+        yield from (f"{page}: there is no {path}" for path in _paths(composition, text))
+        yield from (f"{page}: there is no container {name}" for name in _containers(composition, text))
+        for service, path in re.findall(r"exec (\w+) python.*?(/(?:readyz|api/v1/\w+))", text, re.DOTALL):
+            if not answers(package_of(service), path):
+                yield f"{page}: {service} has no {path}"
+
+
+def _command(words: list[str], rest: list[str]) -> Iterator[str]:
+    command: Any = typer.main.get_command(app)
+    told = list(words)
+    while words and isinstance(command, TyperGroup):
+        if words[0] not in command.commands:
+            yield f"there is no command sluice {' '.join(told)}"
+            return
+        command = command.commands[words.pop(0)]
+    options = {option for parameter in command.params for option in parameter.opts}
+    yield from (f"sluice {' '.join(told)} has no option {one}" for one in rest if one.startswith("--") and one not in options)
+
+
+def variables() -> set[str]:
+    shared = {f"SLUICE_{name.upper()}" for name in ServiceSettings.SHARED}
+    own = {setting.variable for owner in processes().values() for setting in settings_of(owner)}
+    setup = {f"SLUICE_SETUP_{name.upper()}" for name in SetupSettings.model_fields}
+    return shared | own | setup | CLIENT_VARIABLES | {"SLUICE_URL"}
+
+
+def _paths(composition: Composition, text: str) -> Iterator[str]:
+    for path in set(re.findall(r"\bdeploy/[\w./-]*\w", text)):
+        made = path.removeprefix("deploy/secrets/") in composition.secret_files or path == "deploy/secrets"
+        if not made and not (composition.root / path).exists():
+            yield path
+
+
+def _containers(composition: Composition, text: str) -> Iterator[str]:
+    for verb, rest in CONTAINERS.findall(text):
+        words = rest.split()
+        names = [
+            word for before, word in zip(["", *words], words, strict=False) if before not in VALUED and not word.startswith("-")
+        ]
+        # What follows the container of ``exec`` is its command.
+        yield from (name for name in names[: 1 if verb == "exec" else None] if name not in {*composition.services, "SERVICE"})
+
+
+def test_pages_agree_with_the_code(composition: Composition) -> None:
+    assert list(findings(composition)) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "finding"),
+    [
+        ("sluice pilot drain PILOT", "sluice pilot empty PILOT", "there is no command sluice pilot empty"),
+        ("task jobs TASK --state", "task jobs TASK --status", "has no option --status"),
+        ("SLUICE_WMS_LEASE", "SLUICE_WMS_LEASES", "no setting is called SLUICE_WMS_LEASES"),
+        ("logs --tail 50 pilot", "logs --tail 50 pilots", "there is no container pilots"),
+        ("/api/v1/unmatched", "/api/v1/unknown", "intake has no /api/v1/unknown"),
+    ],
+)
+def test_what_is_not_there_is_found(composition: Composition, before: str, after: str, finding: str) -> None:
+    change(composition.root / PAGES[0], before, after)
+    found = list(findings(composition))
+    assert any(finding in one for one in found), found
+
+
+def test_files_that_pages_name_are_there(composition: Composition) -> None:
+    change(composition.root / PAGES[1], "deploy/gateway/compose.yml", "deploy/gate/compose.yml")
+    assert any("there is no deploy/gate/compose.yml" in one for one in findings(composition))
+
+
+def test_gateway_leads_to_the_wms_and_is_opened_where_the_page_says(composition: Composition) -> None:
+    data = yaml.safe_load((composition.root / GATEWAY).read_text(encoding="utf-8"))
+    assert schema_errors_of(data) == []
+    assert not set(data["services"]) & set(composition.services)
+    configuration = (composition.root / "deploy/gateway/nginx.conf").read_text(encoding="utf-8")
+    [port] = re.findall(r"listen (\d+);", configuration)
+    assert data["services"]["gateway"]["ports"] == [f"{port}:{port}"]
+    assert f"port {port}" in (composition.root / PAGES[1]).read_text(encoding="utf-8")
+    [(host, target)] = re.findall(r"set \$wms (\w+):(\d+);", configuration)
+    assert (host, int(target)) == ("wms", CONTAINER_PORTS["wms"])
+    [location] = re.findall(r"location (/api\S+) ", configuration)
+    assert answers("wms", location)

@@ -1,0 +1,105 @@
+"""The stack as a system under test: every service a process of its own, on RabbitMQ and PostgreSQL, each link a proxy."""
+
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from deploy.stack.running import RunningStack, started
+from tests.e2e.systems import QUICK_LEASES
+
+OPTIONS = [
+    "--replicas",
+    "pilot=2",
+    "--slots",
+    "1",
+    "--stop-limit",
+    "10",
+    "--set",
+    ",".join(f"{k}={v}" for k, v in QUICK_LEASES.items()),
+]
+#: Seconds for processes that were killed to be back at work.
+BACK_LIMIT = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class StackSystem:
+    """What ``LiveSystem`` is for the embedded system. It is shared by tests: options for one of them alone do not exist."""
+
+    stack: RunningStack
+
+    @property
+    def url(self) -> str:
+        return self.stack.url
+
+    @property
+    def dms_url(self) -> str:
+        return self.stack.services["dms"]
+
+    def pilots(self) -> list[psutil.Process]:
+        """The pilots' own processes (not the workers below them)."""
+        pids = [one["pid"] for one in self.stack.ask(do="processes") if one["service"] == "pilot"]
+        return [psutil.Process(pid) for pid in pids if pid is not None and psutil.pid_exists(pid)]
+
+    def kill_a_pilot(self, number: int) -> int:
+        """SIGKILL to one of the pilots; its process id."""
+        pilots = self.pilots()
+        victim = pilots[number % len(pilots)]
+        victim.send_signal(signal.SIGKILL)
+        return int(victim.pid)
+
+    def cut_connections(self) -> int:
+        """Resets every connection to database and broker at once; how many there were."""
+        links = [one for one in self.stack.ask(do="links") if one["link"].endswith((">postgres", ">rabbitmq"))]
+        for link in links:
+            self.stack.ask(do="fault", link=link["link"], kind="reset", seconds=0.2)
+        return sum(int(link["connections"]) for link in links)
+
+    def kill_database(self) -> None:
+        """SIGKILL to the database server itself."""
+        self.stack.ask(do="kill", process="postgres-1", signal=int(signal.SIGKILL))
+
+    def kill(self) -> None:
+        """SIGKILL to services and pilots at once."""
+        for process in self._killable():
+            psutil.Process(process).send_signal(signal.SIGKILL)
+
+    def start_again(self) -> "StackSystem":
+        """Waits until everything that was killed is back at work: the stack starts it by itself."""
+        end = time.monotonic() + BACK_LIMIT
+        while not all(one["ready"] for one in self.stack.ask(do="processes")):
+            assert time.monotonic() < end, f"not all back within {BACK_LIMIT} s: {self.stack.ask(do='processes')}"
+            time.sleep(0.05)
+        return self
+
+    def storage_files(self, kind: str) -> list[Path]:
+        """Every file below one of the storages, as the disk has it."""
+        return sorted(path for path in (self.stack.folder / "data" / kind).rglob("*") if path.is_file())
+
+    def errors(self) -> str:
+        """What the processes' logs say of errors."""
+        logs = sorted((self.stack.folder / "logs").glob("*.log"))
+        lines = [f"{log.stem}: {line}" for log in logs for line in log.read_text(errors="replace").splitlines()]
+        return "\n".join(line for line in lines if '"level": "error"' in line or "Traceback" in line)
+
+    def _killable(self) -> list[int]:
+        servers = {"postgres", "rabbitmq"}
+        return [one["pid"] for one in self.stack.ask(do="processes") if one["service"] not in servers and one["pid"] is not None]
+
+
+@contextmanager
+def stack_system() -> Iterator[StackSystem]:
+    """Starts a stack (about 15 s), and stops it at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="sluice-stack-"))
+    folder.chmod(0o755)
+    try:
+        with (folder / "said").open("w") as output, started(folder / "stack", OPTIONS, output=output) as stack:
+            yield StackSystem(stack)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,47 @@
+"""RabbitMQ's management interface: copies of real messages are kept aside, to be published once more."""
+
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+#: Virtual host of the stack.
+VHOST = "sluice"
+#: Copies kept of each destination; the oldest go first.
+_KEPT = 100
+
+
+class Tap:
+    """A queue beside the real ones for each destination."""
+
+    def __init__(self, management_url: str, destinations: list[str]) -> None:
+        self._http = httpx.AsyncClient(base_url=management_url, timeout=10)
+        self._destinations = destinations
+
+    async def open(self) -> None:
+        arguments = {"x-max-length": _KEPT, "x-overflow": "drop-head"}
+        for destination in self._destinations:
+            await self._call("PUT", f"/api/queues/{VHOST}/{_queue(destination)}", {"durable": True, "arguments": arguments})
+            await self._call("POST", f"/api/bindings/{VHOST}/e/{quote(destination)}/q/{_queue(destination)}", {"routing_key": ""})
+
+    async def repeat(self, destination: str, copies: int) -> int:
+        """Publishes copies of up to so many messages that were sent there; how many. Raises ``httpx.HTTPError``."""
+        wanted = {"count": copies, "ackmode": "ack_requeue_false", "encoding": "base64"}
+        found: list[dict[str, Any]] = (await self._call("POST", f"/api/queues/{VHOST}/{_queue(destination)}/get", wanted)).json()
+        for message in found:
+            again = {key: message[key] for key in ("properties", "payload", "payload_encoding")} | {"routing_key": ""}
+            await self._call("POST", f"/api/exchanges/{VHOST}/{quote(destination)}/publish", again)
+        return len(found)
+
+    async def close(self) -> None:
+        """Raises ``httpx.HTTPError``."""
+        for destination in self._destinations:
+            await self._call("DELETE", f"/api/queues/{VHOST}/{_queue(destination)}", None)
+        await self._http.aclose()
+
+    async def _call(self, method: str, path: str, body: dict[str, Any] | None) -> httpx.Response:
+        return (await self._http.request(method, path, json=body)).raise_for_status()
+
+
+def _queue(destination: str) -> str:
+    return f"faults.tap.{destination}"

@@ -1,0 +1,57 @@
+"""All checks, and what they find."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tests.faults.checker import catalogue_checks, chain_checks, job_checks, message_checks, storage_checks
+from tests.faults.checker.expectation import Expectation
+from tests.faults.checker.snapshot import Snapshot
+from tests.faults.checker.view import View
+
+Check = Callable[[View], Iterator[str]]
+
+CHECKS: tuple[Check, ...] = (
+    message_checks.check_outboxes_empty,
+    message_checks.check_queues_empty,
+    message_checks.check_dead_letters_empty,
+    message_checks.check_intake_done,
+    chain_checks.check_everything_carried,
+    chain_checks.check_chains_finished,
+    chain_checks.check_watches_reported,
+    chain_checks.check_released,
+    chain_checks.check_uploaded,
+    job_checks.check_counts_of_tasks,
+    job_checks.check_tasks_finished,
+    job_checks.check_jobs_cover_input,
+    job_checks.check_failures_expected,
+    job_checks.check_one_winner,
+    job_checks.check_leases_apart,
+    job_checks.check_inputs_were_there,
+    catalogue_checks.check_outputs_once,
+    catalogue_checks.check_logs_once,
+    catalogue_checks.check_counts_of_datasets,
+    catalogue_checks.check_counts_of_storages,
+    catalogue_checks.check_expected_outputs,
+    catalogue_checks.check_order_kept,
+    storage_checks.check_files_intact,
+    storage_checks.check_no_dark_files,
+    storage_checks.check_readable_datasets_whole,
+    storage_checks.check_nothing_deleted_early,
+    storage_checks.check_events_true,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    check: str
+    what: str
+
+
+def name_of(check: Check) -> str:
+    return check.__name__.removeprefix("check_").replace("_", " ")
+
+
+def look(state: Snapshot, expectation: Expectation) -> list[Finding]:
+    """Everything that is not as it should be; an empty list: all is well."""
+    view = View(state, expectation)
+    return [Finding(name_of(check), what) for check in CHECKS for what in check(view)]

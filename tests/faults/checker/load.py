@@ -1,0 +1,64 @@
+"""Reads the state at one moment from the databases, the file system and the broker's management interface."""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx
+
+from tests.faults.checker.snapshot import TABLES, Row, Snapshot, StoredFile, path_of
+
+
+async def load(databases: Mapping[str, str], queues: Mapping[str, int]) -> Snapshot:
+    """``databases``: service → URL of its database, with a login that may read everything."""
+    services = list(TABLES)
+    tables = dict(
+        zip(services, await asyncio.gather(*(load_tables(databases[name], TABLES[name]) for name in services)), strict=True)
+    )
+    roots = [path_of(row["url"]) for row in tables["dms"]["storages"]]
+    return Snapshot(tables, await asyncio.to_thread(read_storages, roots), dict(queues))
+
+
+async def load_tables(url: str, tables: tuple[str, ...]) -> dict[str, list[Row]]:
+    """All rows, of one moment."""
+    connection = await asyncpg.connect(url)
+    try:
+        for kind in ("json", "jsonb"):
+            await connection.set_type_codec(kind, schema="pg_catalog", encoder=json.dumps, decoder=json.loads)
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            return {table: [dict(row) for row in await connection.fetch(f'SELECT * FROM "{table}"')] for table in tables}  # noqa: S608
+    finally:
+        await connection.close()
+
+
+def read_storages(roots: list[str]) -> dict[str, StoredFile]:
+    """Every file below the roots, with its digest."""
+    found: dict[str, StoredFile] = {}
+    for root in roots:
+        for path in Path(root).rglob("*"):
+            if path.is_file():
+                content = path.read_bytes()
+                found[str(path)] = StoredFile(len(content), hashlib.sha256(content).hexdigest())
+    return found
+
+
+async def count_messages(management_url: str) -> dict[str, int]:
+    """Messages in every queue of RabbitMQ, waiting or in a consumer's hands. The broker counts every five seconds."""
+    async with httpx.AsyncClient(base_url=management_url, timeout=10) as broker:
+        answer: list[dict[str, Any]] = (await broker.get("/api/queues")).raise_for_status().json()
+    return {queue["name"]: queue.get("messages", 0) for queue in answer}
+
+
+async def count_stored_messages(url: str) -> dict[str, int]:
+    """The same of a system that keeps its queues in a database."""
+    connection = await asyncpg.connect(url)
+    try:
+        waiting = await connection.fetch("SELECT queue, count(*) AS n FROM sluice_transport.message GROUP BY queue")
+        dead = await connection.fetch("SELECT queue, count(*) AS n FROM sluice_transport.dead_letter GROUP BY queue")
+    finally:
+        await connection.close()
+    return {row["queue"]: row["n"] for row in waiting} | {f"{row['queue']}.dead": row["n"] for row in dead}

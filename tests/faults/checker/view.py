@@ -1,0 +1,116 @@
+"""The state of one run: its data set, its chain, and for each step the task, the jobs, the attempts and the data sets."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tests.faults.checker.expectation import INPUT, Expectation, ExpectedRun, Step
+from tests.faults.checker.snapshot import Catalogue, CatalogueFile, Row, Snapshot, group, path_of
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """``written``: port → data set. ``attempts``: of each job, in order."""
+
+    step: Step
+    row: Row
+    task: Row
+    jobs: list[Row]
+    attempts: dict[int, list[Row]]
+    read: Row
+    written: dict[str, Row]
+    logs: Row
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    expected: ExpectedRun
+    dataset: Row
+    chain: Row
+    steps: dict[str, StepView]
+
+
+@dataclass
+class View:
+    """``runs`` holds those that are complete enough to be looked at; ``missing`` says what is not there of the others."""
+
+    state: Snapshot
+    expectation: Expectation
+    missing: list[str] = field(default_factory=list)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        return Catalogue(self.state)
+
+    @cached_property
+    def attempts(self) -> dict[int, list[Row]]:
+        """Of each job, in order."""
+        rows = sorted(self.state.rows("wms", "attempts"), key=lambda row: row["attempt"])
+        return group(rows, "job_id")
+
+    @cached_property
+    def runs(self) -> list[RunView]:
+        return list(self._runs())
+
+    def files(self, dataset: Row) -> list[CatalogueFile]:
+        return self.catalogue.files(dataset["uid"])
+
+    def steps(self) -> Iterator[tuple[RunView, StepView]]:
+        for run in self.runs:
+            for step in run.steps.values():
+                yield run, step
+
+    def _runs(self) -> Iterator[RunView]:
+        chains = group(self.state.rows("chains", "chains"), "dataset_uid")
+        for expected in self.expectation:
+            dataset = self.catalogue.by_name.get(expected.dataset)
+            if dataset is None:
+                self.missing.append(f"data set {expected.dataset} is not in the catalogue")
+                continue
+            own = [row for row in chains.get(dataset["uid"], []) if row["template_name"] == expected.pipeline.template]
+            if len(own) != 1:
+                self.missing.append(f"{expected.dataset} has {len(own)} chains of {expected.pipeline.template}, not 1")
+                continue
+            steps = self._steps(expected, dataset, own[0])
+            if steps is not None:
+                yield RunView(expected, dataset, own[0], steps)
+
+    def _steps(self, expected: ExpectedRun, dataset: Row, chain: Row) -> dict[str, StepView] | None:
+        rows = {row["name"]: row for row in self._of_chain("chains", "steps", chain)}
+        tasks = {row["step"]: row for row in self._of_chain("wms", "tasks", chain)}
+        datasets = {(row["step"], row["port"]): self.catalogue.datasets.get(row["uid"]) for row in self._own_datasets(chain)}
+        jobs = group(sorted(self.state.rows("wms", "jobs"), key=lambda row: row["seq"]), "task_uid")
+        found: dict[str, StepView] = {}
+        for step in expected.pipeline.steps:
+            source = dataset if step.reads == INPUT else datasets.get(_step_and_port(step.reads))
+            written = {port: datasets.get((step.name, port)) for port in step.ports}
+            logs = datasets.get((step.name, None))
+            whole = {port: row for port, row in written.items() if row is not None}
+            if source is None or logs is None or step.name not in rows or step.name not in tasks or len(whole) != len(written):
+                self.missing.append(f"{expected.dataset}: step {step.name} lacks its row, its task or a data set")
+                return None
+            own = jobs.get(tasks[step.name]["uid"], [])
+            attempts = {job["id"]: self.attempts.get(job["id"], []) for job in own}
+            found[step.name] = StepView(step, rows[step.name], tasks[step.name], own, attempts, source, whole, logs)
+        return found
+
+    def _of_chain(self, service: str, table: str, chain: Row) -> list[Row]:
+        return [row for row in self.state.rows(service, table) if row["chain_uid"] == chain["uid"]]
+
+    def _own_datasets(self, chain: Row) -> list[Row]:
+        return [row for row in self._of_chain("chains", "datasets", chain) if row["step"] is not None]
+
+
+def _step_and_port(place: str) -> tuple[str, str]:
+    step, port = place.split("/")
+    return step, port
+
+
+def job_inputs(job: Row) -> list[str]:
+    """Names of a job's input files as its tool sees them, in order."""
+    return [file["name"] for file in job["inputs"]]
+
+
+def stored_inputs(job: Row) -> list[str]:
+    """The same, as they are on the storage."""
+    return [path_of(file["url"]).rpartition("/")[2] for file in job["inputs"]]

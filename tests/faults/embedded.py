@@ -1,0 +1,55 @@
+"""A small piece of work carried by an embedded system: the good end state on which the checks are proven."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from tests.e2e.systems import LiveSystem, live_system
+from tests.faults.checker.checks import Finding
+from tests.faults.checker.expectation import Expectation
+from tests.faults.checker.load import count_stored_messages
+from tests.faults.checker.settle import settle
+from tests.faults.checker.snapshot import Snapshot
+from tests.faults.feeding import feeder
+from tests.faults.work import Plan, make_work
+
+_DATABASES = {"dms": "dms", "wms": "wms", "chains": "wfms_chains", "watcher": "wfms_watcher", "intake": "wfms_intake"}
+_ENVIRONMENT = {"SLUICE_DMS_SWEEP_AGAIN_SECONDS": "3"}
+
+
+@dataclass(frozen=True, slots=True)
+class EndState:
+    """``storages``: the folder they lie in, which stays as long as the state is used."""
+
+    state: Snapshot
+    expectation: Expectation
+    findings: list[Finding]
+    storages: Path
+
+
+@contextmanager
+def carried_work(folder: Path) -> Iterator[EndState]:
+    """Data sets of 60 and of 5 files and two detector runs, the second with a damaged frame; a pilot dies on the way."""
+    work = make_work(folder, Plan(files=60, stream=1, stream_files=5, frames=10, seconds=1.0), seed=1)
+    expectation = [arrival.expected for arrival in work]
+    with live_system("--pilots", "2", "--slots", "2", environment=_ENVIRONMENT) as system:
+
+        async def carry() -> tuple[Snapshot, list[Finding]]:
+            async with feeder(system.url, f"{system.url}/services/dms") as feed:
+                await feed.store_templates()
+                await feed.bring_in_all(work)
+            system.kill_a_pilot(0)
+            queues = _database(system, "transport")
+            databases = {service: _database(system, name) for service, name in _DATABASES.items()}
+            return await settle(databases, lambda: count_stored_messages(queues), expectation, seconds=120)
+
+        state, findings = asyncio.run(carry())
+        yield EndState(state, expectation, findings, system.home / "storages")
+
+
+def _database(system: LiveSystem, name: str) -> str:
+    socket = (system.home / "database" / "postmaster.pid").read_text().splitlines()[4]
+    return f"postgresql://postgres:@/{name}?host={quote(socket)}"

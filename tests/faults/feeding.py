@@ -1,0 +1,93 @@
+"""Brings the work in, as a data acquisition does that repeats what got no answer."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+
+from sluice import storage
+from sluice.clients.dms import DmsClient
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.datasets import NewDataset, NewFile, NewPeriod, NewRun
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import StorageType
+from sluice.contracts.templates import NewTemplate
+from sluice.storage import StorageFull, StorageUnavailable
+from tests.faults.work import PERIOD, WORKFLOWS, Arrival
+
+Result = TypeVar("Result")
+
+#: Seconds for which a call is repeated before the suite gives up.
+_PATIENCE = 240.0
+
+
+class Feeder:
+    """``calls``, ``repeats``: requests and writes that succeeded, and those repeated for want of an answer or of room."""
+
+    def __init__(self, operator: OperatorClient, dms: DmsClient) -> None:
+        self._operator = operator
+        self._dms = dms
+        self.calls = 0
+        self.repeats = 0
+
+    async def store_templates(self) -> None:
+        for name, path in WORKFLOWS.items():
+            await self._insist(partial(self._operator.store_template, NewTemplate(name=name, cwl=path.read_text())))
+        await self._insist(lambda: self._dms.register_period(NewPeriod(name=PERIOD)))
+
+    async def bring_in_all(self, arrivals: Sequence[Arrival]) -> None:
+        """Each at its time; several at once where one takes long."""
+        began = time.monotonic()
+
+        async def one(arrival: Arrival) -> None:
+            await asyncio.sleep(max(0.0, began + arrival.at - time.monotonic()))
+            await self.bring_in(arrival)
+
+        async with asyncio.TaskGroup() as group:
+            for arrival in arrivals:
+                group.create_task(one(arrival))
+
+    async def bring_in(self, arrival: Arrival) -> None:
+        if arrival.run is not None:
+            run = NewRun(number=arrival.run, period=PERIOD)
+            await self._insist(lambda: self._dms.register_run(run))
+        [place] = await self._insist(lambda: self._dms.storages(StorageType.INPUT))
+        name, period = arrival.expected.dataset, None if arrival.run is None else PERIOD
+        new = NewDataset(name=name, meta=arrival.meta, run=arrival.run, period=period, url=f"{place.url}/{name}")
+        dataset = await self._insist(lambda: self._dms.register_dataset(new))
+        files = [await self._put(path, f"{place.url}/{name}", seq) for seq, path in enumerate(arrival.files)]
+        await self._insist(lambda: self._dms.register_files(dataset.uid, files))
+        await self._insist(lambda: self._dms.close_dataset(dataset.uid, files=len(files)))
+
+    async def _put(self, path: Path, folder: str, seq: int) -> NewFile:
+        url = f"{folder}/{path.name}"
+        stored = await self._insist(lambda: asyncio.to_thread(storage.put, path, url))
+        return NewFile(seq=seq, name=path.name, size=stored.size, checksum=stored.checksum, url=url)
+
+    async def _insist(self, call: Callable[[], Awaitable[Result]]) -> Result:
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                result = await call()
+            except (NotAvailable, StorageFull, StorageUnavailable):
+                if time.monotonic() > deadline:
+                    raise
+                self.repeats += 1
+                await asyncio.sleep(0.2)
+            else:
+                self.calls += 1
+                return result
+
+
+@asynccontextmanager
+async def feeder(operator_url: str, dms_url: str) -> AsyncIterator[Feeder]:
+    async with (
+        httpx.AsyncClient(base_url=operator_url, timeout=10) as operator,
+        httpx.AsyncClient(base_url=dms_url, timeout=10) as dms,
+    ):
+        yield Feeder(OperatorClient(operator), DmsClient(dms))

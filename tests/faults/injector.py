@@ -1,0 +1,181 @@
+"""Carries a schedule out, and writes down what was done when."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import assert_never
+
+import httpx
+import psutil
+
+from tests.faults.broker import Tap
+from tests.faults.clocks import Clocks
+from tests.faults.schedule import DESTINATIONS, Fault, Kind
+from tests.faults.stack import StackControl
+from tests.faults.storage import SmallDisk
+
+#: Seconds to wait for what a fault strikes at: a process that is just starting again, a message that nobody has sent yet.
+_PATIENCE = 60.0
+
+
+class NothingToStrike(Exception):
+    """What the fault is meant for was not there."""
+
+
+@dataclass(slots=True)
+class Struck:
+    """``began``, ``ended``: seconds after the beginning. ``what``: what was done, in words; ``failed``: why it could not be."""
+
+    fault: Fault
+    began: float
+    ended: float = 0.0
+    what: str = ""
+    failed: str = ""
+
+
+class Injector:
+    def __init__(self, stack: StackControl, *, tap: Tap, clocks: Clocks, disk: SmallDisk, now: Callable[[], float]) -> None:
+        self._stack = stack
+        self._tap = tap
+        self._clocks = clocks
+        self._disk = disk
+        self._now = now
+        self.struck: list[Struck] = []
+
+    async def run(self, schedule: Sequence[Fault]) -> None:
+        """Returns when the last fault has ended. One that cannot be carried out is noted, and does not stop the others."""
+        async with asyncio.TaskGroup() as group:
+            for fault in schedule:
+                group.create_task(self._strike(fault))
+
+    async def _strike(self, fault: Fault) -> None:
+        await asyncio.sleep(max(0.0, fault.at - self._now()))
+        record = Struck(fault, self._now())
+        self.struck.append(record)
+        try:
+            record.what = await self._carry_out(fault, record)
+        except (NothingToStrike, OSError, httpx.HTTPError) as error:
+            record.failed = str(error) or repr(error)
+        record.ended = self._now()
+
+    async def _carry_out(self, fault: Fault, record: Struck) -> str:
+        match fault.kind:
+            case Kind.KILL:
+                what = await self._kill(fault.target, record)
+            case Kind.FREEZE:
+                what = await self._freeze(fault, record)
+            case Kind.RESTART_DATABASE_FAST | Kind.RESTART_BROKER:
+                what = await self._restart(fault.target, "fast")
+            case Kind.RESTART_DATABASE_IMMEDIATE:
+                what = await self._restart(fault.target, "immediate")
+            case Kind.CUT | Kind.RESET | Kind.DELAY | Kind.BLACK_HOLE:
+                what = await self._break_link(fault)
+            case Kind.DUPLICATE:
+                what = await self._repeat(fault, record)
+            case Kind.FILL:
+                what = await self._fill(fault)
+            case Kind.CLOCK:
+                what = await self._jump(fault)
+            case _:
+                assert_never(fault.kind)
+        return what
+
+    async def _kill(self, target: str, record: Struck) -> str:
+        name, pid = await self._running(target, record)
+        os.kill(pid, signal.SIGKILL)
+        return f"SIGKILL to {name} ({pid})"
+
+    async def _freeze(self, fault: Fault, record: Struck) -> str:
+        name, pid = await self._running(fault.target, record)
+        frozen = [psutil.Process(pid)]
+        frozen += frozen[0].children(recursive=True) if fault.amount else []
+        for process in frozen:
+            _send(process, signal.SIGSTOP)
+        try:
+            await asyncio.sleep(fault.seconds)
+        finally:
+            for process in reversed(frozen):
+                _send(process, signal.SIGCONT)
+        return f"{name} ({pid}) stopped for {fault.seconds} s, {len(frozen) - 1} of its children too"
+
+    async def _restart(self, server: str, mode: str) -> str:
+        """Ended when it answers again."""
+        await self._stack.ask(do="restart-server", server=server, mode=mode)
+        went_down = await self._until(lambda: self._is_ready(server, False), 15.0)
+        back = await self._until(lambda: self._is_ready(server, True), 120.0)
+        if not back:
+            raise NothingToStrike(f"{server} did not come back within two minutes")
+        return f"{server} restarted ({mode})" + ("" if went_down else "; it was back before anybody looked")
+
+    async def _break_link(self, fault: Fault) -> str:
+        await self._stack.ask(do="fault", link=fault.target, kind=fault.kind.value, seconds=fault.seconds, delay=fault.amount)
+        await asyncio.sleep(fault.seconds)
+        delay = f", {fault.amount} s each way" if fault.kind is Kind.DELAY else ""
+        return f"{fault.target}: {fault.kind} for {fault.seconds} s{delay}"
+
+    async def _repeat(self, fault: Fault, record: Struck) -> str:
+        """Where nothing was sent to the destination yet, another one's messages do."""
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            for destination in (fault.target, *DESTINATIONS):
+                try:
+                    repeated = await self._tap.repeat(destination, int(fault.amount))
+                except httpx.HTTPError:  # the broker is down at the moment
+                    repeated = 0
+                if repeated:
+                    record.began = self._now()
+                    return f"{repeated} messages to {destination} delivered once more"
+            await asyncio.sleep(0.5)
+        raise NothingToStrike("no message was there to be repeated")
+
+    async def _fill(self, fault: Fault) -> str:
+        await asyncio.to_thread(self._disk.fill)
+        try:
+            await asyncio.sleep(fault.seconds)
+        finally:
+            await asyncio.to_thread(self._disk.clear)
+        return f"storages {'full' if self._disk.full else 'not writable'} for {fault.seconds} s"
+
+    async def _jump(self, fault: Fault) -> str:
+        service = fault.target.removeprefix("clock/")
+        self._clocks.set(service, fault.amount)
+        try:
+            await asyncio.sleep(fault.seconds)
+        finally:
+            self._clocks.set(service, 0.0)
+        return f"clock of {service} {fault.amount:+.0f} s for {fault.seconds} s"
+
+    async def _running(self, target: str, record: Struck) -> tuple[str, int]:
+        """Name and pid, as soon as it runs."""
+        found: list[tuple[str, int]] = []
+
+        async def look() -> bool:
+            process = await self._stack.process(target)
+            found[:] = [(process["name"], process["pid"])] if process["pid"] is not None else []
+            return bool(found)
+
+        if not await self._until(look, _PATIENCE):
+            raise NothingToStrike(f"{target} did not run")
+        record.began = self._now()
+        return found[0]
+
+    async def _is_ready(self, server: str, ready: bool) -> bool:
+        return bool((await self._stack.process(f"{server}/0"))["ready"]) is ready
+
+    @staticmethod
+    async def _until(condition: Callable[[], Awaitable[bool]], seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while not await condition():
+            if time.monotonic() > deadline:
+                return False
+            await asyncio.sleep(0.1)
+        return True
+
+
+def _send(process: psutil.Process, number: signal.Signals) -> None:
+    with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+        process.send_signal(number)

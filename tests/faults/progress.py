@@ -1,0 +1,82 @@
+"""How the work goes on, seen from the databases alone: when something last moved, and how long nothing did."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import asyncpg
+
+#: Seconds between two looks.
+_PERIOD = 0.25
+_ANSWER_LIMIT = 5.0
+
+#: Service → a number that grows with all that it gets done.
+_COUNTS = {
+    "dms": """
+        SELECT (SELECT count(*) FROM dataset_files) + (SELECT count(*) FROM replicas WHERE state = 'deleted')
+            + (SELECT count(registered_at) + count(closed_at) + count(uploaded_at) + count(deleted_at) FROM datasets)""",
+    "wms": """
+        SELECT (SELECT count(*) FROM attempts) + (SELECT coalesce(sum(total), 0) FROM tasks)
+            + (SELECT count(created_at) + count(ended_at) FROM tasks)""",
+    "chains": """
+        SELECT (SELECT count(*) + count(ended_at) FROM chains) + (SELECT count(started_at) + count(ended_at) FROM steps)
+            + (SELECT count(*) + count(watched_at) + count(uploaded_at) FROM datasets)
+            + (SELECT count(released_at) + count(handed_over_at) FROM datasets)""",
+    "watcher": "SELECT (SELECT count(*) + count(ended_at) FROM watches) + (SELECT count(*) FROM releases)",
+}
+_ENDED = "SELECT count(ended_at) FROM chains"
+
+
+@dataclass
+class Progress:
+    """``moves``: times, in seconds after the beginning, at which something had moved. ``ended``: chains that have."""
+
+    databases: Mapping[str, str]
+    began: float = field(default_factory=time.monotonic)
+    moves: list[float] = field(default_factory=lambda: [0.0])
+    ended: int = 0
+    _last: dict[str, int] = field(default_factory=dict)
+
+    def now(self) -> float:
+        return time.monotonic() - self.began
+
+    async def watch(self, chains: int) -> None:
+        """Until so many chains have ended."""
+        async with asyncio.TaskGroup() as group:
+            watching = [group.create_task(self._watch(service)) for service in _COUNTS]
+            while self.ended < chains:  # noqa: ASYNC110 - what it waits for happens in other processes
+                await asyncio.sleep(_PERIOD)
+            for task in watching:
+                task.cancel()
+
+    def next_move(self, after: float) -> float | None:
+        """Seconds from then until something moved."""
+        return next((move - after for move in self.moves if move > after), None)
+
+    def longest_stall(self) -> tuple[float, float]:
+        """(when it began, how long it was), between the first and the last move."""
+        gaps = [(later - earlier, earlier) for earlier, later in zip(self.moves, self.moves[1:], strict=False)]
+        longest, at = max(gaps, default=(0.0, 0.0))
+        return at, longest
+
+    async def _watch(self, service: str) -> None:
+        while True:
+            try:
+                await self._follow(service)
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                await asyncio.sleep(_PERIOD)
+
+    async def _follow(self, service: str) -> None:
+        connection = await asyncpg.connect(self.databases[service], timeout=_ANSWER_LIMIT, command_timeout=_ANSWER_LIMIT)
+        try:
+            while True:
+                count = await connection.fetchval(_COUNTS[service])
+                if count != self._last.get(service):
+                    self._last[service] = count
+                    self.moves.append(self.now())
+                if service == "chains":
+                    self.ended = await connection.fetchval(_ENDED)
+                await asyncio.sleep(_PERIOD)
+        finally:
+            connection.terminate()

@@ -1,0 +1,54 @@
+"""The stack as the suite uses it: its compose file with more environment, its databases, and its control socket."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from deploy.stack.running import ROOT, RunningStack
+
+
+class StackControl:
+    """A running stack, asked without holding up the event loop."""
+
+    def __init__(self, stack: RunningStack) -> None:
+        self._stack = stack
+        self._description = stack.state()
+
+    @property
+    def databases(self) -> dict[str, str]:
+        """Short name of the service → URL of its database, as the administrator."""
+        return cast(dict[str, str], self._description["databases"])
+
+    @property
+    def management_url(self) -> str:
+        return cast(str, self._description["management_url"])
+
+    def url(self, service: str) -> str:
+        return cast(str, self._description["services"][service])
+
+    async def ask(self, **request: object) -> Any:
+        """Raises ``OSError`` where the stack answers with an error."""
+        return await asyncio.to_thread(self._stack.ask, **request)
+
+    async def process(self, target: str) -> dict[str, Any]:
+        """Name, pid (None: not running) and readiness of ``<service>/<number>``."""
+        service, number = target.split("/")
+        found = [one for one in await self.ask(do="processes") if one["service"] == service]
+        return cast(dict[str, Any], sorted(found, key=lambda one: cast(str, one["name"]))[int(number)])
+
+
+def write_compose(folder: Path, environment: Mapping[str, Mapping[str, str]]) -> Path:
+    """A copy of the compose file with more environment for some services; all else is as in production."""
+    folder.mkdir(parents=True, exist_ok=True)
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    for service, values in environment.items():
+        compose["services"][service]["environment"] = compose["services"][service].get("environment", {}) | dict(values)
+    link = folder / "deploy"
+    link.unlink(missing_ok=True)
+    link.symlink_to(ROOT / "deploy")
+    path = folder / "docker-compose.yml"
+    path.write_text(yaml.safe_dump(compose, sort_keys=False))
+    return path

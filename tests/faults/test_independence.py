@@ -1,0 +1,36 @@
+"""The checker shares no code with what it judges."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+CHECKER = Path(__file__).with_name("checker")
+JUDGED = {"sluice", "wfms", "dms", "wms", "pilot", "deploy"}
+
+
+def test_no_module_of_the_checker_imports_the_system() -> None:
+    modules = sorted(CHECKER.glob("*.py"))
+    assert len(modules) > 5
+    for module in modules:
+        imported = {name for node in ast.walk(ast.parse(module.read_text())) for name in _names(node)}
+        assert not {name.split(".")[0] for name in imported} & JUDGED, module.name
+        own = {name for name in imported if name.startswith("tests")}
+        assert all(name.startswith("tests.faults.checker") for name in own), module.name
+
+
+def test_nothing_of_the_system_is_loaded_with_it() -> None:
+    program = "import sys, tests.faults.checker.settle; print(*{name.split('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert "asyncpg" in loaded
+    assert not set(loaded) & JUDGED
+
+
+def _names(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Import(names=names):
+            return [alias.name for alias in names]
+        case ast.ImportFrom(module=str(module)):
+            return [module]
+        case _:
+            return []

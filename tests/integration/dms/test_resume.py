@@ -1,0 +1,58 @@
+"""What has stopped for a person is shown to those who watch, and goes on when that person says so."""
+
+import shutil
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from dms.db.gauges import MEASUREMENTS
+from dms.loops.workers import upload_once
+from dms.usecases.measure_storages import STORAGES
+from sluice.contracts.messages import UploadDataset
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import DatasetState, StorageType
+from tests.integration.dms.conftest import Dms
+
+
+async def measured(dms: Dms, name: str) -> dict[tuple[object, ...], float]:
+    [measurement] = [one for one in (*MEASUREMENTS, *STORAGES) if one.name == name]
+    return {tuple(row[:-1]): float(row[-1]) for row in await measurement.read(dms.database)}
+
+
+async def test_a_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_path: Path) -> None:
+    uid, _ = await dms.filled("astray", 1)
+    kept = tmp_path / "kept"
+    shutil.move(dms.path("astray", ""), kept)
+    dms.path("astray", "").symlink_to(kept)
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    uploading, deleting = (DatasetState.UPLOADING,), (DatasetState.DELETING,)
+    assert await measured(dms, "sluice_datasets_halted") == {uploading: 1, deleting: 0}
+    assert (await measured(dms, "sluice_upload_oldest_seconds"))[()] > 0
+
+    dms.path("astray", "").unlink()
+    shutil.move(kept, dms.path("astray", ""))
+    assert not await upload_once(dms.shop), "nobody has said so yet"
+    assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADING
+    assert await measured(dms, "sluice_datasets_halted") == {uploading: 0, deleting: 0}
+    assert await upload_once(dms.shop)
+
+    assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADED, "again is fine"
+    assert dms.files_on(StorageType.OUTPUT)
+    assert await measured(dms, "sluice_datasets") == {(DatasetState.OPEN,): 0, uploading: 0, deleting: 0}
+
+
+async def test_nothing_known_cannot_be_resumed(dms: Dms) -> None:
+    with pytest.raises(NotFound):
+        await dms.client.resume_dataset(uuid4())
+
+
+async def test_storages_are_shown_with_what_is_known_on_them_and_what_still_fits(dms: Dms) -> None:
+    _, files = await dms.filled("some", 3)
+    used, free = await measured(dms, "sluice_storage_used_bytes"), await measured(dms, "sluice_storage_free_bytes")
+    name = dms.storages[StorageType.INTERMEDIATE].name
+    assert used[name, StorageType.INTERMEDIATE] == sum(file.size for file in files)
+    assert used[dms.storages[StorageType.LOGS].name, StorageType.LOGS] == 0
+    assert set(free) == set(used), "all of them lie on a file system"
+    assert all(room > 0 for room in free.values())

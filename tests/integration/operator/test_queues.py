@@ -1,0 +1,126 @@
+"""Queues and dead letters as people meet them: REST, client, pages, metrics."""
+
+import re
+
+import pytest
+
+from sluice.contracts.messages import CONSUMER, DMS_FILES, WMS_TASKS
+from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
+from sluice.contracts.queues import ChooseMessages, QueueStatus
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.queues import QueueDesk
+from sluice.servicekit.transport.base import Message
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_pages import token_of
+from tests.waiting import eventually
+from wfms.operator.loops.measure_queues import queue_gauges
+
+LONG = b'{"note": "' + b"<b>" * 3000 + b'"}'
+
+
+async def kill(operator: Operator, *ids: str, body: bytes = b"{}") -> None:
+    """Dead letters of ``wms.tasks``."""
+    await operator.transport.send([Message(one, WMS_TASKS, body) for one in ids])
+    stream = operator.transport.consume(WMS_TASKS, prefetch=len(ids))
+    left = len(ids)
+    async for batch in stream:
+        for delivery in batch:
+            await delivery.reject(f"{delivery.message_id} is <no> task")
+        left -= len(batch)
+        if not left:
+            break
+    await stream.aclose()
+
+
+async def test_every_queue_is_listed_with_what_waits_and_what_is_dead(operator: Operator) -> None:
+    await operator.transport.send([Message("a", DMS_FILES, b"{}"), Message("b", DMS_FILES, b"{}")])
+    await kill(operator, "x")
+    found = {queue.name: queue for queue in (await operator.client.queues()).queues}
+    assert found.keys() == CONSUMER.keys()
+    assert found[DMS_FILES] == QueueStatus(name=DMS_FILES, consumer="dms", waiting=2, dead=0)
+    assert found[WMS_TASKS] == QueueStatus(name=WMS_TASKS, consumer="wms", waiting=0, dead=1)
+
+
+async def test_dead_messages_are_shown_with_their_reasons_and_the_beginning_of_what_they_say(operator: Operator) -> None:
+    await kill(operator, "x", "y", body=LONG)
+    found = await operator.client.dead_messages(WMS_TASKS, limit=1)
+    assert (found.dead, len(found.messages)) == (2, 1)
+    [message] = found.messages
+    assert (message.id, message.reason, message.size) == ("x", "x is <no> task", len(LONG))
+    assert message.body == LONG[:4000].decode() + "…"
+    assert message.died_at is not None
+
+
+async def test_some_or_all_are_put_back_or_dropped(operator: Operator) -> None:
+    await kill(operator, "a", "b", "c", "d")
+    moved = await operator.client.requeue(WMS_TASKS, ChooseMessages(ids=["b", "never was"]))
+    assert (moved.moved, moved.dead) == (1, 3)
+    assert (await operator.client.drop(WMS_TASKS, ChooseMessages(ids=["a"]))).dead == 2
+    assert (await operator.client.requeue(WMS_TASKS, ChooseMessages(ids="all"))).moved == 2
+    assert await operator.transport.depth(WMS_TASKS) == 3
+    assert (await operator.client.drop(WMS_TASKS, ChooseMessages(ids="all"))).moved == 0
+
+
+async def test_what_is_not_there_or_not_chosen_is_refused(operator: Operator) -> None:
+    await kill(operator, "a")
+    with pytest.raises(NotFound, match=r"no queue 'wms\.task'; there are wms\.tasks"):
+        await operator.client.dead_messages("wms.task")
+    with pytest.raises(NotFound, match="message 'z'"):
+        await operator.client.drop(WMS_TASKS, ChooseMessages(ids=["z"]))
+    for body in ("{}", '{"ids": null}', '{"ids": "a"}', '{"ids": ["a"], "all": true}'):
+        answer = await operator.http.post(f"/api/v1/queues/{WMS_TASKS}/drop", content=body)
+        assert answer.status_code == Unprocessable.status, body
+    assert (await operator.client.drop(WMS_TASKS, ChooseMessages(ids=[]))).moved == 0
+    assert await operator.transport.count_dead(WMS_TASKS) == 1
+
+
+async def test_a_broker_that_is_away_is_said_to_be(operator: Operator) -> None:
+    await operator.transport.stop()
+    with pytest.raises(NotAvailable, match="broker"):
+        await operator.client.queues()
+    assert (await operator.http.get("/queues")).status_code == 503
+    assert (await operator.http.get("/templates")).status_code == 200
+
+
+async def test_the_pages_put_back_and_drop(operator: Operator) -> None:
+    await kill(operator, "a", "b", "c", "d")
+    assert re.search(r'state failed">4<', (await operator.http.get("/queues")).text)
+    page = await operator.http.get(f"/queues/{WMS_TASKS}")
+    assert "a is &lt;no&gt; task" in page.text
+    form = {"csrf_token": token_of(page)}
+    for action, choice, dead, said in (
+        ("requeue", {"id": "a"}, 3, "1 message put back"),
+        ("requeue", {"id": "a"}, 3, "Nothing was put back"),
+        ("drop", {"id": "b"}, 2, "1 message dropped"),
+        ("drop", {}, 2, "Nothing was chosen"),
+        ("requeue", {"all": "yes"}, 0, "2 messages put back"),
+    ):
+        answer = await operator.http.post(f"/queues/{WMS_TASKS}/{action}", data=form | choice)
+        assert answer.status_code == 303
+        assert said in (await operator.http.get(f"/queues/{WMS_TASKS}")).text
+        assert await operator.transport.count_dead(WMS_TASKS) == dead
+    assert "No dead message" in (await operator.http.get(f"/queues/{WMS_TASKS}")).text
+    assert (await operator.http.post(f"/queues/{WMS_TASKS}/drop", data={"all": "yes"})).status_code == 403
+    assert (await operator.http.get("/queues/nowhere")).status_code == 404
+
+
+async def test_the_metrics_tell_what_waits_and_what_is_dead(operator: Operator) -> None:
+    await kill(operator, "a")
+    await operator.transport.send([Message("b", DMS_FILES, b"{}")])
+    metrics = ServiceMetrics()
+
+    async def told() -> bool:
+        text = metrics.render().decode()
+        return all(
+            line in text
+            for line in (
+                'sluice_queue_waiting{queue="dms.files"} 1.0',
+                'sluice_queue_dead{queue="wms.tasks"} 1.0',
+                'sluice_queue_dead{queue="dms.files"} 0.0',
+            )
+        )
+
+    async with running(queue_gauges(QueueDesk(operator.transport), metrics)):
+        await eventually(told, what="the queues' metrics")
+    assert "sluice_queue_dead" in (await operator.http.get("/metrics")).text

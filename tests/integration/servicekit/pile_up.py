@@ -1,0 +1,56 @@
+"""Run as a program: commits messages to ``dms.files`` as fast as it can while its relay sends what the broker takes.
+
+Arguments: database, broker, how many. Says ``piled`` with the peak of its memory before and after, MB; then relays until it is
+ended.
+"""
+
+import asyncio
+import resource
+import sys
+from datetime import timedelta
+from uuid import uuid4
+
+from sluice.contracts.datasets import NewFile
+from sluice.contracts.messages import DMS_FILES, RegisterFiles
+from sluice.servicekit.database import MESSAGING_TABLES, Database
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.open import open_transport
+
+TOGETHER = 500
+#: About 2 kB as a message, so that what is held in memory would show.
+FILES = [
+    NewFile(name=f"file-{number:03}", seq=number, size=1, checksum=f"sha256:{'0' * 64}", url=f"file:///data/{'x' * 200}")
+    for number in range(5)
+]
+KEEP = timedelta(hours=1)
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+async def main(database_url: str, broker_url: str, count: int) -> None:
+    database = Database(database_url, source="pile")
+    transport = open_transport(broker_url, sluice_topology())
+    async with running(transport, database):
+        async with database.connection() as connection:
+            for statement in MESSAGING_TABLES.split(";"):
+                if statement.strip():
+                    await connection.execute(statement)
+        async with running(OutboxRelay(database, transport, ServiceMetrics(), keep=KEEP, period=0.2)):
+            before = 0.0
+            for number in range(0, count, TOGETHER):
+                async with database.transaction() as transaction:
+                    for _ in range(TOGETHER):
+                        transaction.send(DMS_FILES, RegisterFiles(dataset_uid=uuid4(), files=FILES))
+                if number == 10 * TOGETHER:
+                    before = peak()
+            print("piled", before, peak(), flush=True)
+            await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

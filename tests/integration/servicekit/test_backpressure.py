@@ -1,0 +1,124 @@
+"""A consumer that is away or slow: what it has not taken waits in the broker up to the queue's limit, then in the producers'
+databases, and in nobody's memory."""
+
+import asyncio
+import sys
+from datetime import timedelta
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import asyncpg
+
+from sluice.contracts.messages import DMS_DELETIONS, DMS_FILES, DMS_UPLOADS, DeleteDataset, UploadDataset
+from sluice.servicekit.database import Database
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.outbox import OutboxRelay
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Delivery, Message
+from sluice.servicekit.transport.open import open_transport
+from tests.conftest import DatabaseFactory
+from tests.integration.servicekit.ledger import Ledger
+from tests.servers.rabbitmq import RabbitServer
+from tests.waiting import eventually
+
+LIMIT = 2000
+PILED = 100_000
+#: MB that the producer may grow by while so much piles up, which is 200 MB as messages alone.
+GROWTH = 40.0
+WAITING = "SELECT count(*) FROM outbox WHERE sent_at IS NULL"
+
+
+def bound(server: RabbitServer, broker_url: str, queue: str, limit: int) -> None:
+    """What ``sluice setup broker`` does for every queue."""
+    vhost = urlsplit(broker_url).path.lstrip("/")
+    policy = {"pattern": f"^{queue}$", "definition": {"max-length": limit}, "apply-to": "queues", "priority": 1}
+    server.manage("PUT", f"policies/{vhost}/{queue}", policy)
+
+
+async def test_a_producer_holds_nothing_in_memory_and_loses_nothing(
+    make_database: DatabaseFactory, rabbitmq_server: RabbitServer, rabbitmq_url: str
+) -> None:
+    database_url = await make_database()
+    bound(rabbitmq_server, rabbitmq_url, DMS_FILES, LIMIT)
+    program = [sys.executable, "-m", "tests.integration.servicekit.pile_up", database_url, rabbitmq_url, str(PILED)]
+    producer = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
+    database = await asyncpg.connect(database_url)
+    transport = open_transport(rabbitmq_url, sluice_topology())
+    try:
+        assert producer.stdout is not None
+        async with asyncio.timeout(300), running(transport):
+            while not (line := await producer.stdout.readline()).startswith(b"piled"):
+                assert line, "the producer ended by itself"
+            before, after = map(float, line.split()[1:])
+            assert after - before < GROWTH
+            assert LIMIT <= await transport.depth(DMS_FILES) < LIMIT + 1000
+            assert await database.fetchval(WAITING) > PILED - LIMIT - 1000
+            received: set[str] = set()
+            stream = transport.consume(DMS_FILES, prefetch=500)
+            async for batch in stream:
+                received.update(delivery.message_id for delivery in batch)
+                await asyncio.gather(*(delivery.ack() for delivery in batch))
+                if len(received) == PILED:
+                    break
+            await stream.aclose()
+            assert received == {row[0] for row in await database.fetch("SELECT message_id FROM outbox")}
+    finally:
+        producer.kill()
+        await producer.communicate()
+        await database.close()
+
+
+async def test_a_full_queue_holds_up_no_other(
+    make_database: DatabaseFactory, rabbitmq_server: RabbitServer, rabbitmq_url: str
+) -> None:
+    """More messages than a relay sends in one go wait for a full queue before the one that can be sent."""
+    bound(rabbitmq_server, rabbitmq_url, DMS_UPLOADS, 10)
+    transport, database = open_transport(rabbitmq_url, sluice_topology()), Database(await make_database(), source="test")
+    ledger = Ledger(database, transport)
+    async with running(transport, database):
+        await ledger.create_tables()
+        uid = uuid4()
+        async with database.transaction() as transaction:
+            for _ in range(1000):
+                transaction.send(DMS_UPLOADS, UploadDataset(uid=uuid4()))
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
+        async with running(
+            OutboxRelay(database, transport, ServiceMetrics(), keep=timedelta(hours=1), period=0.05), ledger.consumer
+        ):
+
+            async def arrived() -> bool:
+                return await ledger.rows() == [str(uid)]
+
+            await eventually(arrived, what="the message to the other queue")
+            assert 10 <= await transport.depth(DMS_UPLOADS) < 1000
+            seen: list[str] = []
+            stream = transport.consume(DMS_UPLOADS, prefetch=50)
+            async with asyncio.timeout(60):
+                async for batch in stream:
+                    seen.extend(delivery.message_id for delivery in batch)
+                    await asyncio.gather(*(delivery.ack() for delivery in batch))
+                    if len(set(seen)) == 1000:
+                        break
+            await stream.aclose()
+            assert len(seen) == 1000, "what the broker had taken was not sent again"
+
+
+async def test_a_slow_consumer_has_no_more_than_its_bound_in_hand(rabbitmq_url: str, database_url: str) -> None:
+    for url in (rabbitmq_url, database_url):
+        transport = open_transport(url, sluice_topology())
+        async with running(transport), asyncio.timeout(60):
+            await transport.send([Message(str(number), DMS_FILES, b"{}") for number in range(500)])
+            held: list[Delivery] = []
+            answered = 0
+            stream = transport.consume(DMS_FILES, prefetch=7)
+            async for batch in stream:
+                held.extend(batch)
+                assert len(held) <= 7
+                if len(held) == 7:
+                    assert await transport.depth(DMS_FILES) == 500 - 7 - answered
+                    await held.pop(0).ack()
+                    answered += 1
+                if answered == 50:
+                    break
+            await stream.aclose()

@@ -1,0 +1,165 @@
+"""`sluice setup broker`: virtual host, logins with the rights they need, and queues, on a real RabbitMQ."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import aio_pika
+import httpx
+import pytest
+from aio_pika.exceptions import ChannelClosed, ProbableAuthenticationError
+from typer.testing import CliRunner
+
+from sluice.cli.__main__ import app
+from sluice.contracts.messages import QUEUES
+from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Message, Transport
+from sluice.servicekit.transport.open import open_transport
+from sluice.setup.broker import set_up_broker
+from sluice.setup.logins import SERVICES, ServiceLogin
+from tests.integration.setup.conftest import Logins
+from tests.servers.rabbitmq import RabbitServer, free_ports
+
+
+class Broker:
+    """The broker as its administrator sees it."""
+
+    def __init__(self, server: RabbitServer) -> None:
+        self.server = server
+        self.management = f"http://guest:guest@127.0.0.1:{server.management_port}"
+
+    def url(self, login: ServiceLogin) -> str:
+        user, password, vhost = (httpx.URL(path=part).raw_path.decode() for part in (login.user, login.password, login.place))
+        return f"amqp://{user}:{password.replace(':', '%3A')}@127.0.0.1:{self.server.amqp_port}/{vhost}"
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        answer = httpx.request(method, f"{self.management}/api/{path}", json=body, timeout=30).raise_for_status()
+        return answer.json() if answer.content else None
+
+    def transport(self, login: ServiceLogin) -> Transport:
+        return open_transport(self.url(login), sluice_topology(), declare=False)
+
+
+@pytest.fixture
+def broker(rabbitmq_server: RabbitServer) -> Iterator[Broker]:
+    broker = Broker(rabbitmq_server)
+    yield broker
+    for kind in ("vhosts", "users"):
+        for one in broker.ask("GET", kind):
+            if one["name"] not in {"/", "guest"}:
+                broker.ask("DELETE", f"{kind}/{one['name']}")
+
+
+@pytest.fixture
+def users(logins: Logins) -> list[ServiceLogin]:
+    return in_one_host(logins())
+
+
+def in_one_host(logins: list[ServiceLogin]) -> list[ServiceLogin]:
+    return [
+        ServiceLogin(one.service, one.user.replace(" ", "-"), one.password, f"sluice-{one.user[-6:]}", one.variable)
+        for one in logins
+    ]
+
+
+def of(users: list[ServiceLogin], service: str) -> ServiceLogin:
+    return next(user for user in users if user.service == service)
+
+
+async def test_services_work_with_their_own_rights_and_no_others(broker: Broker, users: list[ServiceLogin]) -> None:
+    assert await set_up_broker(broker.management, users)
+    chains, wms = broker.transport(of(users, "wfms.chains")), broker.transport(of(users, "wms"))
+    async with running(chains, wms):
+        await chains.send([Message("1", "wms.tasks", b"{}")])
+        stream = wms.consume("wms.tasks", prefetch=1)
+        (delivery,) = await anext(stream)
+        await delivery.ack()
+        await stream.aclose()
+    connection = await aio_pika.connect(broker.url(of(users, "wfms.intake")))
+    async with connection:
+        for queue in ("wms.tasks", "dms.files"):
+            channel = await connection.channel()
+            with pytest.raises(ChannelClosed, match="ACCESS_REFUSED"):
+                await (await channel.get_queue(queue, ensure=False)).get(fail=False)
+        channel = await connection.channel()
+        with pytest.raises(ChannelClosed, match="ACCESS_REFUSED"):
+            await channel.declare_queue("mine")
+
+
+async def test_repetition_changes_nothing(broker: Broker, users: list[ServiceLogin]) -> None:
+    changes = await set_up_broker(broker.management, users)
+    assert {f"queues: {queue} made" for queue in QUEUES} <= set(changes)
+    before = broker.ask("GET", "definitions")
+    assert await set_up_broker(broker.management, users) == []
+    assert broker.ask("GET", "definitions") == before
+
+
+async def test_new_password_of_the_settings_is_taken_over(broker: Broker, logins: Logins) -> None:
+    old, new = in_one_host(logins()), in_one_host(logins("another"))
+    await set_up_broker(broker.management, old)
+    changed = [of(new, "dms"), *(one for one in old if one.service != "dms")]
+    assert await set_up_broker(broker.management, changed) == [f"users: {of(new, 'dms').user} changed"]
+    async with running(broker.transport(of(new, "dms"))):
+        pass
+    with pytest.raises(ProbableAuthenticationError):
+        await aio_pika.connect(broker.url(of(old, "dms")))
+
+
+async def test_what_was_taken_away_or_changed_comes_back(broker: Broker, users: list[ServiceLogin]) -> None:
+    await set_up_broker(broker.management, users)
+    vhost, dms = users[0].place, of(users, "dms")
+    broker.ask("DELETE", f"queues/{vhost}/dms.files.dead")
+    broker.ask("PUT", f"permissions/{vhost}/{dms.user}", {"configure": ".*", "write": ".*", "read": ".*"})
+    changes = await set_up_broker(broker.management, users)
+    assert {f"permissions: {dms.user} changed", "queues: dms.files.dead made"} <= set(changes)
+    assert await set_up_broker(broker.management, users) == []
+
+
+async def test_messages_that_wait_stay(broker: Broker, users: list[ServiceLogin]) -> None:
+    await set_up_broker(broker.management, users)
+    chains = broker.transport(of(users, "wfms.chains"))
+    async with running(chains):
+        await chains.send([Message("1", "wms.tasks", b"{}")])
+        broker.ask("DELETE", f"queues/{users[0].place}/dms.files.dead")
+        assert await set_up_broker(broker.management, users)
+    wms = broker.transport(of(users, "wms"))
+    async with running(wms):
+        assert await wms.depth("wms.tasks") == 1
+
+
+async def test_queue_made_otherwise_is_said_plainly(broker: Broker, users: list[ServiceLogin]) -> None:
+    vhost = users[0].place
+    broker.ask("PUT", f"vhosts/{vhost}")
+    broker.ask("PUT", f"queues/{vhost}/wms.tasks", {"durable": True, "arguments": {"x-queue-type": "classic"}})
+    with pytest.raises(Conflict, match=r"wms\.tasks in virtual host .* was made otherwise"):
+        await set_up_broker(broker.management, users)
+
+
+async def test_administrator_and_address_that_cannot_be_right_are_refused(broker: Broker, users: list[ServiceLogin]) -> None:
+    with pytest.raises(NotAvailable, match="does not know the administrator"):
+        await set_up_broker(broker.management.replace("guest:guest", "guest:wrong"), users)
+    (nowhere,) = free_ports(1)
+    with pytest.raises(NotAvailable, match="does not answer"):
+        await set_up_broker(f"http://guest:guest@127.0.0.1:{nowhere}", users)
+    guest = ServiceLogin("dms", "guest", "guest", users[0].place, "SLUICE_DMS_BROKER_URL")
+    with pytest.raises(Conflict, match="SLUICE_DMS_BROKER_URL: guest is the broker's administrator"):
+        await set_up_broker(broker.management, [guest, *users])
+
+
+async def test_command_reads_the_services_own_settings(
+    broker: Broker, users: list[ServiceLogin], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for service in SERVICES:
+        short = service.removeprefix("wfms.")
+        monkeypatch.setenv(f"SLUICE_{short.upper()}_BROKER_URL", f"amqp://{short}:secret@rabbitmq/{users[0].place}")
+    monkeypatch.setenv("SLUICE_SETUP_MANAGEMENT_URL", broker.management)
+
+    async def output() -> str:
+        result = await asyncio.to_thread(CliRunner().invoke, app, ["setup", "broker"])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "permissions: watcher made" in await output()
+    assert "everything is as it has to be" in await output()

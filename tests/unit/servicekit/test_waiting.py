@@ -1,0 +1,131 @@
+"""What a service says before it can work, and how it is started in the end."""
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import asyncpg
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+
+from sluice.contracts.problems import NotAvailable
+from sluice.servicekit import http, waiting
+from sluice.servicekit.gate import Gate
+from sluice.servicekit.http import Health
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.server import HttpServer
+from sluice.servicekit.transport.base import TransportUnavailable
+
+
+class Late:
+    """Starts at the last try; before, raises what it was given."""
+
+    def __init__(self, *failures: Exception) -> None:
+        self.failures = list(failures)
+        self.tries = 0
+
+    async def start(self) -> None:
+        self.tries += 1
+        if self.failures:
+            raise self.failures.pop(0)
+
+    async def stop(self) -> None:
+        return None
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(waiting, "LONGEST_PAUSE", 0.002)
+
+
+async def test_what_may_come_later_is_waited_for() -> None:
+    component = Late(
+        NotAvailable("database away"),
+        TransportUnavailable("broker away"),
+        asyncpg.InvalidPasswordError("no such login yet"),
+        asyncpg.InvalidCatalogNameError("no such database yet"),
+        asyncpg.InsufficientPrivilegeError("not allowed yet"),
+        ConnectionRefusedError("refused"),
+        TimeoutError(),
+    )
+    told: list[tuple[str, str]] = []
+    await waiting.start_when_possible(component, what="database", tell=lambda what, why: told.append((what, why)))
+    assert component.tries == 8
+    assert told[0] == ("database", "database away")
+    assert told[-1] == ("database", "TimeoutError")
+
+
+async def test_mistakes_are_not_waited_for() -> None:
+    component = Late(KeyError("a mistake"))
+    with pytest.raises(KeyError):
+        await waiting.start_when_possible(component, what="x", tell=lambda what, why: None)
+    assert component.tries == 1
+
+
+async def test_gate_says_what_it_waits_for_until_it_is_open() -> None:
+    gate = Gate("ledger")
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(gate), base_url="http://ledger") as client:
+        gate.tell("database", "refused")
+        assert (await client.get("/healthz")).status_code == 200
+        ready = await client.get("/readyz")
+        assert (ready.status_code, ready.json()) == (503, {"database": "refused"})
+        other = await client.post("/api/v1/entries", json={})
+        assert other.status_code == 503
+        assert other.headers["content-type"] == "application/problem+json"
+        assert other.json()["detail"] == "ledger is starting; it waits for: database (refused)"
+        gate.open(PlainTextResponse("open"))
+        assert (await client.get("/readyz")).text == "open"
+
+
+async def test_check_that_hangs_is_answered_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "CHECK_LIMIT", 0.01)
+
+    async def hangs() -> None:
+        await asyncio.Event().wait()
+
+    async def works() -> None:
+        return None
+
+    async def fails() -> None:
+        raise OSError("away")
+
+    report = await Health({"a": hangs, "b": works, "c": fails}).report()
+    assert report == {"a": "no answer within 0.01 s", "b": "ok", "c": "OSError: away"}
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        yield int(other.getsockname()[1])
+
+
+async def test_port_that_is_taken_is_said(taken: int) -> None:
+    with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{taken}: Address already in use"):
+        await HttpServer(PlainTextResponse("x"), host="127.0.0.1", port=taken).start()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
+async def test_server_listens_where_it_was_told(host: str) -> None:
+    server = HttpServer(PlainTextResponse("here"), host=host, port=0)
+    async with running(server), httpx.AsyncClient() as client:
+        address = f"[{host}]" if ":" in host else host
+        assert (await client.get(f"http://{address}:{server.port}/")).text == "here"
+
+
+HANGS = """
+import threading
+from sluice.servicekit import process
+process.THREADS_LIMIT = 0.1
+threading.Thread(target=threading.Event().wait, name="storage that hangs").start()
+process._let_go_of_threads(0)
+"""
+
+
+def test_thread_that_hangs_does_not_keep_the_process() -> None:
+    done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "storage that hangs" in done.stdout + done.stderr

@@ -1,0 +1,66 @@
+"""``/queues``: what waits between services, and the messages nobody could handle, to be requeued or dropped."""
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.problems import NotFound
+from sluice.contracts.queues import ChooseMessages, DeadMessages
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.pages.rendering import live
+from wfms.operator.domain.wording import count_text
+
+#: Dead messages on a page, the oldest.
+_MOST = 100
+
+
+class QueuePages:
+    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
+        self._desk = dependencies.queues
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/queues", "queues", self.list)
+        pages.add_url_rule("/queues/live", "queues_live", self.list_live)
+        pages.add_url_rule("/queues/<queue>", "queue", self.show)
+        pages.add_url_rule("/queues/<queue>/requeue", "requeue", self.requeue, methods=["POST"])
+        pages.add_url_rule("/queues/<queue>/drop", "drop", self.drop, methods=["POST"])
+
+    def list(self) -> str:
+        return render_template("queues.html", queues=self._bridge.run(self._desk.queues()).queues)
+
+    def list_live(self) -> Response:
+        return live({"queues": "parts/queues.html"}, again=True, queues=self._bridge.run(self._desk.queues()).queues)
+
+    def show(self, queue: str) -> str:
+        found: DeadMessages = self._bridge.run(self._desk.dead(queue, limit=_MOST))
+        return render_template("queue.html", found=found)
+
+    def requeue(self, queue: str) -> AnyResponse:
+        if (choice := _choice()) is not None:
+            try:
+                moved = self._bridge.run(self._desk.requeue(queue, choice)).moved
+                flash(f"{count_text(moved, 'message')} put back into the queue.")
+            except NotFound as refusal:
+                flash(f"Nothing was put back: {refusal.detail}.")
+        return redirect(url_for("pages.queue", queue=queue), 303)
+
+    def drop(self, queue: str) -> AnyResponse:
+        if (choice := _choice()) is not None:
+            try:
+                moved = self._bridge.run(self._desk.drop(queue, choice)).moved
+                flash(f"{count_text(moved, 'message')} dropped for good.")
+            except NotFound as refusal:
+                flash(f"Nothing was dropped: {refusal.detail}.")
+        return redirect(url_for("pages.queue", queue=queue), 303)
+
+
+def _choice() -> ChooseMessages | None:
+    """The form's ``id``, or every message where it says ``all``."""
+    ids = request.form.getlist("id")
+    if request.form.get("all") == "yes":
+        return ChooseMessages(ids="all")
+    if not ids:
+        flash("Nothing was chosen.")
+        return None
+    return ChooseMessages(ids=ids)

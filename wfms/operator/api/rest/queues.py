@@ -1,0 +1,46 @@
+"""``/api/v1/queues``."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract
+from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.rest.route import Route
+
+
+class DeadQuery(Contract):
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class QueueRoutes:
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._desk = dependencies.queues
+
+    def routes(self) -> list[Route]:
+        queue = "/queues/<queue>"
+        errors = (NotFound, NotAvailable)
+        return [
+            Route("GET", "/queues", self.list, "The queues between services: what waits and what is dead.",
+                  answer=QueueList, errors=(NotAvailable,)),
+            Route("GET", queue + "/dead", self.dead, "The oldest dead messages of a queue, each with its reason.",
+                  answer=DeadMessages, query=DeadQuery, errors=errors),
+            Route("POST", queue + "/requeue", self.requeue, "Puts dead messages back into their queue, as if sent anew.",
+                  answer=MessagesMoved, body=ChooseMessages, errors=errors),
+            Route("POST", queue + "/drop", self.drop, "Removes dead messages for good.",
+                  answer=MessagesMoved, body=ChooseMessages, errors=errors),
+        ]  # fmt: skip
+
+    async def list(self) -> QueueList:
+        return await self._desk.queues()
+
+    async def dead(self, queue: str, query: DeadQuery) -> DeadMessages:
+        return await self._desk.dead(queue, limit=query.limit)
+
+    async def requeue(self, queue: str, body: ChooseMessages) -> MessagesMoved:
+        return await self._desk.requeue(queue, body)
+
+    async def drop(self, queue: str, body: ChooseMessages) -> MessagesMoved:
+        return await self._desk.drop(queue, body)

@@ -1,0 +1,24 @@
+"""What waits and what is dead in every queue, for ``/metrics``."""
+
+from prometheus_client import Gauge
+
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.queues import QueueDesk
+
+#: Seconds between two readings; Prometheus asks about as often.
+PERIOD = 15.0
+
+
+def queue_gauges(desk: QueueDesk, metrics: ServiceMetrics, *, period: float = PERIOD) -> Loop:
+    """While the broker does not answer, the last numbers stay."""
+    waiting = Gauge("sluice_queue_waiting", "Messages that wait in the queue.", ["queue"], registry=metrics.registry)
+    dead = Gauge("sluice_queue_dead", "Messages nobody could handle, kept for a person.", ["queue"], registry=metrics.registry)
+
+    async def measure() -> bool:
+        for queue in (await desk.queues()).queues:
+            waiting.labels(queue.name).set(queue.waiting)
+            dead.labels(queue.name).set(queue.dead)
+        return False
+
+    return Loop("queues.measure", measure, period=period, metrics=metrics)
