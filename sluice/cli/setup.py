@@ -11,7 +11,7 @@ from sluice.cli.connect import JsonOption, plain_errors
 from sluice.cli.output import err, out, print_json
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.settings_sources import WrongSettings, load_settings
-from sluice.setup.logins import SetupSettings, broker_logins, database_logins
+from sluice.setup.logins import SetupSettings, backup_login, broker_logins, database_logins, database_urls
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -34,12 +34,13 @@ def databases(
     wait: WaitOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a login and a database for each service (its SLUICE_<SERVICE>_DATABASE_URL), closed to the others."""
+    """Make a login and a database for each service (its SLUICE_<SERVICE>_DATABASE_URL), closed to the others; and one for
+    backups where SLUICE_SETUP_BACKUP_URL names it."""
     from sluice.setup.databases import set_up_databases  # noqa: PLC0415 - a client alone has no database driver
 
-    url, logins = _read(lambda: (admin_url or load_settings(SetupSettings).admin_url, database_logins()))
+    url, logins, backup = _read(lambda: (admin_url or load_settings(SetupSettings).admin_url, database_logins(), backup_login()))
     url = _given(url, "--admin-url, SLUICE_SETUP_ADMIN_URL")
-    _carry_out(lambda: set_up_databases(url, logins), wait, as_json=as_json)
+    _carry_out(lambda: set_up_databases(url, logins, backup), wait, as_json=as_json)
 
 
 @app.command("broker")
@@ -59,6 +60,16 @@ def broker(
     url, logins = _read(lambda: (management_url or load_settings(SetupSettings).management_url, broker_logins()))
     url = _given(url, "--management-url, SLUICE_SETUP_MANAGEMENT_URL")
     _carry_out(lambda: set_up_broker(url, logins), wait, as_json=as_json)
+
+
+@app.command("resend")
+def resend(*, wait: WaitOption = 60.0, as_json: JsonOption = False) -> None:
+    """Send once more what was sent of late: after the broker was lost, or the databases were restored. Receivers drop what they
+    had applied before."""
+    from sluice.setup.resend import send_again  # noqa: PLC0415 - a client alone has no database driver
+
+    urls = _read(database_urls)
+    _carry_out(lambda: send_again(urls), wait, nothing="no message was sent of late", as_json=as_json)
 
 
 ResultT = TypeVar("ResultT")
@@ -81,11 +92,13 @@ def _given(url: str | None, where: str) -> str:
     return url
 
 
-def _carry_out(work: Callable[[], Awaitable[list[str]]], wait: float, *, as_json: bool) -> None:
+def _carry_out(
+    work: Callable[[], Awaitable[list[str]]], wait: float, *, nothing: str = "everything is as it has to be", as_json: bool
+) -> None:
     changes = plain_errors(lambda: asyncio.run(_when_there(work, wait)))
     if as_json:
         print_json({"changes": changes})
-    for line in [] if as_json else changes or ["everything is as it has to be"]:
+    for line in [] if as_json else changes or [nothing]:
         out.print(line)
 
 

@@ -20,7 +20,7 @@ SETUP_LOCK = 7_582_393
 
 SELECT_ROLE = """
 -- What a role may, and how its password is kept.
-SELECT rolsuper, rolcanlogin, rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS administers, rolpassword
+SELECT rolsuper, rolcanlogin, rolcreaterole OR rolcreatedb OR rolbypassrls AS administers, rolreplication, rolpassword
 FROM pg_authid WHERE rolname = $1
 """
 
@@ -49,8 +49,9 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S') AND n.nspname NOT LIKE 'pg\\_%' AND
 """
 
 
-async def set_up_databases(admin_url: str, logins: Sequence[ServiceLogin]) -> list[str]:
-    """Makes what is missing and puts right what differs; gives a sentence for each change, none where all was right.
+async def set_up_databases(admin_url: str, logins: Sequence[ServiceLogin], backup: ServiceLogin | None = None) -> list[str]:
+    """Makes what is missing and puts right what differs; gives a sentence for each change, none where all was right. ``backup``
+    may stream what the server writes, and owns nothing.
 
     Raises ``NotAvailable`` (the server does not let the administrator in now) and ``Conflict`` (what is there is another's).
     """
@@ -60,6 +61,8 @@ async def set_up_databases(admin_url: str, logins: Sequence[ServiceLogin]) -> li
             raise Conflict("the administrator's login is no superuser of PostgreSQL: passwords can be compared by one alone")
         await admin.fetchval("SELECT pg_advisory_lock($1)", SETUP_LOCK)
         changes = [change for login in logins for change in await _set_up_role(admin, login)]
+        if backup is not None:
+            changes += await _set_up_role(admin, backup, replication=True)
         users = {login.user for login in logins}
         for login in logins:
             changes += await _set_up_database(admin, login, others=users - {login.user})
@@ -76,17 +79,19 @@ async def _connect(url: str, *, database: str | None = None) -> Connection:
         raise NotAvailable(f"PostgreSQL does not let the administrator in: {said(error)}") from error
 
 
-async def _set_up_role(admin: Connection, login: ServiceLogin) -> list[str]:
+async def _set_up_role(admin: Connection, login: ServiceLogin, *, replication: bool = False) -> list[str]:
     role = await admin.fetchrow(SELECT_ROLE, login.user)
+    streaming = "REPLICATION" if replication else "NOREPLICATION"
     if role is None:
-        await _execute(admin, "CREATE ROLE %I LOGIN PASSWORD %L", login.user, scram_verifier(login.password))
+        create = f"CREATE ROLE %I LOGIN {streaming} PASSWORD %L"
+        await _execute(admin, create, login.user, scram_verifier(login.password))
         return [f"login {login.user} made, for {login.service}"]
     if role["rolsuper"]:
         raise Conflict(f"{login.variable}: {login.user} is a superuser of PostgreSQL; a service needs a login of its own")
     changes = []
-    if role["administers"] or not role["rolcanlogin"]:
-        await _execute(admin, "ALTER ROLE %I LOGIN NOCREATEROLE NOCREATEDB NOREPLICATION NOBYPASSRLS", login.user)
-        changes.append(f"login {login.user}: rights set to those of a service")
+    if role["administers"] or not role["rolcanlogin"] or role["rolreplication"] != replication:
+        await _execute(admin, f"ALTER ROLE %I LOGIN NOCREATEROLE NOCREATEDB {streaming} NOBYPASSRLS", login.user)
+        changes.append(f"login {login.user}: rights set to those of {login.service}")
     if not is_password_of(login.password, role["rolpassword"]):
         await _execute(admin, "ALTER ROLE %I PASSWORD %L", login.user, scram_verifier(login.password))
         changes.append(f"login {login.user}: password taken over from the settings of {login.service}")

@@ -22,6 +22,9 @@ class SetupSettings(LayeredSettings):
     admin_url: str | None = None
     #: For `sluice setup broker`: `http://login:password@host:15672` of an administrator of RabbitMQ's management plugin.
     management_url: str | None = None
+    #: `postgresql://login:password@host:port/postgres`: a login that `sluice setup databases` makes for backups, which may read
+    #: everything that PostgreSQL writes.
+    backup_url: str | None = None
 
 
 class _DatabaseUrl(LayeredSettings):
@@ -49,6 +52,19 @@ def database_logins() -> list[ServiceLogin]:
     _require_different(logins, "login", lambda login: login.user)
     _require_different(logins, "database", lambda login: login.place)
     return logins
+
+
+def database_urls() -> dict[str, str]:
+    """Service → URL of its database. Raises ``WrongSettings``."""
+    database_logins()
+    return {service: load_settings(_DatabaseUrl, prefix=env_prefix(service)).database_url for service in SERVICES}
+
+
+def backup_login() -> ServiceLogin | None:
+    """None where no backup is wanted. Raises ``WrongSettings``."""
+    variable = "SLUICE_SETUP_BACKUP_URL"
+    url = load_settings(SetupSettings).backup_url
+    return None if url is None else _login("the backup", variable, url, _database)
 
 
 def broker_logins() -> list[ServiceLogin]:

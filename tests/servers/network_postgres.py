@@ -16,7 +16,11 @@ from tests.servers.postgres import SETTINGS
 from tests.servers.rabbitmq import free_ports
 
 ADMINISTRATOR = "administrator's password"
-RULES = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
+RULES = """
+local all all trust
+host all all 127.0.0.1/32 scram-sha-256
+host replication all 127.0.0.1/32 scram-sha-256
+"""
 
 
 @dataclass(slots=True)

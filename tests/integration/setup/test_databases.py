@@ -89,7 +89,7 @@ async def test_tables_of_a_login_that_is_there_stay_its_own(postgres: NetworkPos
     await postgres.execute(f'SET ROLE "{login.user}"', "CREATE TABLE kept AS SELECT 7 AS n", database=login.place)
     await postgres.execute(f'ALTER TABLE IF EXISTS kept OWNER TO "{login.user}"', database=login.place)
     changes = await set_up_databases(postgres.admin_url, logins())
-    assert f"login {login.user}: rights set to those of a service" in changes
+    assert f"login {login.user}: rights set to those of {login.service}" in changes
     assert await value(postgres, login, "SELECT n FROM kept") == 7
 
 

@@ -1,0 +1,53 @@
+"""The login for backups streams what the server writes, and reads no tables."""
+
+import subprocess
+from urllib.parse import quote
+
+import asyncpg
+import pytest
+
+from deploy.stack.postgres import binaries
+from sluice.setup.databases import set_up_databases
+from sluice.setup.logins import ServiceLogin
+from tests.integration.setup.conftest import Logins
+from tests.servers.network_postgres import NetworkPostgres
+
+BACKUP = ServiceLogin("the backup", "the backup", "se'cret", "postgres", "SLUICE_SETUP_BACKUP_URL")
+
+
+def stream(server: NetworkPostgres, login: ServiceLogin) -> "subprocess.CompletedProcess[str]":
+    """What a backup begins with."""
+    url = f"postgresql://{quote(login.user)}:{quote(login.password)}@127.0.0.1:{server.port}/postgres"
+    command = [
+        str(binaries() / "pg_receivewal"),
+        "--dbname",
+        url,
+        "--slot=test",
+        "--create-slot",
+        "--if-not-exists",
+        "--no-password",
+    ]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+async def test_backups_may_stream_and_services_may_not(postgres: NetworkPostgres, logins: Logins) -> None:
+    changes = await set_up_databases(postgres.admin_url, logins(), BACKUP)
+    assert f"login {BACKUP.user} made, for the backup" in changes
+    assert await set_up_databases(postgres.admin_url, logins(), BACKUP) == []
+    begun = stream(postgres, BACKUP)
+    assert begun.returncode == 0, begun.stderr
+    await postgres.execute("SELECT pg_drop_replication_slot('test')")
+    assert "permission denied to start WAL sender" in stream(postgres, logins()[0]).stderr
+    with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for database"):
+        await asyncpg.connect(
+            host="127.0.0.1", port=postgres.port, user=BACKUP.user, password=BACKUP.password, database=logins()[0].place
+        )
+
+
+async def test_a_service_does_not_keep_the_right_to_stream(postgres: NetworkPostgres, logins: Logins) -> None:
+    await set_up_databases(postgres.admin_url, logins())
+    login = logins()[0]
+    await postgres.execute(f'ALTER ROLE "{login.user}" REPLICATION')
+    changes = await set_up_databases(postgres.admin_url, logins())
+    assert changes == [f"login {login.user}: rights set to those of {login.service}"]
+    assert "permission denied to start WAL sender" in stream(postgres, login).stderr
