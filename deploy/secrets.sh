@@ -22,6 +22,7 @@ keep() {
 
 keep postgres_password "$(random)"
 keep sluice_setup_admin_url "postgresql://postgres:$(cat "$folder/postgres_password")@postgres:5432/postgres"
+keep sluice_setup_backup_url "postgresql://sluice_backup:$(random)@postgres:5432/postgres"
 
 keep rabbitmq_administrator "default_user = administrator
 default_pass = $(random)"

@@ -1,9 +1,8 @@
 """The DMS, wired: the only file that names concrete adapters."""
 
-from datetime import timedelta
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from dms.api.datasets import datasets_router
 from dms.api.files import files_router

@@ -48,27 +48,27 @@ class Link:
 
     def break_down(self, kind: FaultKind, seconds: float, delay: float) -> None:
         """The fault ends by itself; one that is there already is replaced."""
-        self.mend()
-        self.fault = kind
-        self._weather.hole = kind is FaultKind.BLACK_HOLE
-        self._weather.delay = delay if kind is FaultKind.DELAY else 0.0
-        self._weather.reset = kind is FaultKind.RESET
-        if self._weather.hole:
-            self._calm.clear()
+        self._become(kind, delay)
         self._end = asyncio.get_running_loop().call_later(seconds, self.mend)
         if kind in {FaultKind.CUT, FaultKind.RESET}:
             for pipe in list(self._pipes):
                 pipe.close(reset=kind is FaultKind.RESET)
-        self._changed()
 
     def mend(self) -> None:
+        self._become(None, 0.0)
+
+    def _become(self, fault: FaultKind | None, delay: float) -> None:
         if self._end is not None:
             self._end.cancel()
             self._end = None
-        self.fault = None
-        self._weather.hole = self._weather.reset = False
-        self._weather.delay = 0.0
-        self._calm.set()
+        self.fault = fault
+        self._weather.hole = fault is FaultKind.BLACK_HOLE
+        self._weather.reset = fault is FaultKind.RESET
+        self._weather.delay = delay if fault is FaultKind.DELAY else 0.0
+        if self._weather.hole:
+            self._calm.clear()
+        else:
+            self._calm.set()
         self._changed()
 
     def close(self) -> None:

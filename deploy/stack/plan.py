@@ -48,6 +48,11 @@ class Part:
     secrets: Mapping[str, str]
     ports: Sequence[int]
 
+    @property
+    def runs_once(self) -> bool:
+        """It ends by itself, and is then as it should be."""
+        return self.kind is Kind.SETUP or (self.kind is Kind.TOOL and self.definition.restart == "on-failure")
+
     def process_names(self) -> list[str]:
         return [f"{self.name}-{number}" for number in range(1, self.replicas + 1)]
 
@@ -89,8 +94,8 @@ def make_plan(compose: Compose, *, root: Path, secrets: Path, replicas: Mapping[
 
 
 def reference(service: str) -> re.Pattern[str]:
-    """``service:port`` in a URL or an address."""
-    return re.compile(rf"(?<![\w.-]){re.escape(service)}:(\d+)\b")
+    """``service:port`` in a URL or an address; not the name of a login before its password."""
+    return re.compile(rf"(?<![\w.-]){re.escape(service)}:(\d+)(?![\w@])")
 
 
 def _kind(name: str, service: ComposeService) -> Kind | None:

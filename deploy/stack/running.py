@@ -86,7 +86,7 @@ def started(
 def stop(process: "subprocess.Popen[bytes]") -> None:
     """As Ctrl-C does; then, if it takes too long, by force: it and everything below it."""
     below = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGINT)
     try:
         process.wait(STOP_LIMIT)
     except subprocess.TimeoutExpired:

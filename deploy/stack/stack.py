@@ -74,7 +74,7 @@ class Stack:
     async def until_ready(self) -> None:
         """Every health check passes, and every setup has succeeded. Waits for as long as that takes."""
         for one in self.kept:
-            await (one.done if one.order.part.kind is Kind.SETUP else one.healthy).wait()
+            await (one.done if one.order.part.runs_once else one.healthy).wait()
         self._ready = True
         self._write_state()
 

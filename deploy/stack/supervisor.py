@@ -10,7 +10,6 @@ from pathlib import Path
 
 from deploy.stack.orders import Order
 from deploy.stack.orphans import Children
-from deploy.stack.plan import Kind
 
 #: Seconds before a process that died is started again: doubled each time that it dies young.
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
@@ -49,7 +48,7 @@ class Kept:
     @property
     def ready(self) -> bool:
         """Works as it should: its health check passes, or it has done what it is for."""
-        return self.done.is_set() if self.order.part.kind is Kind.SETUP else self.healthy.is_set()
+        return self.done.is_set() if self.order.part.runs_once else self.healthy.is_set()
 
     async def keep(self, others: Mapping[str, Sequence["Kept"]]) -> None:
         """Until it is stopped, or need not be started again."""

@@ -28,6 +28,8 @@ LOST_CONNECTION = (
     TimeoutError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
+    # What is said on a connection between the server's last words and its end ("cannot switch to state …").
+    asyncpg.InternalClientError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,

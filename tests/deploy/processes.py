@@ -196,7 +196,8 @@ def _setup(composition: Composition) -> Iterator[str]:
             f"sluice_{service}_{'database' if read is database_logins else 'broker'}_url" for service in Addresses.model_fields
         }
         administrator = "sluice_setup_admin_url" if read is database_logins else "sluice_setup_management_url"
-        if set(composition.secrets(name)) != {*wanted, administrator}:
+        backup = {"sluice_setup_backup_url"} if read is database_logins else set[str]()
+        if set(composition.secrets(name)) != {*wanted, administrator, *backup}:
             yield f"{name}: has the secrets {sorted(composition.secrets(name))}"
         for variable in composition.environment(name):
             if variable.removeprefix("SLUICE_").lower().split("__")[0] not in ServiceSettings.SHARED:

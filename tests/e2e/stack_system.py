@@ -67,8 +67,13 @@ class StackSystem:
 
     def kill(self) -> None:
         """SIGKILL to services and pilots at once."""
-        for process in self._killable():
-            psutil.Process(process).send_signal(signal.SIGKILL)
+        killed = set(self._killable())
+        for pid in killed:
+            psutil.Process(pid).send_signal(signal.SIGKILL)
+        end = time.monotonic() + BACK_LIMIT
+        while killed & set(self._killable()):
+            assert time.monotonic() < end, "the stack has not noticed"
+            time.sleep(0.02)
 
     def start_again(self) -> "StackSystem":
         """Waits until everything that was killed is back at work: the stack starts it by itself."""
@@ -86,7 +91,7 @@ class StackSystem:
         """What the processes' logs say of errors."""
         logs = sorted((self.stack.folder / "logs").glob("*.log"))
         lines = [f"{log.stem}: {line}" for log in logs for line in log.read_text(errors="replace").splitlines()]
-        return "\n".join(line for line in lines if '"level": "error"' in line or "Traceback" in line)
+        return "\n".join(line[:400] for line in lines if '"level": "error"' in line and "aiormq" not in line)
 
     def _killable(self) -> list[int]:
         servers = {"postgres", "rabbitmq"}

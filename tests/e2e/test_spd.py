@@ -41,7 +41,7 @@ def assert_storages_clean(system: System, carried: Sequence[Carried]) -> None:
 
 
 def find_untidy(system: System, carried: Sequence[Carried]) -> list[str]:
-    """In words. Others may have used the system, too: the chains carried here have to be clean, and the catalogue true for all."""
+    """In words. Others may have used the system, too: these chains have to be clean, and the catalogue true for all."""
     inputs, intermediate, output = (system.storage_files(kind) for kind in ("input", "intermediate", "output"))
     found = [f"input not released: {path}" for one in carried for path in inputs if path.parent.name == one.chain.dataset_name]
     found += [f"intermediate: {path}" for one in carried for path in files_of(one, intermediate)]
@@ -54,7 +54,7 @@ def find_untidy(system: System, carried: Sequence[Carried]) -> list[str]:
 
 def files_of(carried: Carried, files: Sequence[Path]) -> list[Path]:
     """Those that the chain has made: data sets are named after it."""
-    return [path for path in files if path.parent.name.startswith(str(carried.chain.uid))]
+    return [path for path in files if str(carried.chain.uid) in path.parent.name]
 
 
 def assert_events(run: GeneratedRun, carried: Carried) -> None:

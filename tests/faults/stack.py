@@ -10,6 +10,10 @@ import yaml
 from deploy.stack.running import ROOT, RunningStack
 
 
+#: Services of the compose file that carry no work.
+_LEFT_OUT = {"backup", "prometheus", "grafana"}
+
+
 class StackControl:
     """A running stack, asked without holding up the event loop."""
 
@@ -41,9 +45,11 @@ class StackControl:
 
 
 def write_compose(folder: Path, environment: Mapping[str, Mapping[str, str]]) -> Path:
-    """A copy of the compose file with more environment for some services; all else is as in production."""
+    """A copy of the compose file with more environment for some services, and without what only looks after the others; all else
+    is as in production."""
     folder.mkdir(parents=True, exist_ok=True)
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    compose["services"] = {name: one for name, one in compose["services"].items() if name not in _LEFT_OUT}
     for service, values in environment.items():
         compose["services"][service]["environment"] = compose["services"][service].get("environment", {}) | dict(values)
     link = folder / "deploy"

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.messages import DMS_FILES, RegisterFiles
-from sluice.servicekit.database import MESSAGING_TABLES, Database
+from sluice.servicekit.database import KEEP_SENT_MESSAGES, MESSAGING_TABLES, Database
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.outbox import OutboxRelay
@@ -22,8 +22,8 @@ from sluice.servicekit.transport.open import open_transport
 TOGETHER = 500
 #: About 2 kB as a message, so that what is held in memory would show.
 FILES = [
-    NewFile(name=f"file-{number:03}", seq=number, size=1, checksum=f"sha256:{'0' * 64}", url=f"file:///data/{'x' * 200}")
-    for number in range(5)
+    NewFile(name=f"file-{number:03}", seq=number, size=1, checksum=f"sha256:{'0' * 64}", url=f"file:///data/{'x' * 700}")
+    for number in range(2)
 ]
 KEEP = timedelta(hours=1)
 
@@ -37,7 +37,7 @@ async def main(database_url: str, broker_url: str, count: int) -> None:
     transport = open_transport(broker_url, sluice_topology())
     async with running(transport, database):
         async with database.connection() as connection:
-            for statement in MESSAGING_TABLES.split(";"):
+            for statement in (*MESSAGING_TABLES.split(";"), *KEEP_SENT_MESSAGES):
                 if statement.strip():
                     await connection.execute(statement)
         async with running(OutboxRelay(database, transport, ServiceMetrics(), keep=KEEP, period=0.2)):

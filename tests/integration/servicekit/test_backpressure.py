@@ -22,7 +22,7 @@ from tests.integration.servicekit.ledger import Ledger
 from tests.servers.rabbitmq import RabbitServer
 from tests.waiting import eventually
 
-LIMIT = 2000
+LIMIT = 20_000
 PILED = 100_000
 #: MB that the producer may grow by while so much piles up, which is 200 MB as messages alone.
 GROWTH = 40.0
