@@ -1,0 +1,117 @@
+"""Everything but storages, secrets and backup is lost in the middle of a run; a new stack carries on from the backup."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import psutil
+import pytest
+
+from deploy.stack.postgres import as_system_user
+from deploy.stack.running import ROOT, RunningStack, started
+from sluice.contracts.chains import Chain, ChainTask
+from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
+from tests.e2e.stack_system import OPTIONS, StackSystem
+from tests.e2e.test_spd import Struck, assert_events, assert_storages_clean
+
+pytestmark = pytest.mark.xdist_group("restore")
+
+KEPT = {"secrets", "data", "backup"}
+PGDATA = Path("postgres-data/18/docker")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Not below pytest's own: as root, the database runs as a user who must get in."""
+    folder = Path(tempfile.mkdtemp(prefix="sluice-restore-"))
+    folder.chmod(0o755)
+    yield folder / "stack"
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def wait_for(condition: Callable[[], object], what: str, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        time.sleep(0.05)
+
+
+def lose_everything(stack: RunningStack) -> None:
+    """The runner first, which would start the others again."""
+    runner = psutil.Process(stack.pid)
+    everyone = [runner, *runner.children(recursive=True)]
+    runner.suspend()
+    for process in everyone:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(everyone[1:], timeout=10)
+    for place in stack.folder.iterdir():
+        if place.name not in KEPT:
+            shutil.rmtree(place) if place.is_dir() else place.unlink()
+
+
+def restore(folder: Path) -> None:
+    """As the how-to says: the base backup into a new data folder, the old backup out of the way of the new one."""
+    before = folder.with_name("backup-before")
+    (folder / "backup").rename(before)
+    data = folder / PGDATA
+    data.parent.mkdir(parents=True)
+    if as_system_user():
+        shutil.chown(data.parent, "pgserver")
+    command = [*as_system_user(), "bash", str(ROOT / "deploy/backup/restore.sh"), str(data)]
+    done = subprocess.run(
+        command, env=os.environ | {"BACKUP_FOLDER": str(before)}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def resend(stack: RunningStack) -> str:
+    databases = stack.state()["databases"]
+    environment = {f"SLUICE_{name.upper()}_DATABASE_URL": url for name, url in logins_of(stack.folder, databases).items()}
+    done = subprocess.run(
+        ["sluice", "setup", "resend"], env=os.environ | environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout
+
+
+def logins_of(folder: Path, databases: dict[str, str]) -> dict[str, str]:
+    """Each service's own URL, with the address that the server has here."""
+    address = next(iter(databases.values())).rpartition("@")[2].partition("/")[0]
+    urls = {name: (folder / "secrets" / f"sluice_{name}_database_url").read_text().strip() for name in databases}
+    return {name: url.replace("postgres:5432", address) for name, url in urls.items()}
+
+
+def test_a_new_stack_carries_on_from_the_backup(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invariants 2 and 7: messages were under way in the broker, jobs in pilots' hands, when all that was lost."""
+    run = generate_run(tmp_path, 8, frames=40)
+    with started(folder, OPTIONS) as stack:
+        monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
+        base = folder / "backup" / "base"
+        wait_for(lambda: [path for path in base.glob("*") if path.suffix != ".partial"], "the first base backup")
+        hidden: list[str] = []
+
+        def strike(chain: Chain, tasks: Sequence[ChainTask]) -> None:
+            for task in tasks:
+                if task.step == "decode" and task.jobs and task.jobs.finished > 5 and not hidden:
+                    # From here on nothing that is sent to the DMS reaches it.
+                    stack.ask(do="fault", link="dms>rabbitmq", kind="black-hole", seconds=600.0)
+                    hidden.append(task.step)
+                if hidden and task.jobs and task.step == "decode" and task.jobs.finished > 20:
+                    raise Struck
+
+        with pytest.raises(Struck):
+            carry_runs(stack.url, [run], out=tmp_path / "out", look=strike)
+        lose_everything(stack)
+    restore(folder)
+    with started(folder, OPTIONS) as stack:
+        monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
+        assert "wms:" in resend(stack), "messages that the broker had are sent again"
+        [carried] = follow_runs(stack.url, [run], out=tmp_path / "out")
+        assert_events(run, carried)
+        assert_storages_clean(StackSystem(stack), [carried])
