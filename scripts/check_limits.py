@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-FOLDERS = ("sluice", "wfms", "dms", "wms", "pilot", "templates", "tests", "scripts")
+FOLDERS = ("sluice", "wfms", "dms", "wms", "pilot", "templates", "deploy", "tests", "scripts")
 MAX_FILE, MEDIAN_FILE, MAX_FUNCTION, MAX_POSITIONAL = 400, 120, 60, 4
 
 

@@ -75,7 +75,7 @@ async def _run(options: Options) -> None:
         over = asyncio.create_task(asked.wait())
         await asyncio.wait([ready, over], return_when=asyncio.FIRST_COMPLETED)
         if ready.done():
-            counts = {part.name: part.replicas for part in stack.plan.parts.values() if not part.runs_once}
+            counts = {part.name: part.replicas for part in stack.plan.parts.values() if part.replicas and not part.runs_once}
             _tell("running: " + ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in counts.items()))
             print(f"ready {stack.url}", flush=True)
         ready.cancel()

@@ -103,7 +103,11 @@ class _Container:
 
     def tool(self) -> Order:
         environment = {"PATH": f"{postgres.binaries()}:{os.environ['PATH']}"} | self._environment()
-        return self._order([*self._part.definition.entrypoint, *self._part.definition.command], environment)
+        command = [*self._part.definition.entrypoint, *self._part.definition.command]
+        if self._part.definition.user is None:
+            return self._order(command, environment)
+        postgres.give_to_system_user(self._folder)
+        return self._order([*postgres.as_system_user(), *command], environment)
 
     def postgres(self) -> Order:
         [port] = self._endpoints.values()

