@@ -1,4 +1,4 @@
-"""The schema changes under a running system: the code of the release before this one goes on with it, and hands over to today's."""
+"""The schema changes under a running system: the previous release's code goes on with it, and hands over to today's."""
 
 import asyncio
 import tarfile

@@ -1,0 +1,54 @@
+"""`sluice queue`: what nobody could handle is seen, put back, and dropped."""
+
+import asyncio
+import json
+
+import pytest
+
+from sluice.contracts.messages import DMS_DELETIONS
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.base import Message
+from sluice.servicekit.transport.open import open_transport
+from tests.e2e.systems import live_system
+from tests.e2e.test_command import sluice
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+
+async def send_nonsense(url: str, *names: str) -> None:
+    transport = open_transport(url, sluice_topology())
+    async with running(transport):
+        await transport.send([Message(name, DMS_DELETIONS, b"no message [at all]") for name in names])
+
+
+async def both_dead(url: str) -> None:
+    transport = open_transport(url, sluice_topology())
+
+    async def holds() -> bool:
+        return await transport.count_dead(DMS_DELETIONS) == 2 and not await transport.depth(DMS_DELETIONS)
+
+    async with running(transport):
+        await eventually(holds, what="both messages dead")
+
+
+def test_dead_messages_are_seen_put_back_and_dropped() -> None:
+    with live_system("--pilots", "0") as system:
+        home, transport = ["--home", str(system.home)], system.database_url("transport")
+        asyncio.run(send_nonsense(transport, "first", "second"))
+        asyncio.run(both_dead(transport))
+
+        listed = json.loads(sluice("queue", "list", "--json", *home).stdout)
+        assert {queue["name"]: queue["dead"] for queue in listed}[DMS_DELETIONS] == 2
+        shown = sluice("queue", "show", DMS_DELETIONS, "--bodies", *home).stdout
+        assert "first" in shown
+        assert "not a message as the services send them" in shown
+        assert "no message [at all]" in shown
+
+        assert "1 put back" in sluice("queue", "requeue", DMS_DELETIONS, "first", *home).stdout
+        asyncio.run(both_dead(transport))  # it was tried again, and died again
+        assert "2 dropped from dms.deletions, 0 dead now" in sluice("queue", "drop", DMS_DELETIONS, "--all", *home).stdout
+        assert "no dead message" in sluice("queue", "show", DMS_DELETIONS, *home).stdout
+        assert "give the ids of messages, or --all" in sluice("queue", "drop", DMS_DELETIONS, *home, code=2).stderr
+        assert "no.such" in sluice("queue", "show", "no.such", *home, code=1).stderr
