@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help install demo stack stack-demo test check lock clean docs bench
+.PHONY: help install demo stack stack-demo faults test check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,11 @@ stack: install ## the processes of docker-compose.yml on this machine, until Ctr
 stack-demo: install ## the demonstration on such a stack
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m deploy.stack demo --folder var/stack-demo
+
+faults: install ## two detector runs and 2 000 small files while 60 faults happen (SEED=1; the same seed, the same faults)
+	@scripts/install-rabbitmq.sh
+	@scripts/install-faketime.sh
+	@$(BIN)/python -m tests.faults --seed $(or $(SEED),1)
 
 check: install ## style, types, import contracts, limits
 	@$(BIN)/ruff check

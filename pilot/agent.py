@@ -1,6 +1,7 @@
 """Carries out what the core decides, and tells the core what happened."""
 
 import asyncio
+import shutil
 import time
 from collections.abc import Coroutine
 from datetime import UTC, datetime
@@ -33,6 +34,9 @@ from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, 
 from sluice.contracts.pilots import AttemptReport
 
 log = structlog.get_logger(__name__)
+
+#: Bytes free in the work folder without which no job is asked for.
+_ROOM = 16 << 20
 
 
 def now() -> Now:
@@ -69,6 +73,10 @@ class Agent:
             self.hungry.set()
         if self.core.draining and self.core.idle and not self._side_work:
             self.finished.set()
+
+    def has_room(self) -> bool:
+        """Can a job be prepared here? On a full disk each would fail at once, and use up its attempts for nothing."""
+        return shutil.disk_usage(self._run.path).free >= _ROOM
 
     def note_held(self) -> None:
         """Tells the next pilot of this name, should this one be killed, what to give back."""

@@ -75,7 +75,10 @@ class Outbox:
             if journal is not None:
                 by_journal[journal].append(token)
         for journal, answered in by_journal.items():
-            self._ledger.answered(journal, answered)
+            try:
+                self._ledger.answered(journal, answered)
+            except OSError as error:  # a full disk: after a kill they are sent once more, and answered "already"
+                log.error("report.answer_not_kept", reports=len(answered), error=str(error))
         self._signal()
 
     def _signal(self) -> None:

@@ -26,6 +26,10 @@ async def lease_jobs(agent: Agent, session: Session, *, wait: float) -> None:
         if wanted == 0:
             await agent.changed.wait()
             continue
+        if not agent.has_room():
+            log.warning("lease.no_room", attempt=pauses.count + 1)
+            await pauses.wait()
+            continue
         seen, sent = session.times, now().tick
         try:
             request = LeaseRequest(jobs=wanted, wait=wait, known_tasks=agent.core.known_tasks)

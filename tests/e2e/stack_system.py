@@ -106,5 +106,12 @@ def stack_system() -> Iterator[StackSystem]:
     try:
         with (folder / "said").open("w") as output, started(folder / "stack", OPTIONS, output=output) as stack:
             yield StackSystem(stack)
+        assert left_in(folder) == [], "Ctrl-C ends everything"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def left_in(folder: Path) -> list[str]:
+    """Processes that work below a folder."""
+    places = [(process, process.info["cwd"] or "") for process in psutil.process_iter(["cwd", "cmdline"])]
+    return [str(process.info["cmdline"]) for process, place in places if place.startswith(str(folder))]

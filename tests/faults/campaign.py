@@ -42,7 +42,8 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """``work_limit``, ``rest_limit``: seconds until the chains have ended, and until everything has come to rest."""
+    """``work_limit``, ``rest_limit``: seconds until the chains have ended, and until everything has come to rest. The disk has
+    room for what the pack's merges ask for."""
 
     plan: Plan
     faults: int
@@ -50,7 +51,7 @@ class Size:
     work_limit: float
     rest_limit: float
     slots: int = 4
-    disk_megabytes: int = 512
+    disk_megabytes: int = 2048
 
 
 def run_campaign(folder: Path, size: Size, *, seed: int) -> Report:

@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    """Removed after the test unless it fails to be: a failed test's logs are in its output."""
+    """Removed after the test."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-faults-"))
     folder.chmod(0o755)
     yield folder / "run"

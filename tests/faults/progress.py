@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
+#: What a lost connection looks like; the last one where it breaks between two parts of an answer.
+_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+
 #: Seconds between two looks.
 _PERIOD = 0.25
 _ANSWER_LIMIT = 5.0
@@ -64,7 +67,7 @@ class Progress:
         while True:
             try:
                 await self._follow(service)
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except _LOST:
                 await asyncio.sleep(_PERIOD)
 
     async def _follow(self, service: str) -> None:

@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 _BALLAST = "ballast"
-_PIECE = bytes(1 << 20)
+#: Bytes taken in one go; smaller and smaller pieces follow, until not one is left.
+_LARGEST = 1 << 28
 
 
 class SmallDisk:
@@ -30,14 +31,14 @@ class SmallDisk:
             return
         descriptor = os.open(self._folder / _BALLAST, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
-            size = len(_PIECE)
+            size = _LARGEST
             while size:
                 try:
-                    os.write(descriptor, _PIECE[:size])
+                    os.posix_fallocate(descriptor, os.fstat(descriptor).st_size, size)
                 except OSError as error:
                     if error.errno != errno.ENOSPC:
                         raise
-                    size //= 2
+                    size //= 4
         finally:
             os.close(descriptor)
 

@@ -1,5 +1,6 @@
 """The short version of the suite: fifteen faults and more while a small amount of work is carried by a stack."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from tests.faults.schedule import Kind
 from tests.faults.work import Plan
 
 pytestmark = pytest.mark.xdist_group("faults")
+
+#: The report, and the logs of a run that went wrong.
+KEPT = Path(__file__).resolve().parents[2] / "var" / "faults"
 
 FAULTS, SPACING = 16, 2.5
 SIZE = Size(
@@ -23,8 +27,10 @@ SIZE = Size(
 def test_nothing_is_lost_and_nothing_comes_twice_whatever_fails(short_folder: Path) -> None:
     """Invariant 7, and with it all the others."""
     report = run_campaign(short_folder, SIZE, seed=1)
-    report.write(short_folder.with_suffix(".json"))
+    report.write(KEPT / "short.json")
     print("\n".join(report.lines()))
+    if not report.good:
+        shutil.copytree(short_folder / "stack" / "logs", KEPT / "short-logs", dirs_exist_ok=True)
     assert report.findings == []
     assert report.failed == []
     assert {one.fault.kind for one in report.struck} == set(Kind)

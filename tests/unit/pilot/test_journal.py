@@ -1,11 +1,13 @@
 """What journals remember wherever they are cut off."""
 
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pilot.journal import Journal, Ledger, read_journals
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome
+from pilot.outbox import Outbox
+from sluice.contracts.pilots import AnsweredReport, AttemptReport, ReportAnswers
+from sluice.contracts.states import AttemptOutcome, ReportAnswer
 
 
 def report(job_id: int) -> AttemptReport:
@@ -72,3 +74,15 @@ def test_a_large_journal_is_followed_by_a_new_one_between_attempts(tmp_path: Pat
     journal.begun((2, 1))
     assert journal.name == "slot-7.1.journal"
     assert set(read_journals(tmp_path)) == {(1, 1), (2, 1)}
+
+
+async def test_an_answer_that_cannot_be_noted_is_still_an_answer(tmp_path: Path) -> None:
+    """A full disk, say; here the folder has gone. After a kill the report would be sent once more, which is harmless."""
+    outbox = Outbox(tmp_path / "journals")
+    (tmp_path / "journals").mkdir()
+    outbox.add(report(1))
+    shutil.rmtree(tmp_path / "journals")
+    [sent] = outbox.next_batch()
+    answers = ReportAnswers(answers=[AnsweredReport(id=sent.id, attempt=sent.attempt, answer=ReportAnswer.ACCEPTED)])
+    await outbox.answered([sent], answers)
+    assert outbox.empty.is_set()

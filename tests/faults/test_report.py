@@ -1,0 +1,61 @@
+"""What a run says about itself."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.faults.checker.checks import Finding
+from tests.faults.injector import Struck
+from tests.faults.progress import Progress
+from tests.faults.report import Report, recoveries
+from tests.faults.schedule import Fault, Kind
+
+
+def struck(at: float, *, failed: str = "") -> Struck:
+    fault = Fault(number=1, kind=Kind.KILL, target="wms/0", at=at, seconds=0.0)
+    return Struck(fault, began=at, ended=at + 1.0, what="SIGKILL to wms-1", failed=failed)
+
+
+@pytest.fixture
+def progress() -> Progress:
+    return Progress({}, moves=[0.0, 1.0, 5.5, 6.0])
+
+
+def report(progress: Progress, *faults: Struck, findings: list[Finding]) -> Report:
+    return Report(
+        seed=3,
+        struck=faults,
+        recoveries=recoveries(faults, progress),
+        stall=progress.longest_stall(),
+        work_seconds=6.0,
+        rest_seconds=2.0,
+        jobs=7,
+        feeder_repeats=0,
+        outcomes={"finished": 7},
+        restarts={},
+        findings=findings,
+    )
+
+
+def test_recovery_is_the_time_to_the_next_progress(progress: Progress) -> None:
+    assert recoveries([struck(0.5), struck(2.0), struck(7.0)], progress) == [0.5, 3.5, None]
+    assert progress.longest_stall() == (1.0, 4.5)
+
+
+def test_a_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Path) -> None:
+    told = report(progress, struck(2.0), findings=[Finding("no dark files", "/a is dark")])
+    text = "\n".join(told.lines())
+    assert not told.good
+    for part in ("seed 3: 1 faults", "SIGKILL to wms-1; progress after 3.50 s", "longest stall: 4.50 s", "FOUND: no dark files"):
+        assert part in text
+    told.write(tmp_path / "var" / "report.json")
+    kept = json.loads((tmp_path / "var" / "report.json").read_text())
+    assert kept["seed"] == 3
+    assert kept["struck"][0]["fault"]["kind"] == "kill"
+    assert kept["findings"] == [{"check": "no dark files", "what": "/a is dark"}]
+
+
+def test_a_fault_that_could_not_be_carried_out_spoils_the_run(progress: Progress) -> None:
+    assert report(progress, struck(2.0), findings=[]).good
+    assert not report(progress, struck(2.0, failed="wms/0 did not run"), findings=[]).good
