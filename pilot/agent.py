@@ -130,8 +130,15 @@ class Agent:
         self._outbox.add(report)
 
     async def _restart(self, slot: int) -> None:
-        await self._restarts[slot].wait()
-        await self._pool.start_slot(slot)
+        """Until it is there: what starts the slots may itself have just gone, or find no room on a full disk."""
+        while not (self.core.draining and self.core.idle):
+            await self._restarts[slot].wait()
+            try:
+                await self._pool.start_slot(slot)
+            except OSError as error:
+                log.error("slot.not_started", slot=slot, error=str(error))
+            else:
+                return
 
     def _beside(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)

@@ -46,6 +46,8 @@ class SlotPool:
         self._readers: dict[int, asyncio.Task[None]] = {}
         self._pids: dict[int, int] = {}
         self._stopping = False
+        # Slots are often lost all at once, with the server: one of them starts the next server, and the others wait for it.
+        self._starting = asyncio.Lock()
 
     async def start(self, slots: int, listener: Listener) -> None:
         self._listener = listener
@@ -54,15 +56,20 @@ class SlotPool:
             await self.start_slot(slot)
 
     async def start_slot(self, slot: int) -> None:
-        """Starts (again) the process of one slot."""
+        """Starts (again) the process of one slot. Raises ``OSError`` where that cannot be, now."""
         if self._stopping:
             return
-        if self._server is None or self._server.returncode is not None:
-            await self._start_server()
-        ours, theirs = socket.socketpair()
-        with theirs:
-            assert self._control is not None  # noqa: S101 - the server is started above
-            socket.send_fds(self._control, [b"s"], [theirs.fileno()])
+        async with self._starting:
+            if self._server is None or self._server.returncode is not None:
+                await self._start_server()
+            ours, theirs = socket.socketpair()
+            with theirs:
+                assert self._control is not None  # noqa: S101 - the server is started above
+                try:
+                    socket.send_fds(self._control, [b"s"], [theirs.fileno()])
+                except OSError:  # the server has just gone
+                    ours.close()
+                    raise
         reader, writer = await asyncio.open_connection(sock=ours, limit=_MOST_FRAME)
         self._writers[slot] = writer
         self._readers[slot] = asyncio.create_task(self._read(slot, reader), name=f"slot {slot}")

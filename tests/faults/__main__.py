@@ -18,8 +18,10 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("var/faults"))
     arguments = parser.parse_args()
     seconds = arguments.faults * arguments.spacing
+    # So long that the twelve slots have jobs of the large data set until the last faults.
+    pause = 8 * seconds / arguments.files
     size = Size(
-        plan=Plan(files=arguments.files, stream=12, stream_files=25, frames=arguments.frames, seconds=0.9 * seconds),
+        plan=Plan(files=arguments.files, stream=12, stream_files=25, frames=arguments.frames, seconds=0.9 * seconds, pause=pause),
         faults=arguments.faults,
         spacing=arguments.spacing,
         work_limit=seconds + 900,

@@ -100,7 +100,7 @@ class _Campaign:
             rest_seconds=progress.now() - worked,
             jobs=jobs_in(self._work),
             feeder_repeats=feed.repeats,
-            outcomes=Counter(row["outcome"] for row in state.rows("wms", "attempts")),
+            outcomes=dict(Counter(row["outcome"] for row in state.rows("wms", "attempts"))),
             restarts=await self._stack.ask(do="restarts"),
             findings=findings,
         )

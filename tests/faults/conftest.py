@@ -3,15 +3,24 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 
-@pytest.fixture
-def short_folder() -> Iterator[Path]:
-    """Removed after the test."""
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """Removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-faults-"))
     folder.chmod(0o755)
-    yield folder / "run"
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield folder / "run"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    with open_folder() as folder:
+        yield folder

@@ -8,6 +8,8 @@ $namespaces:
 
 sluice:match:
   sluice:type: digest
+sluice:bind:
+  pause: pause
 
 requirements:
   ScatterFeatureRequirement: {}
@@ -17,7 +19,6 @@ inputs:
     type: File[]
   pause:
     type: float
-    default: 0.3
     doc: Seconds that each digest takes, so that faults find jobs at work.
 
 outputs:

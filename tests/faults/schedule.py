@@ -149,7 +149,8 @@ def _fault(random: Random, number: int, kind: Kind, *, target: str, at: float, l
     seconds, amount = 0.0, 0.0
     match kind:
         case Kind.FREEZE if target.startswith("pilot/"):
-            seconds, amount = random.uniform(1.5 * lease, 2.5 * lease), float(random.randint(0, 1))
+            # Alone, it is a process that hangs while its jobs end; with its children, a machine that slept.
+            seconds, amount = random.uniform(1.5 * lease, 2.5 * lease), float(target.endswith(("0", "2")))
         case Kind.FREEZE:
             seconds = random.uniform(2.0, 8.0)
         case Kind.CUT | Kind.RESET:

@@ -1,8 +1,5 @@
-"""Every check can fail: what a good end state lacks after it was spoiled is found, by the check whose business it is.
-
-The state comes from a real run. Files are spoiled on a copy of the storages; rows in a copy of the tables as they were read,
-out of reach of the databases' constraints.
-"""
+"""Every check can fail: a good end state, from a real run, is spoiled, and what is wrong is found by the check for it. Files are
+spoiled on a copy of the storages; rows in a copy of the tables as they were read, out of reach of the databases' constraints."""
 
 import copy
 import shutil

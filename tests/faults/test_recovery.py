@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import pytest
 
 from deploy.stack.running import RunningStack, started
 from tests.faults.campaign import ENVIRONMENT, LEASE
+from tests.faults.conftest import open_folder
 from tests.faults.feeding import feeder
 from tests.faults.schedule import SERVICES
 from tests.faults.stack import StackControl, write_compose
@@ -32,22 +32,23 @@ _GIVEN_AWAY = """
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningStack]:
-    folder = Path(tmp_path_factory.mktemp("stack"))
-    for part in (folder, *folder.parents[:3]):
-        part.chmod(0o755)
+def stack() -> Iterator[RunningStack]:
+    with open_folder() as folder:
+        yield from _stack(folder)
+
+
+def _stack(folder: Path) -> Iterator[RunningStack]:
     compose = write_compose(folder / "compose", {})
     settings = ",".join(f"{name}={value}" for name, value in ENVIRONMENT.items())
     with started(
         folder / "s", ["--compose", str(compose), "--replicas", "pilot=2", "--slots", "2", "--set", settings]
     ) as running:
         yield running
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_a_killed_service_is_back(stack: RunningStack, service: str) -> None:
-    """``/readyz`` of the very process that was killed answers 200 again: health checks do not look at what was healthy once."""
+    """The process that was killed runs again, and its health check passes."""
     control = StackControl(stack)
     before = await control.process(f"{service}/0")
     os.kill(before["pid"], signal.SIGKILL)
@@ -63,24 +64,27 @@ async def test_a_killed_service_is_back(stack: RunningStack, service: str) -> No
         assert (await http.get("/readyz")).status_code == 200
 
 
-async def test_jobs_of_a_killed_pilot_run_elsewhere(stack: RunningStack, tmp_path: Path) -> None:
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP], ids=["killed and started again", "silent"])
+async def test_jobs_of_a_lost_pilot_run_elsewhere(stack: RunningStack, tmp_path: Path, blow: signal.Signals) -> None:
+    """One that starts again gives back what it had; one that says nothing loses it when its leases end."""
     control = StackControl(stack)
-    arrival = digest_arrival(tmp_path, "pilots", files=40, at=0.0, seed=1)
+    arrival = digest_arrival(tmp_path, f"pilots-{blow}", files=40, at=0.0, seed=1)
     async with feeder(control.url("operator"), control.url("dms")) as feed:
         await feed.store_templates()
         await feed.bring_in(arrival)
     wms = await asyncpg.connect(control.databases["wms"])
     victim = await control.process("pilot/0")
-    held = await _eventually(wms, _HELD, victim["name"])
-    os.kill(victim["pid"], signal.SIGKILL)
-    killed = await wms.fetchval("SELECT now()")
-    jobs = [row["id"] for row in held]
+    jobs = [row["id"] for row in await _eventually(wms, _HELD, victim["name"])]
+    os.kill(victim["pid"], blow)
+    lost = await wms.fetchval("SELECT now()")
     deadline = time.monotonic() + 4 * LEASE
-    while len(given := await wms.fetch(_GIVEN_AWAY, jobs, killed)) < len(jobs):
+    while len(given := await wms.fetch(_GIVEN_AWAY, jobs, lost)) < len(jobs):
         assert time.monotonic() < deadline, f"{len(given)} of {len(jobs)} jobs were given away within {4 * LEASE} s"
         await asyncio.sleep(0.1)
     await wms.close()
-    print(f"{len(jobs)} jobs of a killed pilot had another lease {given[-1][0]:.1f} s later, with leases of {LEASE:.0f} s")
+    print(f"{len(jobs)} jobs of a pilot had another lease {given[-1][0]:.1f} s after {blow.name}, with leases of {LEASE:.0f} s")
+    if blow is signal.SIGSTOP:
+        os.kill(victim["pid"], signal.SIGCONT)
 
 
 async def _eventually(connection: asyncpg.Connection, query: str, *arguments: object) -> list[asyncpg.Record]:

@@ -32,7 +32,7 @@ def report(progress: Progress, *faults: Struck, findings: list[Finding]) -> Repo
         rest_seconds=2.0,
         jobs=7,
         feeder_repeats=0,
-        outcomes={"finished": 7},
+        outcomes={"finished": 7, "lost": 1},
         restarts={},
         findings=findings,
     )

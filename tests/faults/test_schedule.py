@@ -60,6 +60,7 @@ def test_frozen_pilots_sleep_beyond_their_leases() -> None:
     frozen = [f for f in make_schedule(1, faults=60, lease=6.0) if f.kind is Kind.FREEZE and f.target.startswith("pilot/")]
     assert len(frozen) == REPLICAS["pilot"]
     assert all(fault.seconds > 6.0 for fault in frozen)
+    assert {fault.amount for fault in frozen} == {0.0, 1.0}, "one alone, others with their jobs"
 
 
 def test_too_few_faults_are_refused() -> None:

@@ -16,7 +16,7 @@ KEPT = Path(__file__).resolve().parents[2] / "var" / "faults"
 
 FAULTS, SPACING = 16, 2.5
 SIZE = Size(
-    plan=Plan(files=200, stream=4, stream_files=10, frames=10, seconds=0.9 * FAULTS * SPACING),
+    plan=Plan(files=200, stream=4, stream_files=10, frames=10, seconds=0.9 * FAULTS * SPACING, pause=1.5),
     faults=FAULTS,
     spacing=SPACING,
     work_limit=240.0,

@@ -56,18 +56,19 @@ class Arrival:
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How much work: files of the one large data set and of each of the ``stream`` small ones, frames of each of the two runs,
-    and over how many seconds it all arrives."""
+    and over how many seconds it all arrives. ``pause``: seconds that a job of the large one takes."""
 
     files: int
     stream: int
     stream_files: int
     frames: int
     seconds: float
+    pause: float = 0.2
 
 
 def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
     """In order of arrival."""
-    arrivals = [digest_arrival(folder, "large", files=plan.files, at=0.0, seed=seed)]
+    arrivals = [digest_arrival(folder, "large", files=plan.files, at=0.0, seed=seed, pause=plan.pause)]
     for number in range(plan.stream):
         at = plan.seconds * (number + 1) / (plan.stream + 1)
         arrivals.append(digest_arrival(folder, f"stream-{number:02d}", files=plan.stream_files, at=at, seed=seed))
@@ -76,7 +77,8 @@ def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
     return sorted(arrivals, key=lambda arrival: arrival.at)
 
 
-def digest_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -> Arrival:
+def digest_arrival(folder: Path, name: str, *, files: int, at: float, seed: int, pause: float = 0.2) -> Arrival:
+    """``pause``: seconds that the digest of each file takes."""
     place = folder / name
     place.mkdir(parents=True)
     paths = []
@@ -93,7 +95,7 @@ def digest_arrival(folder: Path, name: str, *, files: int, at: float, seed: int)
         for start in range(0, files, step.group)
     ]
     expected = ExpectedRun(f"{seed}-{name}", DIGEST, files=inputs, outputs={"join/joined": joined})
-    return Arrival(expected, paths, at, meta={"type": "digest"})
+    return Arrival(expected, paths, at, meta={"type": "digest", "pause": pause})
 
 
 def spd_arrival(folder: Path, number: int, *, frames: int, at: float, seed: int, damaged: int | None = None) -> Arrival:

@@ -1,0 +1,62 @@
+"""When a pilot asks for jobs."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from types import SimpleNamespace
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from pilot.agent import Agent
+from pilot.domain.core import PilotCore
+from pilot.domain.model import SlotReady
+from pilot.folders import RunFolder
+from pilot.loops.leasing import lease_jobs
+from pilot.outbox import Outbox
+from pilot.pool import SlotPool
+from pilot.session import Session
+from sluice.clients.wms import WmsClient
+from sluice.contracts.pilots import NodeResources, RegisterPilot
+from tests.servers.scripted_wms import ScriptedWms, until
+
+
+@pytest.fixture
+async def wms() -> AsyncIterator[ScriptedWms]:
+    wms = ScriptedWms()
+    await wms.start()
+    yield wms
+    await wms.stop()
+
+
+async def test_no_job_is_asked_for_while_the_disk_is_full(
+    wms: ScriptedWms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would fail at once, and use up its attempts for nothing."""
+    run = RunFolder(tmp_path)
+    run.make()
+    agent = Agent(PilotCore(1), SlotPool.__new__(SlotPool), Outbox(run.journals), run)
+    agent.tell(SlotReady(0))
+    looks: list[Path] = []
+    free = 0
+
+    def usage(path: Path) -> SimpleNamespace:
+        looks.append(path)
+        return SimpleNamespace(free=free)
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    resources = NodeResources(cores=1, ram=1024, disk=1024)
+    pilot = RegisterPilot(uid=uuid4(), name="node-1", host="node", slots=1, resources=resources, version="1")
+    async with httpx.AsyncClient(base_url=wms.url) as http:
+        session = Session(WmsClient(http), pilot)
+        await session.register()
+        leasing = asyncio.create_task(lease_jobs(agent, session, wait=0.1))
+        await until(lambda: len(looks) >= 3)
+        assert wms.lease_requests == []
+        free = 1 << 30
+        await until(lambda: bool(wms.lease_requests))
+        leasing.cancel()
+        await asyncio.gather(leasing, return_exceptions=True)
+    assert set(looks) == {tmp_path}

@@ -1,0 +1,37 @@
+"""Slots that are lost come back, however long that takes."""
+
+import asyncio
+from pathlib import Path
+
+from pilot.agent import Agent
+from pilot.domain.core import PilotCore
+from pilot.domain.model import SlotLost, SlotReady
+from pilot.folders import RunFolder
+from pilot.outbox import Outbox
+from pilot.pool import SlotPool
+
+
+class BrokenPool(SlotPool):
+    """Cannot start a slot the first two times, as where the process that starts them has just died."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.started = asyncio.Event()
+
+    async def start_slot(self, slot: int) -> None:
+        self.asked += 1
+        if self.asked < 3:
+            raise BrokenPipeError(32, "Broken pipe")
+        self.started.set()
+
+
+async def test_a_slot_that_cannot_be_started_is_tried_again(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    run.make()
+    pool = BrokenPool()
+    agent = Agent(PilotCore(1), pool, Outbox(run.journals), run)
+    agent.tell(SlotReady(0))
+    agent.tell(SlotLost(0, "ended unexpectedly"))
+    async with asyncio.timeout(20):
+        await pool.started.wait()
+    assert pool.asked == 3
