@@ -1,7 +1,6 @@
 """Carries out what the core decides, and tells the core what happened."""
 
 import asyncio
-import shutil
 import time
 from collections.abc import Coroutine
 from datetime import UTC, datetime
@@ -25,7 +24,7 @@ from pilot.domain.model import (
     StopJob,
     Token,
 )
-from pilot.folders import RunFolder
+from pilot.folders import RunFolder, has_room
 from pilot.journal import read_journals
 from pilot.outbox import Outbox, remove_urls
 from pilot.pauses import Pauses
@@ -34,9 +33,6 @@ from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, 
 from sluice.contracts.pilots import AttemptReport
 
 log = structlog.get_logger(__name__)
-
-#: Bytes free in the work folder without which no job is asked for.
-_ROOM = 16 << 20
 
 
 def now() -> Now:
@@ -75,8 +71,8 @@ class Agent:
             self.finished.set()
 
     def has_room(self) -> bool:
-        """Can a job be prepared here? On a full disk each would fail at once, and use up its attempts for nothing."""
-        return shutil.disk_usage(self._run.path).free >= _ROOM
+        """Can a job be prepared here?"""
+        return has_room(self._run.path)
 
     def note_held(self) -> None:
         """Tells the next pilot of this name, should this one be killed, what to give back."""

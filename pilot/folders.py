@@ -22,6 +22,14 @@ from pilot.domain.model import Token
 #: A job's own folders: its inputs, where it runs and writes, its temporary files.
 IN, OUT, TMP = "in", "out", "tmp"
 
+#: Bytes free without which no job can be prepared or run.
+ROOM = 16 << 20
+
+
+def has_room(folder: Path | str) -> bool:
+    """Has the disk of a work folder any room left? Without, each job would fail at once."""
+    return shutil.disk_usage(folder).free >= ROOM
+
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:

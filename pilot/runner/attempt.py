@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import structlog
 
 from pilot.domain.model import StopReason, Token
-from pilot.folders import IN, OUT, TMP, WorkFolder
+from pilot.folders import IN, OUT, TMP, WorkFolder, has_room
 from pilot.journal import Journal
 from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, node_error
@@ -177,6 +177,8 @@ class Attempt:
         if code in tool.success or (code == 0 and code not in tool.temporary and code not in tool.permanent):
             return
         error_class = ErrorClass.TOOL_REFUSED if code in tool.permanent else ErrorClass.TOOL_FAILED
+        if error_class is ErrorClass.TOOL_FAILED and not has_room(self._folder):
+            error_class = ErrorClass.NO_ROOM
         said = last_line(prepared.stderr or self._work.stderr)
         how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
         sentence = f"{os.path.basename(prepared.arguments[0])!r} {how}" + (f": {said}" if said else "")

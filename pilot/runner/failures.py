@@ -1,7 +1,7 @@
 """How an attempt fails: its class and a sentence that a person understands."""
 
 from sluice.contracts.states import ErrorClass
-from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull
+from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
 
 
 class AttemptError(Exception):
@@ -20,18 +20,19 @@ def stage_in_error(name: str, error: StorageError) -> AttemptError:
     if isinstance(error, ChecksumMismatch):
         sentence = f"input file {name!r} is not the one registered: expected {error.expected}, found {error.found} at {error.url}"
         return AttemptError(ErrorClass.CHECKSUM_MISMATCH, sentence)
+    if isinstance(error, StorageFull):
+        return AttemptError(ErrorClass.NO_ROOM, f"no room on the pilot's node for input file {name!r}")
     return AttemptError(ErrorClass.STAGE_IN_FAILED, f"input file {name!r} could not be read: {error}")
 
 
 def stage_out_error(name: str, error: StorageError) -> AttemptError:
     if isinstance(error, StorageFull):
-        return AttemptError(ErrorClass.STAGE_OUT_FAILED, f"no room for output file {name!r}: the storage at {error.url} is full")
+        return AttemptError(ErrorClass.NO_ROOM, f"no room for output file {name!r}: the storage at {error.url} is full")
     return AttemptError(ErrorClass.STAGE_OUT_FAILED, f"output file {name!r} could not be written: {error}")
 
 
 def node_error(error: OSError) -> AttemptError:
     """The node itself failed the job: its disk is full, its folder is gone."""
     place = f" ({error.filename})" if error.filename else ""
-    return AttemptError(
-        ErrorClass.STAGE_IN_FAILED, f"the pilot's node could not prepare the job: {error.strerror or error}{place}"
-    )
+    error_class = ErrorClass.NO_ROOM if is_full(error) else ErrorClass.STAGE_IN_FAILED
+    return AttemptError(error_class, f"the pilot's node could not prepare the job: {error.strerror or error}{place}")

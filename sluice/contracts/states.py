@@ -98,6 +98,7 @@ class ErrorClass(StrEnum):
     STAGE_IN_FAILED = "stage_in_failed"
     CHECKSUM_MISMATCH = "checksum_mismatch"
     STAGE_OUT_FAILED = "stage_out_failed"
+    NO_ROOM = "no_room"  #: a storage or the node's disk was full: not the job's fault, and it passes
     PILOT_LOST = "pilot_lost"
     CANCELED = "canceled"
     INTERNAL = "internal"

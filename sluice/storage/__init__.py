@@ -8,6 +8,7 @@ from sluice.storage.errors import (
     StorageError,
     StorageFull,
     StorageUnavailable,
+    is_full,
 )
 from sluice.storage.operations import (
     checksum_of,
@@ -35,6 +36,7 @@ __all__ = [
     "copy",
     "entries",
     "fetch",
+    "is_full",
     "is_temporary",
     "local_path",
     "local_url",

@@ -53,11 +53,16 @@ class StorageUnavailable(StorageError):
     pass
 
 
+def is_full(error: OSError) -> bool:
+    """Is there no room, or the quota used up?"""
+    return error.errno in _FULL
+
+
 def from_os_error(url: str, error: OSError) -> StorageError:
     """The storage error that says the same as an ``OSError``."""
     if isinstance(error, FileNotFoundError):
         return FileMissing(url)
-    if error.errno in _FULL:
+    if is_full(error):
         return StorageFull(url)
     return StorageUnavailable(url, error.strerror or str(error) or type(error).__name__)
 

@@ -101,7 +101,7 @@ CREATE TABLE jobs (
     started_at timestamptz,
     lease_until timestamptz,
     ended_at timestamptz,
-    error_class text CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'pilot_lost', 'canceled', 'internal')),
+    error_class text CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')),
     message text NOT NULL DEFAULT '',
     inputs jsonb NOT NULL,
     CONSTRAINT jobs_task_seq UNIQUE (task_uid, seq),
@@ -132,7 +132,7 @@ CREATE TABLE attempts (
     -- What its pilot said; NULL where the WMS ended it by itself.
     reported text CHECK (reported IN ('finished', 'failed', 'canceled', 'lost', 'returned')),
     exit_code integer,
-    error_class text CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'pilot_lost', 'canceled', 'internal')),
+    error_class text CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')),
     message text NOT NULL DEFAULT '',
     peak_memory double precision,
     cpu_seconds double precision,
@@ -167,3 +167,25 @@ CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
 CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
 UPDATE alembic_version SET version_num='wms0002' WHERE alembic_version.version_num = 'wms0001';
+
+-- Running upgrade wms0002 -> wms0003
+
+ALTER TABLE jobs DROP CONSTRAINT jobs_error_class_check;
+
+ALTER TABLE jobs ADD CONSTRAINT jobs_error_class_check CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')) NOT VALID;
+
+ALTER TABLE attempts DROP CONSTRAINT attempts_error_class_check;
+
+ALTER TABLE attempts ADD CONSTRAINT attempts_error_class_check CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')) NOT VALID;
+
+UPDATE alembic_version SET version_num='wms0003' WHERE alembic_version.version_num = 'wms0002';
+
+-- Running upgrade wms0003 -> wms0004
+
+SET LOCAL statement_timeout = '2h';
+
+ALTER TABLE jobs VALIDATE CONSTRAINT jobs_error_class_check;
+
+ALTER TABLE attempts VALIDATE CONSTRAINT attempts_error_class_check;
+
+UPDATE alembic_version SET version_num='wms0004' WHERE alembic_version.version_num = 'wms0003';

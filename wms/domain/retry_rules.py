@@ -11,11 +11,13 @@ MAX_DELAY = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """``counts``: against the task's ``retry``. ``pauses``: the next attempt waits (back-off). ``memory``: the next one asks for
-    so many times the memory. ``hopeless``: no retry helps. ``loss``: the node's fault; several in a row hold the job."""
+    """``counts``: against the task's ``retry``. ``pauses``: the next attempt waits (back-off); otherwise ``delay`` seconds.
+    ``memory``: the next one asks for so many times the memory. ``hopeless``: no retry helps. ``loss``: the node's fault; several
+    in a row hold the job."""
 
     counts: bool = True
     pauses: bool = True
+    delay: float = 0.0
     memory: float = 1.0
     hopeless: bool = False
     loss: bool = False
@@ -29,6 +31,7 @@ RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.STAGE_IN_FAILED: RetryRule(),
     ErrorClass.CHECKSUM_MISMATCH: RetryRule(),
     ErrorClass.STAGE_OUT_FAILED: RetryRule(),
+    ErrorClass.NO_ROOM: RetryRule(counts=False, pauses=False, delay=5.0),
     ErrorClass.PILOT_LOST: RetryRule(counts=False, pauses=False, loss=True),
     ErrorClass.CANCELED: RetryRule(counts=False, pauses=False, loss=True),
     ErrorClass.INTERNAL: RetryRule(),
@@ -84,6 +87,6 @@ def after_error(error: ErrorClass, history: History, limits: Limits) -> Verdict:
         return Verdict(JobState.FAILED, failures, losses)
     if losses >= limits.losses:
         return Verdict(JobState.HELD, failures, losses)
-    delay = min(limits.backoff * 2.0 ** (failures - 1), MAX_DELAY) if rule.pauses else 0.0
+    delay = min(limits.backoff * 2.0 ** (failures - 1), MAX_DELAY) if rule.pauses else rule.delay
     ram = math.ceil(history.ram * rule.memory) if rule.memory > 1.0 else None
     return Verdict(JobState.READY, failures, losses, delay, ram)

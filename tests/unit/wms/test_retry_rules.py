@@ -41,6 +41,16 @@ def test_lost_nodes_do_not_count_and_the_fifth_in_a_row_holds() -> None:
     assert after_error(ErrorClass.PILOT_LOST, history, LIMITS).state is JobState.HELD
 
 
+def test_a_full_disk_never_fails_a_job() -> None:
+    """A full disk stops nothing for good, however long it lasts."""
+    history = History(failures=2, losses=1)
+    for _ in range(1000):
+        verdict = after_error(ErrorClass.NO_ROOM, history, LIMITS)
+        assert (verdict.state, verdict.failures) == (JobState.READY, 2)
+        assert verdict.delay > 0
+        history = History(verdict.failures, verdict.losses)
+
+
 def test_anything_but_a_loss_ends_the_row() -> None:
     assert after_error(ErrorClass.TOOL_FAILED, History(losses=4), LIMITS).losses == 0
     assert after_success(History(losses=4)).losses == 0
