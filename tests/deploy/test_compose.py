@@ -80,7 +80,7 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         (FILE, "  prometheus-data:\n  grafana", "  grafana", "volume prometheus-data is not defined"),
         (FILE, "./deploy/prometheus/alerts.yml:", "./deploy/prometheus/rules.yml:", "does not exist"),
         (FILE, "      target: pilot", "      target: pilots", "no target pilots"),
-        (FILE, "sluice-pilot:0.1.0", "sluice-pilot:latest", "and the version is"),
+        (FILE, "sluice-pilot:0.2.0", "sluice-pilot:latest", "and the version is"),
         (FILE, "          memory: 4G\n", "", "pilot: no limit of memory"),
         (FILE, "stop_grace_period: 30m", "stop_grace_period: 30s", "is killed 30 s after"),
         (FILE, "stop_grace_period: 30s", "stop_grace_period: 10s", "is killed 10 s after"),
