@@ -19,6 +19,8 @@ class Children:
     def __init__(self) -> None:
         self._own: dict[int, asyncio.subprocess.Process] = {}
         self._starting = 0
+        #: Not ours to end.
+        self._before = {child.pid for child in psutil.Process().children()}
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     async def start(
@@ -62,12 +64,9 @@ class Children:
             return
         self._own = {pid: process for pid, process in self._own.items() if process.returncode is None}
         for child in psutil.Process().children():
-            if child.pid in self._own:
+            if child.pid in self._own or child.pid in self._before:
                 continue
-            with suppress(psutil.NoSuchProcess):
-                for below in child.children(recursive=True):
-                    below.kill()
-                child.kill()
+            _kill_tree(child)
             with suppress(ChildProcessError):
                 os.waitpid(child.pid, os.WNOHANG)
 
@@ -79,12 +78,18 @@ class Children:
 
     async def end_all(self) -> None:
         """Whatever is left, by its id."""
-        while left := psutil.Process().children(recursive=True):
-            for process in left:
-                with suppress(psutil.NoSuchProcess):
-                    process.kill()
+        while left := [child for child in psutil.Process().children() if child.pid not in self._before]:
+            for child in left:
+                _kill_tree(child)
             self.end_orphans()
             await asyncio.sleep(0.02)
+
+
+def _kill_tree(top: psutil.Process) -> None:
+    with suppress(psutil.NoSuchProcess):
+        for process in [*top.children(recursive=True), top]:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
 
 
 def _dies_with_us(command: Sequence[str]) -> list[str]:

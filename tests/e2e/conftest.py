@@ -17,7 +17,7 @@ BOTH = [
 ]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def stack() -> Iterator[StackSystem]:
     with stack_system() as system:
         yield system
