@@ -101,7 +101,7 @@ async def _await_settled(wms: asyncpg.Connection, held: dict[int, int], blow: si
         await asyncio.sleep(0.1)
     assert not reported or blow is signal.SIGKILL, "who says nothing cannot report"
     last = max(again, default=0.0)
-    print(f"leases of {LEASE:.0f} s, {blow.name}: {len(again)} jobs had another after {last:.1f} s, {len(reported)} were reported")
+    print(f"leases of {LEASE:.0f} s, {blow.name}: {len(again)} jobs had another after {last:.1f} s, {len(reported)} reported")
 
 
 async def _eventually(connection: asyncpg.Connection, query: str, *arguments: object) -> list[asyncpg.Record]:
