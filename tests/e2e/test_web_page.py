@@ -19,6 +19,8 @@ from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import Operator, operator, spd_text
 from tests.integration.operator.scene import Scene
 
+pytestmark = pytest.mark.xdist_group("e2e-web")
+
 __all__ = ["operator", "spd_text"]  # fixtures
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]

@@ -12,6 +12,8 @@ from spd import daq
 from spd.report import read_events, summarise
 from spd.truth import expected_events
 
+pytestmark = pytest.mark.xdist_group("spd-cwltool")
+
 WORKFLOW = Path(__file__).parents[2] / "templates" / "spd" / "workflow.cwl"
 DAMAGED = 3
 

@@ -8,6 +8,8 @@ import pytest
 from ruamel.yaml import YAML
 from spd import build_events, filter_events
 
+pytestmark = pytest.mark.xdist_group("spd-workflow")
+
 ROOT = Path(__file__).parents[3]
 WORKFLOW = ROOT / "templates" / "spd" / "workflow.cwl"
 
