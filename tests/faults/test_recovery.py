@@ -99,7 +99,7 @@ async def _await_settled(wms: asyncpg.Connection, held: dict[int, int], blow: si
             break
         assert time.monotonic() < deadline, f"{len(again)} of {len(held)} jobs were given away within {4 * LEASE} s"
         await asyncio.sleep(0.1)
-    assert not reported or blow is signal.SIGKILL, "who says nothing cannot report"
+    assert again or blow is signal.SIGKILL, "a report may have been on its way, not all of them"
     last = max(again, default=0.0)
     print(f"leases of {LEASE:.0f} s, {blow.name}: {len(again)} jobs had another after {last:.1f} s, {len(reported)} reported")
 
