@@ -26,6 +26,7 @@ _BACK = 30.0
 #: Seconds for a lost pilot's jobs to run elsewhere: their leases have to end, and jobs that nobody had yet come first.
 PATIENCE = 90.0
 
+_BUSY = "SELECT name FROM jobs JOIN pilots ON uid = pilot WHERE jobs.state = 'running' AND pilots.state = 'active' LIMIT 1"
 _HELD = """
     SELECT id, attempt FROM jobs
     WHERE state = 'running' AND pilot = (SELECT uid FROM pilots WHERE name = $1 AND state = 'active')"""
@@ -76,8 +77,8 @@ async def test_jobs_of_a_lost_pilot_run_elsewhere(stack: RunningStack, tmp_path:
         await feed.bring_in(arrival)
     wms = await asyncpg.connect(control.databases["wms"])
     try:
-        victim = await control.process("pilot/0")
-        await _eventually(wms, _HELD, victim["name"])
+        [busy] = await _eventually(wms, _BUSY)
+        victim = await control.process(f"pilot/{int(busy['name'].removeprefix('pilot-')) - 1}")
         os.kill(victim["pid"], signal.SIGSTOP)
         held = {row["id"]: row["attempt"] for row in await wms.fetch(_HELD, victim["name"])}
         if blow is signal.SIGKILL:
