@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help install demo stack stack-demo faults test check lock clean docs bench
+.PHONY: help install demo stack stack-demo stack-bench faults test check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,10 @@ stack: install ## the processes of docker-compose.yml on this machine, until Ctr
 stack-demo: install ## the demonstration on such a stack
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m deploy.stack demo --folder var/stack-demo
+
+stack-bench: install ## what bookkeeping costs on such a stack, with 10 000 and with a million jobs waiting (five minutes)
+	@scripts/install-rabbitmq.sh
+	@$(BIN)/python -m deploy.stack bench --folder var/stack-bench --jobs 20000 --waiting 10000 1000000
 
 faults: install ## two detector runs and 2 000 small files while 60 faults happen (SEED=1; the same seed, the same faults)
 	@scripts/install-rabbitmq.sh

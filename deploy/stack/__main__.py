@@ -1,4 +1,4 @@
-"""``python -m deploy.stack up | demo``"""
+"""``python -m deploy.stack up | demo | bench``"""
 
 import argparse
 import asyncio
@@ -11,7 +11,7 @@ import uvloop
 from filelock import FileLock, Timeout
 
 from deploy.stack.compose import WrongComposeFile
-from deploy.stack.demo import run_demo
+from deploy.stack.run_on import run_bench, run_demo
 from deploy.stack.stack import Options, Stack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _demo(arguments: argparse.Namespace) -> int:
     return run_demo(arguments.folder.resolve(), arguments.frames, ["--stop-limit", "10"])
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    waiting = [word for number in arguments.waiting for word in ("--waiting", str(number))]
+    return run_bench(arguments.folder.resolve(), ["--jobs", str(arguments.jobs), *waiting])
 
 
 def _up(arguments: argparse.Namespace) -> int:
@@ -93,6 +98,13 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--folder", type=Path, required=True, help="emptied first")
     demo.add_argument("--frames", type=int, default=60, help="frames of each run")
     demo.set_defaults(run=_demo)
+    bench = commands.add_parser("bench", help="measure the bookkeeping of a stack of its own")
+    bench.add_argument("--folder", type=Path, required=True, help="emptied first")
+    bench.add_argument("--jobs", type=int, default=10_000, help="to carry from leased to registered")
+    bench.add_argument(
+        "--waiting", type=int, nargs="+", default=[10_000, 1_000_000], help="jobs more that are ready all the time"
+    )
+    bench.set_defaults(run=_bench)
     up = commands.add_parser("up", help="run it until SIGTERM or Ctrl-C")
     up.set_defaults(run=_up)
     up.add_argument("--folder", type=Path, required=True, help="everything that it keeps")

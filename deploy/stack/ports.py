@@ -1,5 +1,6 @@
 """Ports of 127.0.0.1 for servers that are started again and again."""
 
+import atexit
 import random
 import socket
 from pathlib import Path
@@ -11,6 +12,12 @@ LOWEST = 10_000
 #: A socket for each port given out, bound as long as this process lives: whoever asks next, here or in another stack, finds the
 #: port taken while nobody listens. It does not keep a server from it that sets SO_REUSEADDR, as all of ours do.
 _given: dict[int, socket.socket] = {}
+
+
+@atexit.register
+def _give_back() -> None:
+    for reserved in _given.values():
+        reserved.close()
 
 
 def free_ports(count: int) -> list[int]:

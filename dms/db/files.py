@@ -10,7 +10,7 @@ from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import Connection
 
 ANYTHING_THERE = """
--- Does the data set have any of these names, and does any file lie at these places? Nearly always not, so this is asked first.
+-- Does the data set have any of these names, and does any file lie at these places?
 SELECT EXISTS (SELECT 1 FROM dataset_files WHERE dataset_uid = $1 AND name = ANY($2::text[])) AS names,
     EXISTS (
         SELECT 1 FROM unnest($3::uuid[], $4::text[]) AS sent (storage_id, path)

@@ -190,3 +190,11 @@ CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
 CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
 UPDATE alembic_version SET version_num='dms0002' WHERE alembic_version.version_num = 'dms0001';
+
+-- Running upgrade dms0002 -> dms0003
+
+ALTER TABLE dataset_files DROP CONSTRAINT dataset_files_file_id_fkey;
+
+ALTER TABLE replicas DROP CONSTRAINT replicas_file_id_fkey;
+
+UPDATE alembic_version SET version_num='dms0003' WHERE alembic_version.version_num = 'dms0002';

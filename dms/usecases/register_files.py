@@ -9,7 +9,7 @@ import asyncpg
 from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
 from dms.db.files import FileAt, anything_there, files_at, insert_files, known_files, link_files
 from dms.db.storages import all_roots
-from dms.domain.differences import FileDiffers, SentFile, new_files
+from dms.domain.differences import FileDiffers, SentFile, SentTwice, new_files
 from dms.domain.facts import CompletenessDiffers, DatasetNotOpen, MoreThanComplete, UnknownDataset
 from dms.domain.places import OutsideStorages, Place, Root, place_of
 from sluice.contracts.datasets import NewFile, Registered
@@ -72,13 +72,15 @@ async def _add(
     connection: Connection, row: DatasetRow, sent: list[SentFile], *, close_at: int | None, late: bool = False
 ) -> Registered:
     """The data set's row is locked. ``late``: take files for a data set that is being deleted, too."""
-    uid, state = row.dataset.uid, row.dataset.state
+    going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
+    if sent and row.dataset.state is DatasetState.OPEN and (added := await _add_new(connection, row, sent, close_at=close_at)):
+        return added
+    uid = row.dataset.uid
     names_known, places_taken = await anything_there(connection, uid, sent) if sent else (False, False)
     known = await known_files(connection, uid, [file.name for file in sent]) if names_known else {}
     fresh = new_files(sent, known)
-    going = state in {DatasetState.DELETING, DatasetState.DELETED}
-    if fresh and state is not DatasetState.OPEN and not (late and going):
-        raise DatasetNotOpen(uid, row.dataset.name, state, fresh[0].name)
+    if fresh and row.dataset.state is not DatasetState.OPEN and not (late and going):
+        raise DatasetNotOpen(uid, row.dataset.name, row.dataset.state, fresh[0].name)
     if not going:
         _require_complete(row, len(fresh), close_at)
     if fresh:
@@ -88,6 +90,20 @@ async def _add(
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
         await add_to_counters(connection, uid, files=len(fresh), size=sum(file.size for file in fresh), close_at=close_at)
+    return Registered(new=len(fresh), known=len(sent) - len(fresh))
+
+
+async def _add_new(connection: Connection, row: DatasetRow, sent: list[SentFile], *, close_at: int | None) -> Registered | None:
+    """As if nothing of it was there, which is nearly always so; the unique indexes say when it is not. None: nothing was done."""
+    try:
+        fresh = new_files(sent, {})
+        _require_complete(row, len(fresh), close_at)
+        async with connection.transaction():
+            await insert_files(connection, row.dataset.uid, fresh, ReplicaState.AVAILABLE)
+    except (SentTwice, MoreThanComplete, asyncpg.UniqueViolationError):
+        return None
+    size = sum(file.size for file in fresh)
+    await add_to_counters(connection, row.dataset.uid, files=len(fresh), size=size, close_at=close_at)
     return Registered(new=len(fresh), known=len(sent) - len(fresh))
 
 

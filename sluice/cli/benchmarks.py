@@ -1,5 +1,6 @@
 """`sluice bench …`: what the system does in a second, beside a peer in the same run."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,12 +29,17 @@ def latency(rounds: Annotated[int, typer.Option(min=1, help="Data sets, one afte
 @app.command("bookkeeping")
 def bookkeeping(
     jobs: Annotated[int, typer.Option(min=100, help="Jobs to carry from leased to registered.")] = 10_000,
-    waiting: Annotated[int, typer.Option(min=0, help="Jobs more that are ready all the time.")] = 0,
+    waiting: Annotated[
+        list[int] | None, typer.Option(min=1, help="Jobs more that are ready all the time; several times: one after the other.")
+    ] = None,
+    stack: Annotated[
+        Path | None, typer.Option(help="Folder of separate processes to measure (`make stack`); without it, an embedded system.")
+    ] = None,
 ) -> None:
     """Services and database alone, with simulated pilots."""
     from sluice.cli.bench.bookkeeping import bench_bookkeeping  # noqa: PLC0415 - starts a whole system
 
-    plain_errors(lambda: bench_bookkeeping(jobs, waiting)).show()
+    plain_errors(lambda: bench_bookkeeping(jobs, waiting or [1], stack)).show()
 
 
 @app.command("all")

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import asyncpg
 import structlog
 
+from sluice.servicekit.database import CREATE_OPTIONS
 from sluice.servicekit.lifecycle import cancel_and_wait
 
 log = structlog.get_logger(__name__)
@@ -84,7 +85,7 @@ class EmbeddedPostgres:
             known = {row["datname"] for row in await connection.fetch("SELECT datname FROM pg_database")}
             for name in self._databases:
                 if name not in known:
-                    await connection.execute(f'CREATE DATABASE "{name}"')
+                    await connection.execute(f'CREATE DATABASE "{name}" {CREATE_OPTIONS}')
         finally:
             await connection.close()
 

@@ -99,6 +99,8 @@ def _upgrade(connection: Connection, versions: str) -> None:
                     raise NotAvailable(
                         f"migration {revision} of {versions} did not get a lock within {LOCK_TIMEOUT}: another session holds it"
                     ) from error
+                case "40P01":  # deadlock_detected
+                    raise NotAvailable(f"migration {revision} of {versions} and another session waited for each other") from error
                 case "57014":  # query_canceled
                     raise MigrationTooSlow(versions, revision) from error
             raise

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 
 from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, said
+from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, CREATE_OPTIONS, said
 from sluice.setup.logins import ServiceLogin
 from sluice.setup.scram import is_password_of, scram_verifier
 
@@ -102,7 +102,7 @@ async def _set_up_database(admin: Connection, login: ServiceLogin, *, others: se
     changes = []
     owner = await admin.fetchval(SELECT_OWNER, login.place)
     if owner is None:
-        await _execute(admin, "CREATE DATABASE %I OWNER %I TEMPLATE template0 ENCODING 'UTF8'", login.place, login.user)
+        await _execute(admin, f"CREATE DATABASE %I OWNER %I {CREATE_OPTIONS}", login.place, login.user)
         changes.append(f"database {login.place} made, for {login.service}")
     elif owner in others:
         raise Conflict(f"{login.variable}: the database {login.place} belongs to {owner}, which is another service's login")

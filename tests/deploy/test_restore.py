@@ -92,7 +92,7 @@ def logins_of(folder: Path, databases: dict[str, str]) -> dict[str, str]:
 
 def test_a_new_stack_carries_on_from_the_backup(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Invariants 2 and 7: messages were under way in the broker, jobs in pilots' hands, when all that was lost."""
-    run = generate_run(tmp_path, 8, frames=40)
+    run = generate_run(tmp_path, 8, frames=26)
     with started(folder, OPTIONS) as stack:
         monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
         base = folder / "backup" / "base"

@@ -12,7 +12,7 @@ from aio_pika import DeliveryMode, Message
 from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, HeadersType
 
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
-from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, answer
+from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge, answer
 from sluice.servicekit.transport.rabbitmq_topology import dead_queue, resting_place
 from sluice.servicekit.transport.reasons import readable, undelivered
 from sluice.servicekit.transport.retry_pauses import pause_after
@@ -76,7 +76,7 @@ class RabbitDelivery:
 
     async def ack(self) -> None:
         try:
-            await answer(self.message.ack())
+            await acknowledge(self.message)
         except TransportUnavailable as error:
             self._comes_again(error)
 

@@ -10,7 +10,7 @@ from aio_pika.abc import AbstractChannel, AbstractIncomingMessage
 
 from sluice.servicekit.transport.base import DeadLetter, Queue
 from sluice.servicekit.transport.rabbitmq_consumer import durable, id_of, last_reason
-from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, answer
+from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge, answer
 from sluice.servicekit.transport.rabbitmq_topology import dead_queue
 from sluice.servicekit.transport.reasons import undelivered
 
@@ -21,28 +21,79 @@ QUIET = 2.0
 
 
 @dataclass(slots=True)
+class Window:
+    """Letters in hand, those removed left out; ``channel``: None once it is closed."""
+
+    channel: AbstractChannel | None
+    letters: list[AbstractIncomingMessage]
+
+    async def remove(self, chosen: Collection[AbstractIncomingMessage]) -> int:
+        """How many that were. All of them with one word: a quorum queue works through many one after the other, and what it has
+        not come to when the channel is closed comes back."""
+        if len(chosen) == len(self.letters):
+            await acknowledge(self.letters[-1], and_before=True)
+        else:
+            for letter in chosen:
+                await acknowledge(letter)
+        gone = {id(letter) for letter in chosen}
+        self.letters = [letter for letter in self.letters if id(letter) not in gone]
+        if not self.letters:
+            await self.close()
+        return len(chosen)
+
+    async def close(self) -> None:
+        """The broker puts back what is still in hand."""
+        channel, self.channel = self.channel, None
+        if channel is not None:
+            await asyncio.gather(channel.close(), return_exceptions=True)
+
+
 class Visit:
-    """``waiting``: the letters that were there at its beginning; ``removed``: those of them that are there no more."""
+    """``waiting``: the letters that were there at its beginning.
 
-    queue: Queue
-    channel: AbstractChannel
-    waiting: int
-    removed: int = 0
+    Each window has a channel of its own, closed one after the other at the end: so they stand in their order again. What several
+    consumers of one channel have in hand comes back in any order (RabbitMQ 3.10).
+    """
 
-    async def windows(self, most: int | None = None) -> AsyncGenerator[Sequence[AbstractIncomingMessage], None]:
+    def __init__(self, link: RabbitLink, queue: Queue, waiting: int) -> None:
+        self.waiting = waiting
+        self._link = link
+        self._queue = queue
+        self._windows: list[Window] = []
+
+    async def windows(self, most: int | None = None) -> AsyncGenerator[Window, None]:
         """The letters in order; what is put back or dies meanwhile stands behind them and is not met again."""
         left = self.waiting if most is None else min(self.waiting, most)
         while left > 0:
-            window = await _window(self.channel, self.queue, min(left, WINDOW))
-            if not window:
+            window = Window(await self._link.channel(), [])
+            self._windows.append(window)
+            await _fill(window, self._queue, min(left, WINDOW))
+            left -= len(window.letters)
+            if not window.letters:
                 return
-            left -= len(window)
             yield window
 
-    async def remove(self, letters: Sequence[AbstractIncomingMessage]) -> None:
-        for letter in letters:
-            await answer(letter.ack())
-        self.removed += len(letters)
+    async def put_back(self) -> None:
+        """The broker does so a moment after it has said that a channel is closed."""
+        there = await _count(self._link, self._queue)
+        for window in self._windows:
+            if window.channel is not None:
+                await window.close()
+                there += len(window.letters)
+                await self._until(there)
+
+    async def drop(self) -> None:
+        """Lets go of everything, in whatever order."""
+        for window in self._windows:
+            await window.close()
+
+    async def _until(self, there: int) -> None:
+        try:
+            async with asyncio.timeout(QUIET):
+                while await _count(self._link, self._queue) < there:  # noqa: ASYNC110 - in another process
+                    await asyncio.sleep(0.01)
+        except TimeoutError:  # somebody else has them in hand, or has removed them
+            return
 
 
 class DeadLetters:
@@ -54,81 +105,71 @@ class DeadLetters:
 
     async def count(self, queue: Queue) -> int:
         async with self._visiting:
-            channel = await self._link.channel()
-            try:
-                return await _waiting(channel, queue)
-            finally:
-                await asyncio.gather(channel.close(), return_exceptions=True)
+            return await _count(self._link, queue)
 
     async def read(self, queue: Queue, limit: int) -> Sequence[DeadLetter]:
         letters: list[DeadLetter] = []
         async with self._visit(queue) as visit, aclosing(visit.windows(limit)) as windows:
             async for window in windows:
-                letters.extend(_letter(queue, message) for message in window)
+                letters.extend(_letter(queue, message) for message in window.letters)
         return letters
 
     async def requeue(self, queue: Queue, ids: Collection[str] | None) -> int:
         """Stored in the queue first and taken from the dead letters then: rather twice than never."""
+        removed = 0
         async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:
-                chosen = _chosen(window, ids)
+                chosen = _chosen(window.letters, ids)
                 await self._link.publish([Post(queue.name, durable(id_of(one), one.body)) for one in chosen])
-                await visit.remove(chosen)
-        return visit.removed
+                removed += await window.remove(chosen)
+        return removed
 
     async def drop(self, queue: Queue, ids: Collection[str] | None) -> int:
+        removed = 0
         async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:
-                await visit.remove(_chosen(window, ids))
-        return visit.removed
+                removed += await window.remove(_chosen(window.letters, ids))
+        return removed
 
     @asynccontextmanager
     async def _visit(self, queue: Queue) -> AsyncGenerator[Visit, None]:
-        """Closing the channel puts back what is still in hand; the next visit finds it there."""
+        """What is still in hand at its end is put back; the next visit finds it there."""
         async with self._visiting:
-            channel = await self._link.channel()
+            visit = Visit(self._link, queue, await _count(self._link, queue))
             try:
-                visit = Visit(queue, channel, await _waiting(channel, queue))
                 yield visit
+                await visit.put_back()
             finally:
-                await asyncio.gather(channel.close(), return_exceptions=True)
-            await self._until_back(visit)
-
-    async def _until_back(self, visit: Visit) -> None:
-        """The broker puts back a moment after it has said that the channel is closed."""
-        channel = await self._link.channel()
-        try:
-            async with asyncio.timeout(QUIET):
-                while await _waiting(channel, visit.queue) < visit.waiting - visit.removed:  # noqa: ASYNC110 - in another process
-                    await asyncio.sleep(0.01)
-        except TimeoutError:  # somebody else has them in hand, or has removed them
-            return
-        finally:
-            await asyncio.gather(channel.close(), return_exceptions=True)
+                await visit.drop()
 
 
-async def _window(channel: AbstractChannel, queue: Queue, size: int) -> Sequence[AbstractIncomingMessage]:
-    """Each window has a consumer of its own, because a consumer is given no more than its bound until it answers."""
+async def _fill(window: Window, queue: Queue, size: int) -> None:
+    """A consumer is given no more than its bound until it answers."""
+    channel = window.channel
+    assert channel is not None  # noqa: S101 - a new window
     arrived: asyncio.Queue[AbstractIncomingMessage] = asyncio.Queue()
     await answer(channel.set_qos(prefetch_count=size))
     dead = await answer(channel.get_queue(dead_queue(queue.name), ensure=False))
     tag = await answer(dead.consume(arrived.put))
-    window: list[AbstractIncomingMessage] = []
     try:
-        while len(window) < size:
+        while len(window.letters) < size:
             async with asyncio.timeout(QUIET):
-                window.append(await arrived.get())
+                window.letters.append(await arrived.get())
     except TimeoutError:
         pass
     await answer(dead.cancel(tag))
     while not arrived.empty():
-        window.append(arrived.get_nowait())
-    return window
+        window.letters.append(arrived.get_nowait())
 
 
-async def _waiting(channel: AbstractChannel, queue: Queue) -> int:
-    declared = await answer(channel.declare_queue(dead_queue(queue.name), passive=True))
-    return declared.declaration_result.message_count or 0
+async def _count(link: RabbitLink, queue: Queue) -> int:
+    """Letters that nobody has in hand."""
+    channel = await link.channel()
+    try:
+        declared = await answer(channel.declare_queue(dead_queue(queue.name), passive=True))
+        return declared.declaration_result.message_count or 0
+    finally:
+        await asyncio.gather(channel.close(), return_exceptions=True)
 
 
 def _chosen(window: Sequence[AbstractIncomingMessage], ids: Collection[str] | None) -> Sequence[AbstractIncomingMessage]:

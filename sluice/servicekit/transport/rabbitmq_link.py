@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 
 import aio_pika
 import structlog
-from aio_pika.abc import AbstractChannel, AbstractConnection
+from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMessage
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError
 from aiormq.channel import Channel
 
@@ -50,6 +50,25 @@ async def answer(awaitable: Awaitable[T], *, seconds: float = ANSWER_TIMEOUT) ->
     if isinstance(result, BaseException):
         raise translated(result)
     return result
+
+
+async def acknowledge(message: AbstractIncomingMessage, *, and_before: bool = False) -> None:
+    """``and_before``: all that came before it on its channel, too. Raises ``TransportUnavailable``."""
+    await answer(_acknowledge_while_open(message, and_before=and_before))
+
+
+async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_before: bool) -> None:
+    """The library goes on waiting for room to write when its connection has ended and nobody makes any."""
+    ending = message.channel.closing
+    acknowledging = asyncio.ensure_future(message.ack(multiple=and_before))
+    try:
+        await asyncio.wait({acknowledging, ending}, return_when=asyncio.FIRST_COMPLETED)
+        if not acknowledging.done():
+            raise ConnectionError("the channel was closed")
+        acknowledging.result()
+    finally:
+        acknowledging.cancel()
+        ending.cancel()
 
 
 def translated(error: BaseException) -> BaseException:

@@ -11,6 +11,7 @@ from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
+from tests.unit.cwl.samples import GRAPH
 
 
 @pytest.fixture
@@ -172,3 +173,9 @@ async def test_a_stopped_service_answers_503(operator: Operator) -> None:
     await operator.service.stop()
     assert (await operator.http.get("/api/v1/templates")).status_code == 503
     assert (await operator.http.get("/")).status_code == 503
+
+
+async def test_a_template_shows_all_that_a_step_reads(operator: Operator) -> None:
+    await operator.http.post("/api/v1/templates", json={"name": "graph", "cwl": GRAPH})
+    page = (await operator.http.get("/templates/graph")).text
+    assert "<code>texts</code>, <code>total/sum</code>, <code>upper/big</code>" in page

@@ -1,4 +1,4 @@
-"""``make stack-demo``: the detector pack's demonstration on a stack of its own, from start to end."""
+"""What is run on a stack of its own, from start to end: the detector pack's demonstration, a benchmark."""
 
 import os
 import subprocess
@@ -16,3 +16,12 @@ def run_demo(folder: Path, frames: int, options: Sequence[str]) -> int:
         environment = os.environ | {"SLUICE_DMS_URL": stack.services["dms"]}
         command = [sys.executable, "-m", "spd.demo", "--home", str(folder / "demo"), "--url", stack.url, "--frames", str(frames)]
         return subprocess.run(command, env=environment, check=False).returncode
+
+
+def run_bench(folder: Path, arguments: Sequence[str]) -> int:
+    """Starts a stack below ``folder`` with neither pilots nor proxies where none are needed, measures its bookkeeping with
+    ``sluice bench bookkeeping ARGUMENTS``, stops it; the exit status of that. Raises ``OSError``."""
+    options = ["--direct", "--replicas", "pilot=0,backup=0,setup-backup=0", "--stop-limit", "10"]
+    with started(folder, options, fresh=True, output=None) as stack:
+        command = [sys.executable, "-m", "sluice.cli", "bench", "bookkeeping", "--stack", str(stack.folder), *arguments]
+        return subprocess.run(command, check=False).returncode
