@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 import structlog
 
@@ -17,10 +18,11 @@ from pilot.journal import Journal
 from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, node_error
 from pilot.runner.joblog import Story, last_line, write_log
+from pilot.runner.load import Loaded
 from pilot.runner.process import Cut, Ended, Limits, Program, run_program
 from pilot.runner.protocol import EndedFrame, RunnerSettings
 from pilot.runner.staging import log_url, produced, stage_in, stage_log, stage_out
-from pilot.runner.tool import LoadedTool, PreparedJob, expression_processes
+from pilot.runner.tool import PreparedJob, expression_processes
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from sluice.storage import StorageError
@@ -69,7 +71,7 @@ class Attempt:
         self._outputs: list[OutputFile] = []
         self._placed: list[str] = []
 
-    def run(self, load: Callable[[], LoadedTool]) -> EndedFrame:
+    def run(self, load: Callable[[], Loaded]) -> EndedFrame:
         """``load`` gives the task's tool, loading it where it is the first job's. The report is in the journal afterwards."""
         begun = time.monotonic()
         self._control.begin(self._token)
@@ -96,7 +98,7 @@ class Attempt:
         except OSError as error:  # the next job finds out by itself, and says so
             log.error("attempt.folder_not_cleared", error=str(error))
 
-    def _outcome(self, load: Callable[[], LoadedTool]) -> AttemptReport:
+    def _outcome(self, load: Callable[[], Loaded]) -> AttemptReport:
         try:
             self._make(load())
             return self._report(AttemptOutcome.FINISHED, None, "")
@@ -113,11 +115,14 @@ class Attempt:
             log.exception("attempt.unexpected")
             return self._report(AttemptOutcome.FAILED, ErrorClass.INTERNAL, f"{type(error).__name__}: {error}"[:2000])
 
-    def _make(self, tool: LoadedTool) -> None:
+    def _make(self, tool: Loaded) -> None:
         self._stop_if_told()
         self._journal.begun(self._token)
         files = stage_in(self._job.inputs, f"{self._folder}/{IN}")
-        prepared = tool.prepare(self._folder, files)
+        by_port: dict[str, list[dict[str, Any]]] = {}
+        for file, value in zip(self._job.inputs, files, strict=True):
+            by_port.setdefault(file.port or self._task.dat_in_port, []).append(value)
+        prepared = tool.prepare(self._folder, by_port)
         self._story.command = prepared.arguments
         self._stop_if_told()
         ended = self._run_tool(prepared)
@@ -159,7 +164,7 @@ class Attempt:
         streams.callback(os.close, descriptor)
         return descriptor
 
-    def _judge(self, tool: LoadedTool, prepared: PreparedJob, ended: Ended) -> None:
+    def _judge(self, tool: Loaded, prepared: PreparedJob, ended: Ended) -> None:
         """Raises unless the tool ended well."""
         resources, code = self._task.resources, ended.exit_code
         match ended.cut:

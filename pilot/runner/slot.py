@@ -13,9 +13,9 @@ from pilot.folders import RunFolder
 from pilot.journal import Journal
 from pilot.runner.attempt import Attempt, Workplace
 from pilot.runner.control import Control
+from pilot.runner.load import Loaded, load
 from pilot.runner.orphans import adopt_orphans
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, ReadyFrame, RunnerSettings, TaskFrame, encode
-from pilot.runner.tool import LoadedTool, load
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.servicekit.logging import log_ids
 
@@ -27,7 +27,7 @@ class SlotProcess:
         self._connection = connection
         self._settings = settings
         self._tasks: dict[UUID, PilotTask] = {}
-        self._tools: dict[UUID, LoadedTool] = {}
+        self._tools: dict[UUID, Loaded] = {}
 
     def serve(self) -> None:
         """Runs jobs until the pilot closes the connection; does not return then."""
@@ -63,8 +63,8 @@ class SlotProcess:
             log.debug("attempt.ended", outcome=report.outcome, error_class=report.error_class, seconds=round(ended.seconds, 4))
             return ended
 
-    def _loader(self, task: PilotTask) -> Callable[[], LoadedTool]:
-        def give() -> LoadedTool:
+    def _loader(self, task: PilotTask) -> Callable[[], Loaded]:
+        def give() -> Loaded:
             tool = self._tools.get(task.uid)
             if tool is None:
                 tool = self._tools[task.uid] = load(task, self._settings.run_folder)

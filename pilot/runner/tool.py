@@ -6,23 +6,23 @@ import os
 import re
 import shutil
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 import cwltool.process
 from cwl_utils.sandboxjs import get_js_engine
-from cwltool.context import LoadingContext, RuntimeContext
+from cwltool.context import RuntimeContext
 from cwltool.errors import WorkflowException
 from cwltool.job import relink_initialworkdir
 from cwltool.load_tool import load_tool
 from cwltool.pathmapper import MapperEnt, PathMapper
 from cwltool.process import stage_files
-from cwltool.workflow import default_make_tool
 from schema_salad.exceptions import ValidationException
-from schema_salad.fetcher import DefaultFetcher
 
 from pilot.folders import IN, OUT, TMP
 from pilot.runner.failures import AttemptError
+from pilot.runner.run_workflow import EXPRESSION_LIMIT, loading_context
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 
@@ -34,9 +34,6 @@ CWL_ERRORS = (WorkflowException, ValidationException)
 _NOTHING_FOUND = re.compile(r"Did not find output file with glob pattern: (\[.*?\])")
 _PORT = re.compile(r"Error collecting output for parameter '([^']*)'")
 _PLACE = re.compile(r"(?:file://)?/\S*\.cwl:\d+:\d+:\s*")
-
-#: Seconds that one JavaScript expression may take.
-_EXPRESSION_LIMIT = 20.0
 
 
 @dataclass(slots=True)
@@ -61,6 +58,7 @@ class LoadedTool:
         self.success = frozenset(document.get("successCodes", ()))
         self.temporary = frozenset(document.get("temporaryFailCodes", ()))
         self.permanent = frozenset(document.get("permanentFailCodes", ()))
+        self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in document["inputs"]}
         self._lock = threading.Condition(threading.RLock())
         # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a hint.
         tool.hints = [hint for hint in tool.hints if hint["class"] != _CUDA]
@@ -68,9 +66,9 @@ class LoadedTool:
             sentence = "the tool needs JavaScript (InlineJavascriptRequirement), and there is no node.js on this node's PATH"
             raise AttemptError(ErrorClass.INTERNAL, sentence)
 
-    def prepare(self, folder: str, files: list[dict[str, Any]]) -> PreparedJob:
-        """Raises ``AttemptError`` where the tool and its inputs do not fit."""
-        order = {**self.task.args, self.task.dat_in_port: self._data_value(files)}
+    def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]]) -> PreparedJob:
+        """``files``: CWL File objects by port. Raises ``AttemptError`` where the tool and its inputs do not fit."""
+        order = job_order(self.task, self._types, files)
         resources = self.task.resources
         amounts = {"cores": resources.cores, "ram": resources.ram, "tmpdirSize": resources.disk, "outdirSize": resources.disk}
         context = RuntimeContext(
@@ -81,7 +79,7 @@ class LoadedTool:
                 "tmpdir": f"{folder}/{TMP}",
                 "stagedir": f"{folder}/{IN}",
                 "compute_checksum": False,
-                "eval_timeout": _EXPRESSION_LIMIT,
+                "eval_timeout": EXPRESSION_LIMIT,
                 "name": "job",
             }
         )
@@ -107,19 +105,29 @@ class LoadedTool:
             found = job.collect_outputs(job.outdir, exit_code)
         except CWL_ERRORS as error:
             raise AttemptError(ErrorClass.TOOL_FAILED, _no_output(str(error)), exit_code=exit_code) from error
-        paths = {output.port: _path_of(output.port, found.get(output.port), job.outdir) for output in self.task.outputs}
-        for output in self.task.outputs:
-            if paths[output.port] is None and not output.optional:
-                sentence = f"the tool wrote no file for its output {output.port!r}"
-                raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=exit_code)
-        return {port: path for port, path in paths.items() if path is not None}
+        return paths_of(self.task, found, job.outdir, exit_code=exit_code)
 
-    def _data_value(self, files: list[dict[str, Any]]) -> Any:
-        """A single File or a list of them, as the tool's data port says."""
-        for port in self._tool.tool["inputs"]:
-            if cwltool.process.shortname(port["id"]) == self.task.dat_in_port:
-                return files if _takes_list(port["type"]) else files[0]
-        raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool has no input {self.task.dat_in_port!r}")
+
+def job_order(task: PilotTask, types: Mapping[str, Any], files: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """Parameters, and at each data port a single File (None where there is none) or a list of them, as its type says. Raises
+    ``AttemptError``."""
+    order = dict(task.args)
+    for port in (task.dat_in_port, *task.side_ports):
+        if port not in types:
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool has no input {port!r}")
+        given = files.get(port, [])
+        order[port] = given if _takes_list(types[port]) else next(iter(given), None)
+    return order
+
+
+def paths_of(task: PilotTask, found: Mapping[str, Any], outdir: str, *, exit_code: int) -> dict[str, str]:
+    """Of an output object, the path of the file at each port; ports without one are left out. Raises ``AttemptError``."""
+    paths = {output.port: _path_of(output.port, found.get(output.port), outdir) for output in task.outputs}
+    for output in task.outputs:
+        if paths[output.port] is None and not output.optional:
+            sentence = f"the tool wrote no file for its output {output.port!r}"
+            raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=exit_code)
+    return {port: path for port, path in paths.items() if path is not None}
 
 
 class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
@@ -133,31 +141,6 @@ class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are no
         super().visit(obj, stagedir, basedir, copy=copy, staged=staged)
 
 
-def load(task: PilotTask, folder: str) -> LoadedTool:
-    """Loads a task's tool. ``folder``: for its description, which cwltool reads from a file. Raises ``AttemptError``."""
-    path = f"{folder}/{task.uid}.{os.getpid()}.cwl"
-    with open(path, "w") as file:
-        json.dump(task.executable, file)
-    try:
-        return LoadedTool(task, load_tool(f"file://{path}", _loading()))
-    except CWL_ERRORS as error:
-        raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool of step {task.step!r} cannot be used: {plain(error)}") from error
-    finally:
-        os.unlink(path)
-
-
-def _loading() -> LoadingContext:
-    return LoadingContext(
-        {
-            "construct_tool_object": default_make_tool,
-            "fetcher_constructor": lambda cache, _session: DefaultFetcher(cache, None),
-            "disable_js_validation": True,
-            "relax_path_checks": True,
-            "skip_schemas": True,
-        }
-    )
-
-
 def warm_up(folder: str) -> None:
     """Loads a tool of nothing, so that all schemas are read before the first fork."""
     logging.getLogger("cwltool").setLevel(logging.ERROR)
@@ -165,7 +148,7 @@ def warm_up(folder: str) -> None:
     document = {"cwlVersion": "v1.2", "class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outputs": {}}
     with open(path, "w") as file:
         json.dump(document, file)
-    load_tool(f"file://{path}", _loading())
+    load_tool(f"file://{path}", loading_context())
     os.unlink(path)
 
 

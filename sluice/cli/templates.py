@@ -1,5 +1,6 @@
 """`sluice template …`"""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask, plain_errors
 from sluice.cli.output import answer, out, print_json, print_table
 from sluice.cli.run import template_name
+from sluice.contracts.problems import Finding
 from sluice.contracts.templates import CheckedTemplate, NewTemplate
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
@@ -15,22 +17,47 @@ app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are c
 FileArgument = Annotated[Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)]
 
 
+class Format(StrEnum):
+    """How findings are printed. ``github``: as commands that GitHub shows beside the lines of a change."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+
+
 @app.command("check")
-def check(file: FileArgument, *, as_json: JsonOption = False) -> None:
-    """Check a template without a system and without a network: every finding with its line and column. Exits 1 on errors."""
+def check(
+    files: Annotated[list[Path], typer.Argument(help="CWL workflows.", exists=True, dir_okay=False, metavar="FILE…")],
+    *,
+    form: Annotated[
+        Format, typer.Option("--format", help="text, json, or github (annotations of a workflow run).")
+    ] = Format.TEXT,
+    as_json: JsonOption = False,
+) -> None:
+    """Check templates without a system and without a network: every finding with its line and column. Exits 1 on errors."""
     from sluice.cwl import compile_file  # noqa: PLC0415 - reading CWL takes long to import
 
-    compiled, _ = compile_file(file, name=template_name(file))
-    if as_json:
-        print_json(CheckedTemplate(findings=compiled.findings, plan=compiled.plan))
+    checked = [(file, compile_file(file, name=template_name(file))[0]) for file in files]
+    results = [CheckedTemplate(findings=compiled.findings, plan=compiled.plan) for _, compiled in checked]
+    if as_json or form is Format.JSON:
+        print_json(results[0] if len(results) == 1 else results)
     else:
-        for finding in compiled.findings:
-            out.print(str(finding))
-        if compiled.plan is not None:
-            steps = ", ".join(f"{step.name} ({step.mode.value})" for step in compiled.plan.steps)
-            out.print(f"{file}: fine; {len(compiled.plan.steps)} steps: {steps}")
-    if compiled.plan is None:
+        for file, compiled in checked:
+            for finding in compiled.findings:
+                out.print(annotation(finding) if form is Format.GITHUB else str(finding))
+            if compiled.plan is not None and form is Format.TEXT:
+                steps = ", ".join(f"{step.name} ({step.mode.value})" for step in compiled.plan.steps)
+                out.print(f"{file}: fine; {len(compiled.plan.steps)} steps: {steps}")
+    if any(result.plan is None for result in results):
         raise typer.Exit(1)
+
+
+def annotation(finding: Finding) -> str:
+    """A finding as a workflow command of GitHub Actions, whose rules for escaping these are."""
+    text = finding.message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    file = (finding.file or "").replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    places = {"file": file, "line": finding.line, "col": finding.column}
+    return f"::{finding.severity} {','.join(f'{key}={value}' for key, value in places.items() if value)}::{text}"
 
 
 @app.command("upload")

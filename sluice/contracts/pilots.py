@@ -67,12 +67,15 @@ class LeaseRequest(Contract):
 
 
 class InputFile(Contract):
+    """``port``: of the tool that takes it; empty: the task's ``dat_in_port``."""
+
     seq: int
     name: FileName
     size: int
     checksum: Checksum
     url: StorageUrl
     meta: Metadata = Field(default_factory=dict)
+    port: str = ""
 
 
 class LeasedJob(Contract):
@@ -95,6 +98,8 @@ class PilotTask(Contract):
     args: dict[str, Any]
     mode: TaskMode
     dat_in_port: str
+    #: Further ports that take files.
+    side_ports: list[str] = Field(default_factory=list)
     outputs: list[TaskOutput]
     log_out_uid: UUID
     log_out_url: StorageUrl

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from sluice.contracts.base import Contract, Share
-from sluice.contracts.states import DeviceType, TaskMode
+from sluice.contracts.states import DeviceType, InputMode, TaskMode
 
 
 class Parameter(Contract):
@@ -82,6 +82,15 @@ class Source(Contract):
     port: str
 
 
+class SideInput(Contract):
+    """A further data set that a step reads. ``optional``: its tool does without, where there is no file."""
+
+    port: str
+    source: Source
+    mode: InputMode
+    optional: bool = False
+
+
 class ParameterRef(Contract):
     """A step input that takes the value of a workflow parameter."""
 
@@ -115,6 +124,9 @@ class PlanStep(Contract):
     #: Input port of the tool that takes the file (map) or the files (merge).
     data_port: str
     source: Source
+    #: The tool does without a file at ``data_port`` (CWL ``File?``) where another data set has one of that number.
+    data_optional: bool = False
+    side_inputs: list[SideInput] = Field(default_factory=list)
     arguments: dict[str, Argument] = Field(default_factory=dict)
     outputs: Annotated[list[StepOutput], Field(min_length=1)]
     tool: dict[str, Any]
@@ -124,6 +136,11 @@ class PlanStep(Contract):
     groups: MergeGroups = MergeGroups()
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
+
+    @property
+    def sources(self) -> list[Source]:
+        """Of all data sets that it reads."""
+        return [self.source, *(side.source for side in self.side_inputs)]
 
 
 class PlanOutput(Contract):

@@ -46,6 +46,14 @@ class TaskMode(StrEnum):
     MERGE = "merge"  #: the tool joins groups of files
 
 
+class InputMode(StrEnum):
+    """What a job gets of a further data set that its step reads."""
+
+    EACH = "each"  #: the file of the same number (CWL: scatter, dotproduct)
+    ONE = "one"  #: the only file there is, the same for all jobs
+    ALL = "all"  #: all files, in order
+
+
 class DeviceType(StrEnum):
     CPU = "cpu"
     GPU = "gpu"

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp
 from sluice.contracts.plan import Boundary, MergeGroups, Resources
-from sluice.contracts.states import AttemptOutcome, DeviceType, ErrorClass, JobState, TaskMode, TaskState
+from sluice.contracts.states import AttemptOutcome, DeviceType, ErrorClass, InputMode, JobState, TaskMode, TaskState
 
 
 class TaskOutput(Contract):
@@ -20,11 +20,21 @@ class TaskOutput(Contract):
     optional: bool = False
 
 
+class TaskInput(Contract):
+    """A further data set that the task reads, and the tool's port for it."""
+
+    port: str
+    dat_in_uid: UUID
+    mode: InputMode
+    optional: bool = False
+
+
 class Task(Contract):
     """The message of queue ``wms.tasks``.
 
     ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL CommandLineTool (JSON); ``args``: the
-    constant part of the job order. The first output's place stands in ``dat_*``, those of further ones in ``side_outputs``.
+    constant part of the job order. The first input and output stand in ``dat_*``, further ones in ``side_inputs`` and
+    ``side_outputs``.
     """
 
     uid: UUID
@@ -38,6 +48,8 @@ class Task(Contract):
     mode: TaskMode
     dat_in_uid: UUID
     dat_in_port: str
+    dat_in_optional: bool = False
+    side_inputs: list[TaskInput] = Field(default_factory=list)
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0
     dat_out_uid: UUID

@@ -13,22 +13,24 @@ from sluice.contracts.plan import (
     Plan,
     PlanOutput,
     PlanStep,
+    SideInput,
     Source,
     StepOutput,
 )
 from sluice.contracts.problems import Finding
+from sluice.cwl.containing import contained, workflow_features
 from sluice.cwl.cwltypes import is_optional, without_null
 from sluice.cwl.document import VERSIONS, Document, canonical, find_workflow
 from sluice.cwl.extensions import Extensions, Fields, read_extensions
 from sluice.cwl.findings import Findings
-from sluice.cwl.links import Wiring, check_types, read_links
+from sluice.cwl.links import SideLink, Wiring, check_types, read_links
 from sluice.cwl.model import Port, Step, Workflow, read_workflow
 from sluice.cwl.pack import as_text, read_files
 from sluice.cwl.requirements import CWLTOOL_NAMESPACE, Needs, check_names, merged, needs_of, set_apart
 from sluice.cwl.rules import check_rules
 from sluice.cwl.schema import check_as_cwltool, check_schema
 from sluice.cwl.text import read_text
-from sluice.cwl.tree import clone, entries, plain
+from sluice.cwl.tree import clone, plain, processes_inside
 
 #: The libraries keep global state; templates are compiled one at a time.
 _LOCK = threading.Lock()
@@ -84,8 +86,7 @@ def _compile(root: Any, name: str, findings: Findings) -> Plan | None:
     wiring = read_links(workflow, findings)
     check_types(workflow, wiring, findings)
     check_rules(workflow, wiring, extensions, findings)
-    owners = [workflow.body, *(part for step in workflow.steps.values() for part in (step.body, step.tool))]
-    for owner in owners:
+    for owner in (workflow.body, *(part for pair in processes_inside(workflow.body) for part in pair)):
         check_names(owner, document.version, document.namespaces, findings)
     needs = {
         step.name: needs_of(step, workflow.body, document.namespaces, findings)
@@ -104,10 +105,9 @@ def _check_with_cwltool(document: Document, workflow: Workflow, findings: Findin
         return
     body = clone(workflow.body)
     set_apart(body, document.namespaces)
-    for step in entries(body.get("steps")):
-        if step.body is not None:
-            set_apart(step.body, document.namespaces)
-            set_apart(step.body["run"], document.namespaces)
+    for step, process in processes_inside(body):
+        set_apart(step, document.namespaces)
+        set_apart(process, document.namespaces)
     check_schema(body, findings)
     if not findings.failed:
         check_as_cwltool(body, findings)
@@ -151,20 +151,32 @@ class _Planner:
             mode=self.wiring.modes[step.name],
             data_port=data.name,
             source=Source(step=origin.step, port=origin.port),
-            arguments=self._arguments(step, data.name),
-            outputs=[StepOutput(port=port, optional=is_optional(step.tool_outputs[port].type)) for port in step.outputs],
-            tool=self._tool(step, needs),
+            data_optional=is_optional(step.input_type(data.name)),
+            side_inputs=[self._side_input(step, side) for side in self.wiring.side_links[step.name]],
+            arguments=self._arguments(step),
+            outputs=[
+                StepOutput(port=port, optional=step.conditional or is_optional(step.tool_outputs[port].type))
+                for port in step.outputs
+            ],
+            tool=contained(step, self._tool(step, needs), self.wiring) if step.contained else self._tool(step, needs),
             groups=fields.get("merge", PlanStep.model_fields["groups"].default),
             resources=needs.resources,
             device_type=needs.device_type,
             **{key: fields[key] for key in ("boundary", "retry", "rank") if key in fields},
         )
 
-    def _arguments(self, step: Step, data: str) -> dict[str, Argument]:
+    def _side_input(self, step: Step, side: SideLink) -> SideInput:
+        name = side.link.name
+        origin = self.wiring.origins[step.name, name]
+        optional = is_optional(step.input_type(name))
+        return SideInput(port=name, source=Source(step=origin.step, port=origin.port), mode=side.mode, optional=optional)
+
+    def _arguments(self, step: Step) -> dict[str, Argument]:
         found: dict[str, Argument] = {}
+        data = {self.wiring.data_links[step.name].name, *(side.link.name for side in self.wiring.side_links[step.name])}
         for link in step.links.values():
             origin = self.wiring.origins.get((step.name, link.name))
-            if origin is not None and link.name != data:
+            if origin is not None and link.name not in data:
                 found[link.name] = ParameterRef(name=origin.port)
             elif link.body.get("default") is not None:
                 found[link.name] = Constant(value=plain(link.body["default"]))
@@ -176,12 +188,14 @@ class _Planner:
         own = step.tool.get("cwlVersion")
         tool: dict[str, Any] = {
             "cwlVersion": own if own in VERSIONS else self.document.version,
-            "class": "CommandLineTool",
+            "class": step.tool["class"],
             "id": step.name,
         }
         if any(":" in hint["class"] for hint in hints):
             tool["$namespaces"] = {"cwltool": CWLTOOL_NAMESPACE}
         tool.update((key, value) for key, value in plain(step.tool).items() if key not in {*tool, "requirements", "hints"})
+        if tool["class"] == "Workflow":
+            requirements = [*requirements, *workflow_features()]
         if requirements:
             tool["requirements"] = plain(requirements)
         if hints:

@@ -11,6 +11,10 @@ from sluice.cwl.tree import Entry, clone, entries, mappings, put, short_name
 VERSIONS = ("v1.0", "v1.1", "v1.2")
 _INCLUSIONS = ("$import", "$include", "$mixin")
 _CLASSES = ("Workflow", "CommandLineTool", "ExpressionTool", "Operation")
+#: What a step can run.
+PROCESSES = ("CommandLineTool", "ExpressionTool", "Workflow")
+#: Workflows within workflows.
+_MOST_DEPTH = 8
 
 
 @dataclass(slots=True)
@@ -126,24 +130,31 @@ def _refuse_other_files(document: Document, findings: Findings) -> None:
 def canonical(document: Document, findings: Findings) -> None:
     """Fills ``document.workflow``. Steps whose tool is not in the text are told, and get a stand-in."""
     workflow = clone(document.written)
+    document.toolless |= _canonical_workflow(workflow, document, findings, depth=0)
+    put(workflow, "id", "main", place_of(workflow))
+    put(workflow, "cwlVersion", document.version, place_of(workflow))
+    document.workflow = workflow
+
+
+def _canonical_workflow(workflow: CommentedMap, document: Document, findings: Findings, *, depth: int) -> set[str]:
+    """Gives the steps whose tool is not in the text. ``depth``: of workflows around this one."""
     identifier = workflow.get("id")
     own = short_name(identifier) if isinstance(identifier, str) else "main"
     for key in [key for key in workflow if _foreign(key)]:
         del workflow[key]
-    put(workflow, "id", "main", place_of(workflow))
-    put(workflow, "cwlVersion", document.version, place_of(workflow))
     _plain_ids(workflow.get("inputs"))
     _plain_ids(workflow.get("outputs"))
     _plain_sources(workflow.get("outputs"), "outputSource", own)
     _plain_ids(workflow.get("steps"))
+    toolless = set()
     for step in entries(workflow.get("steps")):
-        if step.body is not None:
-            _canonical_step(step, step.body, document, findings, own=own)
-    document.workflow = workflow
+        if step.body is not None and not _canonical_step(step, step.body, document, findings, own=own, depth=depth):
+            toolless.add(step.name)
+    return toolless
 
 
-def _canonical_step(step: Entry, body: CommentedMap, document: Document, findings: Findings, *, own: str) -> None:
-    """``own``: the workflow's identifier, with which a source may begin."""
+def _canonical_step(step: Entry, body: CommentedMap, document: Document, findings: Findings, *, own: str, depth: int) -> bool:
+    """``own``: the workflow's identifier, with which a source may begin. False where the tool is missing."""
     for key in [key for key in body if _foreign(key)]:
         del body[key]
     _plain_ids(body.get("in"))
@@ -156,11 +167,9 @@ def _canonical_step(step: Entry, body: CommentedMap, document: Document, finding
                 names[index] = short_name(item) if isinstance(item, str) else item
         elif isinstance(names, str):
             body[key] = short_name(names)
-    tool = _tool_of(step, body, document, findings)
-    if tool is None:
-        document.toolless.add(step.name)
-        tool = _stand_in(step, body)
-    put(body, "run", tool, place_of(body, "run"))
+    tool = _tool_of(step, body, document, findings, depth=depth)
+    put(body, "run", _stand_in(step, body) if tool is None else tool, place_of(body, "run"))
+    return tool is not None
 
 
 def _stand_in(step: Entry, body: CommentedMap) -> CommentedMap:
@@ -170,7 +179,7 @@ def _stand_in(step: Entry, body: CommentedMap) -> CommentedMap:
     return tool
 
 
-def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Findings) -> CommentedMap | None:
+def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Findings, *, depth: int) -> CommentedMap | None:
     run, name = body.get("run"), step.name
     if isinstance(run, str):
         run = _packed_tool(run, document, findings, step=step.name, place=place_of(body, "run"))
@@ -182,9 +191,12 @@ def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Find
     elif not isinstance(run, CommentedMap):
         findings.error(place_of(body, "run"), f"'run' of step '{name}' is not a tool")
         return None
-    if run.get("class") != "CommandLineTool":
-        findings.error(place_of(run, "class"), _other_class(run.get("class"), name))
+    kind = run.get("class")
+    if kind not in PROCESSES or depth > _MOST_DEPTH:
+        findings.error(place_of(run, "class"), _other_class(kind, name, depth))
         return None
+    if kind == "Workflow":
+        _canonical_workflow(run, document, findings, depth=depth + 1)
     for key in ("id", *[key for key in run if _foreign(key)]):
         run.pop(key, None)
     for key in ("inputs", "outputs"):
@@ -210,12 +222,10 @@ def _packed_tool(run: str, document: Document, findings: Findings, *, step: str,
     return None
 
 
-def _other_class(kind: Any, step: str) -> str:
+def _other_class(kind: Any, step: str, depth: int) -> str:
     match kind:
-        case "Workflow":
-            return f"step '{step}' runs a nested Workflow, which is not supported yet: write its steps into this workflow"
-        case "ExpressionTool":
-            return f"step '{step}' runs an ExpressionTool, which is not supported as a step: write a CommandLineTool"
+        case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > _MOST_DEPTH:
+            return f"step '{step}' lies in {depth} workflows: at most {_MOST_DEPTH} may be nested"
         case "Operation":
             return f"step '{step}' runs an Operation, which does nothing: write a CommandLineTool"
         case None:

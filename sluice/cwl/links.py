@@ -1,11 +1,21 @@
 """The links between steps: what feeds what, which step is map and which merge, and whether the types fit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sluice.contracts.states import TaskMode
-from sluice.cwl.cwltypes import ARRAY_OF_FILES, array_of, fit, holds_files, is_optional, members_of, show, without_null
+from sluice.contracts.states import InputMode, TaskMode
+from sluice.cwl.cwltypes import (
+    ARRAY_OF_FILES,
+    array_of,
+    fit,
+    holds_files,
+    is_optional,
+    members_of,
+    normal_type,
+    show,
+    without_null,
+)
 from sluice.cwl.findings import Findings, did_you_mean, place_of
 from sluice.cwl.model import Link, Port, Step, Workflow
 
@@ -18,14 +28,22 @@ class Origin:
     port: str
 
 
+@dataclass(frozen=True, slots=True)
+class SideLink:
+    link: Link
+    mode: InputMode
+
+
 @dataclass(slots=True)
 class Wiring:
-    """What the links say. A step stands in ``mode`` and ``data_links`` only if it is right in that respect."""
+    """What the links say. A step stands in ``modes``, ``data_links`` and ``side_links`` only if it is right in that respect: the
+    data set that makes its jobs, and those it reads beside that."""
 
     data_input: str | None = None
     origins: dict[tuple[str, str], Origin] = field(default_factory=dict)
     outputs: dict[str, Origin] = field(default_factory=dict)
     data_links: dict[str, Link] = field(default_factory=dict)
+    side_links: dict[str, list[SideLink]] = field(default_factory=dict)
     modes: dict[str, TaskMode] = field(default_factory=dict)
 
 
@@ -44,7 +62,7 @@ def read_links(workflow: Workflow, findings: Findings) -> Wiring:
     _refuse_cycles(workflow, wiring, findings)
     for step in workflow.steps.values():
         if step.has_tool:
-            _data_link(step, workflow, wiring, findings)
+            _read_data_links(step, workflow, wiring, findings)
     return wiring
 
 
@@ -150,32 +168,61 @@ def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
     return []
 
 
-def _data_link(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Finds the one input that takes the data set, and with it the step's mode."""
+def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """Finds the inputs that take data sets, and with them the step's mode."""
     links = [link for link in step.links.values() if _is_data(wiring.origins.get((step.name, link.name)), wiring)]
-    for link in links[1:]:
-        findings.error(
-            link.place,
-            f"step '{step.name}' takes two data sets, by '{links[0].name}' and by '{link.name}'; one is supported: "
-            "let one step before it write what both hold",
-        )
     if not links:
         unresolved = any(link.sources and (step.name, link.name) not in wiring.origins for link in step.links.values())
         if not unresolved and wiring.data_input is not None:
             hint = f"'{wiring.data_input}' or an output of another step"
             findings.error(step.place, f"step '{step.name}' takes no data set: one of its inputs must have {hint} as its source")
         return
-    if not _scatter_is_right(step, links[0], findings) or len(links) > 1:
+    right = [_is_plain(step, link, findings) for link in links]
+    if not _scatter_is_right(step, links, findings) or not all(right):
         return
-    wiring.data_links[step.name] = links[0]
-    port = step.tool_inputs.get(links[0].name)
-    if step.scatter or (port is not None and without_null(port.type) == "File"):
-        wiring.modes[step.name] = TaskMode.MAP
-    elif port is not None and _is_array(port.type):
-        wiring.modes[step.name] = TaskMode.MERGE
-    elif port is not None and fit(ARRAY_OF_FILES, port.type) == "fits" and "$import" not in port.body:
+    modes = {link.name: _input_mode(step, link, _given(wiring.origins[step.name, link.name], workflow)) for link in links}
+    whole = next((link for link in links if modes[link.name] is InputMode.ALL), None)
+    if step.scatter and whole is not None:
+        findings.error(
+            whole.place,
+            f"step '{step.name}' scatters, and every job takes the whole data set at '{whole.name}', which is not supported yet: "
+            "let a step before it write one file of them",
+        )
+        return
+    first = _first(step, links, modes)
+    wiring.data_links[step.name] = first
+    wiring.side_links[step.name] = [SideLink(link, modes[link.name]) for link in links if link is not first]
+    wiring.modes[step.name] = TaskMode.MERGE if modes[first.name] is InputMode.ALL else TaskMode.MAP
+
+
+def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) -> Link:
+    """The link whose data set makes the jobs: rather one that is scattered over or taken whole, and one that the tool needs."""
+
+    def order(link: Link) -> tuple[bool, bool]:
+        return modes[link.name] is InputMode.ONE, is_optional(step.input_type(link.name))
+
+    return min(links, key=order)
+
+
+def _input_mode(step: Step, link: Link, given: Any) -> InputMode:
+    """``given``: the type of what the link brings; it counts where only the step's expressions read it."""
+    if link.name in step.scatter:
+        return InputMode.EACH
+    taken = step.input_type(link.name) if link.name in step.tool_inputs else given
+    return InputMode.ALL if _is_array(taken) else InputMode.ONE
+
+
+def _is_plain(step: Step, link: Link, findings: Findings) -> bool:
+    """Does the tool say whether it takes one file or many? (Where it wrongly has no such input, that is told elsewhere.)"""
+    port = step.tool_inputs.get(link.name)
+    if port is None:
+        return step.contained
+    if link.name in step.scatter or _is_array(port.type) or without_null(port.type) == "File":
+        return True
+    if fit(ARRAY_OF_FILES, port.type) == "fits" and "$import" not in port.body:
         what = f"the tool of step '{step.name}' takes the data set as {show(port.type)}"
         findings.error(port.place_of("type"), f"{what}: write File[] (and scatter over File for a step that runs on each file)")
+    return False
 
 
 def _is_data(origin: Origin | None, wiring: Wiring) -> bool:
@@ -186,25 +233,29 @@ def _is_array(kind: Any) -> bool:
     return any(isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind))
 
 
-def _scatter_is_right(step: Step, data: Link, findings: Findings) -> bool:
-    place = step.place_of("scatter")
-    if len(step.scatter) > 1:
-        findings.error(
-            place, f"step '{step.name}' scatters over several inputs; one is supported: '{data.name}', which takes the data set"
-        )
-        return False
+def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> bool:
+    place, names = step.place_of("scatter"), [link.name for link in data]
     for name in step.scatter:
         if name not in step.links:
             findings.error(
                 place, f"step '{step.name}' scatters over '{name}', which is not among its inputs{did_you_mean(name, step.links)}"
             )
             return False
-        if name != data.name:
+        if name not in names:
             findings.error(
                 place,
-                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{data.name}'",
+                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{names[0]}'",
             )
             return False
+    method = step.body.get("scatterMethod")
+    if len(step.scatter) > 1 and method != "dotproduct":
+        refused = "" if method is None else f"; '{str(method)[:40]}' is not supported over data sets"
+        findings.error(
+            place if method is None else step.place_of("scatterMethod"),
+            f"step '{step.name}' scatters over several inputs: write 'scatterMethod: dotproduct', which takes files of the same "
+            f"number together{refused}",
+        )
+        return False
     return True
 
 
@@ -213,7 +264,8 @@ def output_type(step: Step, port: str) -> Any:
     found: Port | None = step.tool_outputs.get(port)
     if found is None:
         return None
-    return array_of(found.type) if step.scatter else found.type
+    given = normal_type(["null", found.type]) if step.conditional else found.type
+    return array_of(given) if step.scatter else given
 
 
 def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
@@ -222,7 +274,7 @@ def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
         step = workflow.steps[name]
         link, sink = step.links[port], step.tool_inputs.get(port)
         given = _given(origin, workflow)
-        if sink is None or given is None:
+        if sink is None or given is None or "valueFrom" in link.body:
             continue
         taken = array_of(sink.type) if port in step.scatter else sink.type
         if link.body.get("pickValue") == "all_non_null":

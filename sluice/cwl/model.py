@@ -57,6 +57,24 @@ class Step:
     def place_of(self, key: str) -> Place:
         return place_of(self.body, key) if key in self.body else self.place
 
+    def input_type(self, name: str) -> Any:
+        """Of an input of the step; one that the tool does not have is read by the step's expressions alone, whatever it is."""
+        return self.tool_inputs[name].type if name in self.tool_inputs else ["null", "Any"]
+
+    @property
+    def conditional(self) -> bool:
+        """It may be passed over, and then gives nothing."""
+        return "when" in self.body
+
+    @property
+    def contained(self) -> bool:
+        """Each job is a workflow of its own: the step has expressions, which pilots alone work out, or runs no single tool."""
+        return (
+            self.conditional
+            or self.tool.get("class") != "CommandLineTool"
+            or any("valueFrom" in link.body for link in self.links.values())
+        )
+
 
 @dataclass(slots=True)
 class Workflow:

@@ -1,6 +1,7 @@
 """What a step's jobs need: CWL's requirements and hints of tool, step and workflow, put together by CWL's rule of precedence."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from sluice.contracts.plan import Resources
 from sluice.contracts.states import DeviceType
 from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
 from sluice.cwl.model import Step
-from sluice.cwl.tree import Entry, entries, put
+from sluice.cwl.tree import Entry, entries, processes_inside, put
 
 CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
 _CUDA = CWLTOOL_NAMESPACE + "CUDARequirement"
@@ -87,8 +88,18 @@ def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], f
 
 
 def needs_of(step: Step, workflow: CommentedMap, namespaces: dict[str, str], findings: Findings) -> Needs:
-    held = _effective(step, workflow, namespaces)
-    docker = held.get("DockerRequirement")
+    """Of a step that runs a workflow, one job needs as much as the tool in it that needs most."""
+    held = _effective((step.tool, step.body, workflow), namespaces)
+    inner = [_effective((tool, body), namespaces) for body, tool in processes_inside(step.tool)]
+    for one in (held, *inner):
+        _check_container(step, one.get("DockerRequirement"), findings)
+    amounts = [_resources(one.get("ResourceRequirement"), findings) for one in (held, *inner)]
+    resources = {key: max(one[key] for one in amounts if key in one) for key in {key for one in amounts for key in one}}
+    device = DeviceType.GPU if any(_CUDA in one for one in (held, *inner)) else DeviceType.CPU
+    return Needs(list(held.values()), Resources(**resources | _time_limit(step, held, inner, findings)), device)
+
+
+def _check_container(step: Step, docker: Requirement | None, findings: Findings) -> None:
     if docker is not None and docker.required:
         findings.error(
             docker.place,
@@ -100,16 +111,13 @@ def needs_of(step: Step, workflow: CommentedMap, namespaces: dict[str, str], fin
             docker.place,
             f"the container of step '{step.name}' is a hint and is not used: the tool must be installed on the nodes",
         )
-    resources = _resources(held.get("ResourceRequirement"), findings) | _time_limit(step, held, findings)
-    device = DeviceType.GPU if _CUDA in held else DeviceType.CPU
-    return Needs(list(held.values()), Resources(**resources), device)
 
 
-def _effective(step: Step, workflow: CommentedMap, namespaces: dict[str, str]) -> dict[str, Requirement]:
-    """Any requirement goes before any hint; of each kind the tool's before the step's before the workflow's."""
+def _effective(owners: Sequence[CommentedMap], namespaces: dict[str, str]) -> dict[str, Requirement]:
+    """Any requirement goes before any hint; of each kind the tool's before the step's before the workflow's (``owners``)."""
     held: dict[str, Requirement] = {}
     for kind in ("requirements", "hints"):
-        for owner in (step.tool, step.body, workflow):
+        for owner in owners:
             for entry in entries(owner.get(kind), "class"):
                 name = expanded(entry.name, namespaces)
                 known = name in _OF_TOOLS or name in KNOWN_EXTENSIONS
@@ -197,27 +205,45 @@ class _Amounts:
         return None
 
 
-def _time_limit(step: Step, held: dict[str, Requirement], findings: Findings) -> dict[str, Any]:
-    requirement = held.get("ToolTimeLimit") or held.get(_OLD_TIME_LIMIT)
-    limit = requirement.body.get("timelimit") if requirement is not None else None
-    default = int(Resources().time_limit)
-    if requirement is None or limit is None:
+def _time_limit(
+    step: Step, held: dict[str, Requirement], inner: Sequence[dict[str, Requirement]], findings: Findings
+) -> dict[str, Any]:
+    """Of a workflow that has none itself, the sum of its tools', where each has one."""
+    requirement = _limit_of(held)
+    if requirement is None and inner and all(map(_limit_of, inner)):
+        limits = [_seconds(step, limit, findings) for limit in map(_limit_of, inner) if limit is not None]
+        if None in limits:
+            return {}
+        return {"time_limit": sum(filter(None, limits)) if all(limits) else 0.0}
+    if requirement is None or requirement.body.get("timelimit") is None:
+        default = int(Resources().time_limit)
         findings.warning(step.place, f"step '{step.name}' has no time limit (ToolTimeLimit): a job is stopped after {default} s")
         return {}
-    place = place_of(requirement.body, "timelimit")
+    seconds = _seconds(step, requirement, findings)
+    return {} if seconds is None else {"time_limit": seconds}
+
+
+def _limit_of(held: dict[str, Requirement]) -> Requirement | None:
+    return held.get("ToolTimeLimit") or held.get(_OLD_TIME_LIMIT)
+
+
+def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float | None:
+    """None where it cannot be known before the job."""
+    limit, place = requirement.body.get("timelimit"), place_of(requirement.body, "timelimit")
     if isinstance(limit, str):
+        default = int(Resources().time_limit)
         findings.warning(
             place, f"the time limit is an expression, which only the job can work out: a job is stopped after {default} s"
         )
-        return {}
+        return None
     if isinstance(limit, bool) or not isinstance(limit, int | float):
-        return {}
+        return None
     if limit < 0 or limit > _MOST:
         findings.error(place, f"a time limit is 0 (none) or greater, at most {_MOST} s, not {limit}")
-        return {}
+        return None
     if limit == 0:
         findings.warning(place, f"step '{step.name}' may run without end: a tool that hangs keeps its pilot busy for ever")
-    return {"time_limit": float(limit)}
+    return float(limit)
 
 
 def merged(needs: Needs) -> tuple[list[CommentedMap], list[CommentedMap]]:

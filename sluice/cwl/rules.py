@@ -5,7 +5,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.contracts.states import TaskMode
+from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl.cwltypes import PRIMITIVES, fit, holds_files, is_optional, show, type_names, value_fits, without_null
 from sluice.cwl.extensions import Extensions
 from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
@@ -13,10 +13,6 @@ from sluice.cwl.links import Wiring
 from sluice.cwl.model import Link, Port, Step, Workflow
 from sluice.cwl.tree import entries, plain
 
-#: Fields of a step.
-_OF_STEPS = {
-    "when": "let the tool decide, and give a File? that is left out",
-}
 #: Fields of a step's input.
 _OF_LINKS = {
     "linkMerge": "let one step before it write what both sources hold",
@@ -31,15 +27,15 @@ def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, find
         _refuse_fields(link.body, _OF_LINKS, f"output '{link.name}'", findings)
         _check_pick(link, f"output '{link.name}'", findings, is_data=True)
     for step in workflow.steps.values():
-        _refuse_fields(step.body, _OF_STEPS, f"step '{step.name}'", findings)
         for link in step.links.values():
             _check_link(step, link, findings, workflow=workflow, wiring=wiring)
-        _check_scatter_feature(step, workflow, findings)
+        _check_features(step, workflow, findings)
         if step.has_tool:
             _check_ports(step, findings)
             _check_outputs(step, wiring.modes.get(step.name), findings)
     _refuse_names_as_types(workflow, findings)
     _check_extensions(workflow, wiring, extensions, findings)
+    _check_shared_files(workflow, wiring, extensions, findings)
     _check_outputs_of_workflow(workflow, wiring, findings)
     _warn_unused(workflow, wiring, findings)
 
@@ -108,7 +104,6 @@ def _check_link(step: Step, link: Link, findings: Findings, *, workflow: Workflo
     origin = wiring.origins.get((step.name, link.name))
     is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
     _check_pick(link, what, findings, is_data=origin is not None and not is_parameter)
-    _check_value_from(link, what, findings)
     if "default" not in link.body:
         return
     place = place_of(link.body, "default")
@@ -119,40 +114,30 @@ def _check_link(step: Step, link: Link, findings: Findings, *, workflow: Workflo
         _check_default(link.body["default"], port, findings, place=place, what=what)
 
 
-def _check_value_from(link: Link, what: str, findings: Findings) -> None:
-    value = link.body.get("valueFrom")
-    if value is None:
-        return
-    place = place_of(link.body, "valueFrom")
-    if not isinstance(value, str) or "$" in value or "\\" in value:
-        findings.error(
-            place,
-            f"'valueFrom' of {what} is an expression, which is not supported in steps yet: write it into the tool's inputBinding",
-        )
-    else:
-        findings.error(place, f"'valueFrom' of {what} is a fixed text: write it as 'default'")
-
-
-def _check_scatter_feature(step: Step, workflow: Workflow, findings: Findings) -> None:
-    if not step.scatter:
-        return
-    owners = (workflow.body, step.body)
-    if not any(
-        entry.name == "ScatterFeatureRequirement"
-        for owner in owners
+def _check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
+    """CWL wants to be told by the workflow what its steps make use of."""
+    values = [place_of(link.body, "valueFrom") for link in step.links.values() if "valueFrom" in link.body]
+    nested = [step.place_of("run")] if step.tool.get("class") == "Workflow" else []
+    used = {
+        "ScatterFeatureRequirement": ("scatters", [step.place_of("scatter")] if step.scatter else []),
+        "StepInputExpressionRequirement": ("has a 'valueFrom'", values),
+        "SubworkflowFeatureRequirement": ("runs a workflow", nested),
+    }
+    said = {
+        entry.name
+        for owner in (workflow.body, step.body)
         for kind in ("requirements", "hints")
         for entry in entries(owner.get(kind), "class")
-    ):
-        findings.error(
-            step.place_of("scatter"),
-            f"step '{step.name}' scatters: add 'requirements: {{ScatterFeatureRequirement: {{}}}}' to the workflow",
-        )
+    }
+    for feature, (what, places) in used.items():
+        for place in places if feature not in said else []:
+            findings.error(place, f"step '{step.name}' {what}: add 'requirements: {{{feature}: {{}}}}' to the workflow")
 
 
 def _check_ports(step: Step, findings: Findings) -> None:
     """Every input of the step is one of the tool's, and the tool gets what it needs."""
     for link in step.links.values():
-        if link.name not in step.tool_inputs:
+        if link.name not in step.tool_inputs and not step.contained:
             hint = did_you_mean(link.name, step.tool_inputs)
             findings.error(link.place, f"the tool of step '{step.name}' has no input '{link.name}'{hint}")
     for port in step.tool_inputs.values():
@@ -212,6 +197,29 @@ def _check_extensions(workflow: Workflow, wiring: Wiring, extensions: Extensions
             findings.error(
                 fields.places["merge"], f"step '{step}' runs its tool on each file; groups are for steps that take a File[]"
             )
+
+
+def _check_shared_files(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
+    """A file that every job gets must be the only one of its data set: groups of a merge write several."""
+
+    def grouped(step: str | None) -> str | None:
+        while step is not None and not workflow.steps[step].scatter:
+            if step in extensions.steps and "merge" in extensions.steps[step].values:
+                return step
+            if wiring.modes.get(step) is not TaskMode.MAP:
+                return None
+            step = wiring.origins[step, wiring.data_links[step].name].step
+        return None
+
+    for name, sides in wiring.side_links.items():
+        for side in sides:
+            writer = grouped(wiring.origins[name, side.link.name].step) if side.mode is InputMode.ONE else None
+            if writer is not None:
+                findings.error(
+                    side.link.source_place,
+                    f"every job of step '{name}' takes one file at '{side.link.name}', and step '{writer}' writes one for each "
+                    f"group: leave 'sluice:merge' of '{writer}' out",
+                )
 
 
 def _check_outputs_of_workflow(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:

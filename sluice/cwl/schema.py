@@ -143,6 +143,7 @@ def _library() -> _Library:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """The libraries log what they also raise; warnings of theirs that matter have rules of ours."""
+    _library()  # its import sets the levels anew
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -31,6 +31,15 @@ def plain(node: Any) -> Any:
     return node
 
 
+def processes_inside(process: CommentedMap) -> Iterator[tuple[CommentedMap, CommentedMap]]:
+    """(step, what it runs) of a workflow and of all workflows in it."""
+    for step in entries(process.get("steps")):
+        run = None if step.body is None else step.body.get("run")
+        if step.body is not None and isinstance(run, CommentedMap):
+            yield step.body, run
+            yield from processes_inside(run)
+
+
 def mappings(node: Any) -> Iterator[CommentedMap]:
     """Every mapping in ``node``, itself first."""
     if isinstance(node, CommentedMap):

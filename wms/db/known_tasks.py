@@ -13,7 +13,8 @@ from wms.db.tasks import SELECT_SPECS
 
 @dataclass(frozen=True, slots=True)
 class KnownTask:
-    """``outputs``: by port. ``for_pilots``: what a pilot is told (a ``PilotTask`` as JSON)."""
+    """``outputs``: by port. ``for_pilots``: what a pilot is told (a ``PilotTask`` as JSON, defaults left out: a pilot of the
+    release before may not know a field)."""
 
     task: Task
     outputs: dict[str, TaskOutput]
@@ -57,9 +58,12 @@ def known(task: Task) -> KnownTask:
         args=task.args,
         mode=task.mode,
         dat_in_port=task.dat_in_port,
+        side_ports=[side.port for side in task.side_inputs],
         outputs=task.outputs,
         log_out_uid=task.log_out_uid,
         log_out_url=task.log_out_url,
         resources=task.resources,
     )
-    return KnownTask(task, {output.port: output for output in task.outputs}, pilot_task.model_dump_json().encode())
+    return KnownTask(
+        task, {output.port: output for output in task.outputs}, pilot_task.model_dump_json(exclude_defaults=True).encode()
+    )

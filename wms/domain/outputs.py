@@ -65,8 +65,9 @@ def log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID,
 
 def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if mode is TaskMode.MAP:
-        return dict(inputs[0]["meta"])
-    return {"first_seq": inputs[0]["seq"], "last_seq": inputs[-1]["seq"], "files": len(inputs)}
+        return dict(inputs[0].get("meta", {}))
+    merged = [file for file in inputs if not file.get("port")]
+    return {"first_seq": merged[0]["seq"], "last_seq": merged[-1]["seq"], "files": len(merged)}
 
 
 def _origin(task: Task, report: AttemptReport, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -4,18 +4,17 @@ Load, process, apply: the DMS is asked outside of transactions; each page's jobs
 by the claim's token. Whoever dies in between is replaced when its claim has run out, and no job is made twice (invariant 7).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import Dataset, File, FilePage
-from sluice.contracts.naming import own_name
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.pilots import InputFile
-from sluice.contracts.problems import NotAvailable, NotFound
-from sluice.contracts.states import DatasetState, TaskState
-from sluice.contracts.tasks import Task
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Transaction
 from sluice.servicekit.logging import log_ids
 from wms.db import splitting as sql
@@ -25,14 +24,11 @@ from wms.db.tasks import lock_tasks
 from wms.domain.boundary import Ending, ending
 from wms.domain.grouping import Grouping, JobDraft
 from wms.usecases.end_task import end_task
+from wms.usecases.read_inputs import NotSplittable, input_files, joined_drafts, read_page, usable_datasets
 from wms.usecases.workload import Workload
 
 #: How long a claim holds without a page added.
 HOLD = timedelta(seconds=60)
-
-
-class NotSplittable(Exception):
-    """The input can never be worked with; the task fails with this sentence."""
 
 
 class ClaimLost(Exception):
@@ -67,13 +63,14 @@ async def split_waiting_tasks(workload: Workload, dms: DmsClient, *, page: int =
 
 async def _split(workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, page: int) -> None:
     try:
-        dataset = await _usable(dms, known.task)
-        if isinstance(dataset, str):
-            await _release(workload, claim, dataset)
+        datasets = await usable_datasets(dms, known.task)
+        if isinstance(datasets, str):
+            await _release(workload, claim, datasets)
             return
         if claim.state is TaskState.WAITING:
             await _begin(workload, claim)
-        await _make_jobs(workload, dms, claim, known=known, dataset=dataset, page=page)
+        make = _make_joined_jobs if known.task.side_inputs else _make_jobs
+        await make(workload, dms, claim, known=known, datasets=datasets, page=page)
     except NotAvailable as error:
         await _release(workload, claim, f"waiting for the DMS: {error.detail}")
     except NotSplittable as error:
@@ -82,33 +79,19 @@ async def _split(workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, k
         return
 
 
-async def _usable(dms: DmsClient, task: Task) -> Dataset | str:
-    """The input data set, or why it cannot be worked with yet. Raises ``NotSplittable``, ``NotAvailable``."""
-    try:
-        dataset = await dms.dataset(task.dat_in_uid)
-    except NotFound as error:
-        raise NotSplittable(f"its input data set {task.dat_in_uid} is unknown to the DMS") from error
-    match dataset.state:
-        case DatasetState.OPEN:
-            return f"waiting for its input data set {dataset.name}: it is still open, with {dataset.count_files} files so far"
-        case DatasetState.DELETING | DatasetState.DELETED:
-            raise NotSplittable(f"its input data set {dataset.name} has been deleted")
-        case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
-            return dataset
-
-
 async def _make_jobs(
-    workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, dataset: Dataset, page: int
+    workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, datasets: Mapping[UUID, Dataset], page: int
 ) -> None:
+    dataset = datasets[known.task.dat_in_uid]
     grouping = Grouping(known.task.mode, known.task.groups, number=claim.group)
     position, last_seq = _Position(claim.cursor, claim.skip), claim.last_seq
     cursor, skip = claim.cursor, claim.skip
     while True:
-        answer = await _page(dms, dataset, cursor, limit=page)
+        answer = await read_page(dms, dataset, cursor, limit=page)
         skipped = min(skip, len(answer.files))
         skip -= skipped
         files = answer.files[skipped:]
-        drafts = list(grouping.add(_inputs(files)))
+        drafts = list(grouping.add(input_files(files)))
         if answer.next is None:
             drafts += grouping.rest()
         last_seq = _in_order(drafts, last_seq, dataset)
@@ -123,19 +106,26 @@ async def _make_jobs(
         cursor = answer.next
 
 
-async def _page(dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: int) -> FilePage:
-    try:
-        return await dms.files(dataset.uid, after=cursor, limit=limit)
-    except NotFound as error:
-        raise NotSplittable(f"its input data set {dataset.name} was deleted while its jobs were being made") from error
+async def _make_joined_jobs(
+    workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, datasets: Mapping[UUID, Dataset], page: int
+) -> None:
+    """Several data sets are read from their beginning, also after a crash; jobs made before are passed over."""
+    dataset, last_seq = datasets[known.task.dat_in_uid], claim.last_seq
+    drafts: list[JobDraft] = []
 
+    async def add(*, last: bool) -> int:
+        highest = _in_order(drafts, last_seq, dataset)
+        await _add_page(workload, claim, known, _Progress(drafts, _Position(None, 0), 0, highest, last=last))
+        return highest
 
-def _inputs(files: Sequence[File]) -> list[InputFile]:
-    """What a pilot needs of each file; the values were checked when the page was read."""
-    return [
-        InputFile.model_construct(seq=f.seq, name=_tool_name(f), size=f.size, checksum=f.checksum, url=f.url, meta=f.meta)
-        for f in files
-    ]
+    async for draft in joined_drafts(dms, known.task, datasets, page=page):
+        if draft.seq <= claim.last_seq:
+            continue
+        drafts.append(draft)
+        if len(drafts) >= page:
+            last_seq = await add(last=False)
+            drafts = []
+    await add(last=True)
 
 
 def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
@@ -162,7 +152,7 @@ class _Progress:
 async def _add_page(workload: Workload, claim: sql.SplitClaim, known: KnownTask, progress: _Progress) -> None:
     """Jobs, counters and the place to read on, in one transaction. Raises ``ClaimLost``."""
     place = progress.position
-    jobs = [(draft.seq, [file.model_dump() for file in draft.inputs]) for draft in progress.drafts]
+    jobs = [(draft.seq, [_as_stored(file) for file in draft.inputs]) for draft in progress.drafts]
     async with workload.database.transaction() as tx:
         guard = await tx.connection.fetchval(
             sql.ADD_PAGE,
@@ -185,6 +175,11 @@ async def _add_page(workload: Workload, claim: sql.SplitClaim, known: KnownTask,
     workload.signal.ready()
     if ended is not None:
         workload.metrics.tasks_ended.labels(ended.state).inc()
+
+
+def _as_stored(file: InputFile) -> dict[str, Any]:
+    """Without a port where there is none: instances of the release before refuse it."""
+    return file.model_dump(exclude=None if file.port else {"port"})
 
 
 async def _decide(tx: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
@@ -211,8 +206,3 @@ async def _fail(workload: Workload, claim: sql.SplitClaim, known: KnownTask, rea
             return
         await end_task(tx, known, Ending(TaskState.FAILED, reason))
     workload.metrics.tasks_ended.labels(TaskState.FAILED).inc()
-
-
-def _tool_name(file: File) -> str:
-    """Files that came from outside keep their names, whatever they look like."""
-    return file.name if file.origin is None else own_name(file.name)

@@ -1,10 +1,12 @@
 """Every reason against a template comes with its place. In each case the mark ¦ stands before what a message points at."""
 
 # ruff: noqa: E501 (a case is one line, so that the table can be read)
+from pathlib import Path
+
 import pytest
 
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import LINEAR, edited, unmarked
+from tests.unit.cwl.samples import GRAPH, LINEAR, edited, unmarked
 
 Edits = list[tuple[str, str]]
 
@@ -53,16 +55,12 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
         ["takes File, and 'join/joined' is File[]", "leave 'scatter: parts' out", "groups are for steps"],
     ),
     "scatter over a parameter": ([("scatter: frame", "¦scatter: limit"), ("frame: frames", "¦frame: frames"), ("limit: limit", "¦limit: limit")], ["which is no data set", "takes File, and 'frames' is File[]", "takes int[], and 'limit' is int"]),
-    "scatter over several": ([("scatter: frame", "¦scatter: [frame, limit]\n    scatterMethod: dotproduct"), ("limit: limit", "¦limit: limit")], ["scatters over several inputs", "takes int[]"]),
+    "scatter over several": ([("scatter: frame", "¦scatter: [frame, limit]\n    scatterMethod: dotproduct"), ("limit: limit", "¦limit: limit")], ["which is no data set", "takes int[]"]),
     "scatter over nothing": ([("scatter: frame", "¦scatter: fram"), ("frame: frames", "¦frame: frames")], ["did you mean 'frame'?", "takes File, and 'frames' is File[]"]),
     "scatter without its requirement": ([("requirements:\n  ScatterFeatureRequirement: {}\n", ""), ("scatter: frame", "¦scatter: frame")], ["ScatterFeatureRequirement"]),
     "cycle": ([("  count:\n", "  ¦count:\n"), ("frame: frames", "¦frame: join/joined")], ["in a circle: count → join → count", "leave 'scatter: frame' out"]),
     "no data set": ([("inputs:\n  frames: File[]", "¦inputs:\n  frames: string[]"), ("frame: frames", "¦frame: frames")], ["exactly one must be of type File[]", "takes File[], and 'frames' is string[]"]),
     "two data sets": ([("  limit:\n    type: int\n    default: 5", "  ¦limit: File[]"), ("limit: limit", "¦limit: limit")], ["second input of type File[]", "takes int, and 'limit' is File[]"]),
-    "step with two data sets": (
-        [("      note: note", "      ¦note: frames"), ("note: string?\n      outputs", "note: File[]\n      outputs")],
-        ["takes two data sets, by 'parts' and by 'note'"],
-    ),
     "step without a data set": ([("  join:", "  ¦join:"), ("      parts: count/number\n", ""), ("        parts: File[]\n", "")], ["takes no data set"]),
     "file as a parameter": ([("  note: string?", "  note:\n    ¦type: File?"), ("      note: note\n", "")], ["files as parameters are not supported yet"]),
     "data set taken as anything": ([("parts: File[]", "¦parts: Any")], ["write File[]"]),
@@ -71,10 +69,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "text in place of ports": ([("      inputs:\n        parts: File[]\n        note: string?", "      ¦inputs: |\n        - parts\n        - note"), ("parts: count", "¦parts: count"), ("note: note", "¦note: note")], ["has no input 'parts'", "has no input 'note'", "is not a list"]),
     "wrong default": ([("    default: 5", "    ¦default: five")], ["must be of type int, not 'five'"]),
     "missing tool": ([("    run:\n      class: CommandLineTool\n      baseCommand: cat", "    xrun:\n      class: CommandLineTool\n      baseCommand: cat"), ("  join:", "  ¦join:"), ("xrun", "¦xrun")], ["'run' is missing", "no field 'xrun' here"]),
-    "nested workflow": ([("class: CommandLineTool\n      baseCommand: cat", "¦class: Workflow\n      baseCommand: cat")], ["nested Workflow"]),
-    "expression tool": ([("class: CommandLineTool\n      baseCommand: cat", "¦class: ExpressionTool\n      baseCommand: cat")], ["ExpressionTool"]),
-    "conditional step": ([("    scatter: frame", "    scatter: frame\n    ¦when: $(inputs.limit > 3)")], ["'when' of step 'count'"]),
-    "expression in a step": ([("limit: limit", "limit: {¦valueFrom: $(2)}")], ["is an expression"]),
+    "expression in a step": ([("limit: limit", "limit: {¦valueFrom: $(2)}")], ["add 'requirements: {StepInputExpressionRequirement: {}}'"]),
     "several sources": ([("parts: count/number", "parts: {¦source: [count/number, frames], ¦linkMerge: merge_flattened}")], ["several sources", "'linkMerge' of input 'parts'"]),
     "secondary files": ([("limit: {type: int,", "limit: {type: int, "), ("frame: {type: File,", "frame: {type: File, ¦secondaryFiles: [.idx],")], ["secondaryFiles"]),
     "several files from a job": ([("joined: stdout", "joined: {¦type: 'File[]', outputBinding: {glob: '*'}}"), ("    outputSource", "    ¦outputSource")], ["takes File, and 'join/joined' is File[]", "several files from one job"]),
@@ -107,10 +102,83 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
+#: The same of steps that read several data sets.
+GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
+    "every pair": (
+        [("scatterMethod: dotproduct", "¦scatterMethod: flat_crossproduct")],
+        ["'flat_crossproduct' is not supported over data sets"],
+    ),
+    "pairs without a method": (
+        [("    scatter: [before, after]\n    scatterMethod: dotproduct", "    ¦scatter: [before, after]")],
+        ["write 'scatterMethod: dotproduct'"],
+    ),
+    "a whole data set for every job": (
+        [
+            ("scatter: [before, after]\n    scatterMethod: dotproduct", "scatter: before"),
+            ("after: upper/big", "¦after: upper/big"),
+            ("after: {type: File, inputBinding: {position: 2}}", "after: File[]"),
+        ],
+        ["every job takes the whole data set at 'after'"],
+    ),
+    "one file of several": (
+        [
+            ("class: Workflow\n", 'class: Workflow\n$namespaces: {sluice: "urn:sluice:cwl:"}\n'),
+            ("    out: [sum]", "    out: [sum]\n    sluice:merge: {files: 2}"),
+            ("{total: total/sum, b", "{¦total: total/sum, b"),
+            ("total: total/sum}", "¦total: total/sum}"),
+        ],
+        ["step 'mark' takes one file at 'total'", "step 'report' takes one file at 'total'"],
+    ),
+    "two that wait for each other": (
+        [("  total:\n", "  ¦total:\n"), ("parts: upper/big", "parts: mark/marked")],
+        ["in a circle: total → mark → total"],
+    ),
+}
+
+
+#: And of a step that runs a workflow.
+NESTED_CASES: dict[str, tuple[Edits, list[str]]] = {
+    "workflow without its requirement": (
+        [(", SubworkflowFeatureRequirement: {}", ""), ("    run:\n      class: Workflow", "    ¦run:\n      class: Workflow")],
+        ["SubworkflowFeatureRequirement"],
+    ),
+    "container inside": (
+        [("envDef: {LC_ALL: C}}, ", "envDef: {LC_ALL: C}}, ¦DockerRequirement: {dockerPull: x}, ")],
+        ["step 'clean' requires a container"],
+    ),
+    "tool inside that is a file": (
+        [
+            ("          out: [sorted]\n          run:", "          out: [sorted]\n          ¦run: sort.cwl\n          hints:"),
+            (
+                "            class: CommandLineTool\n            baseCommand: [sort, -r]\n            inputs: {text: {type: File, inputBinding: {}}}\n            outputs: {sorted: stdout}\n            stdout: sorted.txt\n            requirements: {EnvVarRequirement: {envDef: {LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}}\n",
+                "            ToolTimeLimit: {timelimit: 60}\n",
+            ),
+        ],
+        ["'sort.cwl' of step 'sort' is another file"],
+    ),
+    "field of ours inside": (
+        [
+            ("requirements: {Scatter", '$namespaces: {sluice: "urn:sluice:cwl:"}\nrequirements: {Scatter'),
+            ("          in: {text: text}\n", "          in: {text: text}\n          ¦sluice:rank: 2\n"),
+        ],
+        ["sluice:rank"],
+    ),
+    "requirement inside that is not known": (
+        [("envDef: {LC_ALL: C}}, ", "envDef: {LC_ALL: C}}, ¦ToolTimeLimt: {timelimit: 1}, ")],
+        ["did you mean 'ToolTimeLimit'?"],
+    ),
+}
+TEXTS = {
+    **dict.fromkeys(CASES, LINEAR),
+    **dict.fromkeys(GRAPH_CASES, GRAPH),
+    **dict.fromkeys(NESTED_CASES, (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text()),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
 def test_every_reason_comes_with_its_place(case: str) -> None:
-    edits, messages = CASES[case]
-    text, places = unmarked(edited(*edits))
+    edits, messages = {**CASES, **GRAPH_CASES, **NESTED_CASES}[case]
+    text, places = unmarked(edited(*edits, text=TEXTS[case]))
     compiled = compile_template(text, name="t")
     assert compiled.plan is None
     found = [(error.line, error.column) for error in compiled.errors]

@@ -20,11 +20,12 @@ from sluice.contracts.plan import (
     Plan,
     Retention,
     Retry,
+    SideInput,
     Source,
 )
-from sluice.contracts.states import DeviceType, TaskMode
+from sluice.contracts.states import DeviceType, InputMode, TaskMode
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import LINEAR, edited
+from tests.unit.cwl.samples import GRAPH, LINEAR, edited
 
 SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
 
@@ -51,6 +52,52 @@ def test_a_map_and_a_merge() -> None:
     assert (join.mode, join.data_port, join.source) == (TaskMode.MERGE, "parts", Source(step="count", port="number"))
     assert join.groups == MergeGroups(files=10)
     assert [(output.name, output.step, output.port) for output in plan.outputs] == [("all", "join", "joined")]
+
+
+def test_steps_that_read_several_data_sets() -> None:
+    _, _, mark, report = plan_of(GRAPH).steps
+    assert (mark.mode, mark.data_port, mark.source) == (TaskMode.MAP, "before", Source(step=None, port="texts"))
+    assert mark.side_inputs == [
+        SideInput(port="total", source=Source(step="total", port="sum"), mode=InputMode.ONE),
+        SideInput(port="after", source=Source(step="upper", port="big"), mode=InputMode.EACH),
+    ]
+    assert (report.mode, report.data_port, report.source) == (TaskMode.MERGE, "marked", Source(step="mark", port="marked"))
+    assert [(side.port, side.mode) for side in report.side_inputs] == [("texts", InputMode.ALL), ("total", InputMode.ONE)]
+    assert (mark.arguments, report.arguments) == ({}, {})
+
+
+def test_a_step_with_expressions_is_a_workflow_inside_its_jobs() -> None:
+    features = ("ScatterFeatureRequirement: {}", "ScatterFeatureRequirement: {}\n  StepInputExpressionRequirement: {}")
+    count, _ = plan_of(
+        edited(features, ("limit: limit", "limit: {source: limit, valueFrom: $(self)}\n    when: $(inputs.limit > 3)"))
+    ).steps
+    assert (count.mode, count.outputs[0].optional) == (TaskMode.MAP, True)
+    assert count.arguments == {"limit": ParameterRef(name="limit")}
+    assert count.tool["class"] == "Workflow"
+    inner = count.tool["steps"]["run"]
+    assert inner["when"] == "$(inputs.limit > 3)"
+    assert inner["in"] == {"frame": {"source": "frame"}, "limit": {"source": "limit", "valueFrom": "$(self)"}}
+    assert inner["run"]["class"] == "CommandLineTool"
+
+
+def test_a_job_that_runs_a_workflow_needs_what_its_tools_need() -> None:
+    text = (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text()
+    limits = (
+        "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}",
+        "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 30}, ResourceRequirement: {ramMin: 900}",
+    )
+    [clean] = plan_of(edited(limits, text=text)).steps
+    assert (clean.resources.time_limit, clean.resources.ram) == (150, 900)
+    assert [output.port for output in clean.outputs] == ["cleaned", "lines"]
+    [endless] = plan_of(edited((limits[0], limits[1].replace("30", "0")), text=text)).steps
+    assert endless.resources.time_limit == 0
+
+
+def test_jobs_are_made_by_the_data_set_that_the_tool_needs() -> None:
+    plan = plan_of(edited(("before: {type: File,", "before: {type: File?,"), text=GRAPH))
+    mark = plan.step("mark")
+    assert (mark.data_port, mark.data_optional) == ("after", False)
+    assert [(side.port, side.optional) for side in mark.side_inputs] == [("total", False), ("before", True)]
 
 
 def test_the_pack_for_the_online_filter() -> None:

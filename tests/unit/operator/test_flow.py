@@ -1,7 +1,7 @@
 """The drawing of a plan."""
 
-from sluice.contracts.plan import MergeGroups
-from sluice.contracts.states import TaskMode
+from sluice.contracts.plan import MergeGroups, SideInput, Source
+from sluice.contracts.states import InputMode, TaskMode
 from tests.unit.operator.plans import plan, step
 from wfms.operator.domain.flow import GAP_X, HEIGHT, WIDTH, NodeKind, draw, groups_of
 
@@ -36,3 +36,12 @@ def test_groups_in_words() -> None:
     assert groups_of(MergeGroups(files=25)) == "25 files a job"
     assert groups_of(MergeGroups(bytes=2_500_000)) == "2.5 MB a job"
     assert groups_of(MergeGroups()) == "all files in one job"
+
+
+def test_a_step_stands_to_the_right_of_all_that_it_reads() -> None:
+    side = SideInput(port="all", source=Source(step="second", port="out"), mode=InputMode.ONE)
+    last = step("last", None).model_copy(update={"side_inputs": [side]})
+    drawing = draw(plan(last, step("second", "first"), step("first", None)))
+    x = {node.name: node.x for node in drawing.nodes}
+    assert x["first"] < x["second"] < x["last"] < x["last_files"]
+    assert sorted(edge.port for edge in drawing.edges) == ["frames", "frames", "out", "out", "out"]

@@ -7,7 +7,9 @@ from wfms.chains.domain.view import ChainView
 
 def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
     """Steps that read what ``step`` (None: the workflow's data input) gives at ``port``."""
-    return [one for one in plan.steps if one.source.step == step and (step is None or one.source.port == port)]
+    return [
+        one for one in plan.steps if any(source.step == step and (step is None or source.port == port) for source in one.sources)
+    ]
 
 
 def output_ports(plan: Plan) -> dict[tuple[str, str], str]:
@@ -23,10 +25,10 @@ def writes_output(plan: Plan, step: str) -> bool:
 
 
 def startable(chain: ChainView) -> list[str]:
-    """Pending steps whose input is complete, in the plan's order."""
+    """Pending steps whose inputs are complete, in the plan's order."""
     return [
         step.name
         for step in chain.plan.steps
         if chain.steps[step.name].state is StepState.PENDING
-        and (step.source.step is None or chain.steps[step.source.step].state is StepState.FINISHED)
+        and all(source.step is None or chain.steps[source.step].state is StepState.FINISHED for source in step.sources)
     ]

@@ -1,6 +1,6 @@
 """From a step of the plan to the task for the WMS and the data sets it writes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -12,7 +12,7 @@ from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetType
-from sluice.contracts.tasks import Task, TaskOutput
+from sluice.contracts.tasks import Task, TaskInput, TaskOutput
 from wfms.chains.domain.graph import output_ports
 from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import arguments
@@ -89,9 +89,9 @@ def place_of(dataset: Dataset, storage_url: str) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class StepPlaces:
-    """Data sets of a step: what it reads, what it writes by port, its logs."""
+    """Data sets of a step: what it reads (as the plan's ``sources``), what it writes by port, its logs."""
 
-    source: UUID
+    sources: Sequence[UUID]
     outputs: Mapping[str, Place]
     logs: Place
 
@@ -119,8 +119,13 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         rank=planned.rank,
         device_type=planned.device_type,
         mode=planned.mode,
-        dat_in_uid=places.source,
+        dat_in_uid=places.sources[0],
         dat_in_port=planned.data_port,
+        dat_in_optional=planned.data_optional,
+        side_inputs=[
+            TaskInput(port=side.port, dat_in_uid=dataset, mode=side.mode, optional=side.optional)
+            for side, dataset in zip(planned.side_inputs, places.sources[1:], strict=True)
+        ],
         retry=planned.retry.attempts,
         backoff=planned.retry.backoff,
         dat_out_uid=first.dat_out_uid,

@@ -18,6 +18,7 @@ from sluice.clients.watcher import WatcherClient
 from sluice.contracts.chains import Watch
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.messages import WMS_TASKS
+from sluice.contracts.plan import Source
 from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, StepState, StorageType, WatchKind
 from sluice.contracts.tasks import Task
@@ -114,10 +115,8 @@ class StartSteps:
         data, logs = await asyncio.gather(self._storage(StorageType.INTERMEDIATE), self._storage(StorageType.LOGS))
         urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
         await self._register(claim, chain, urls, made)
-        source = plan.step(claim.step).source
-        read = chain.input_uid if source.step is None else _dataset_of(chain, source.step, source.port)
         places = StepPlaces(
-            source=read,
+            sources=[_dataset_of(chain, source) for source in plan.step(claim.step).sources],
             outputs={port: place_of(made[port], data) for port in urls if port is not None},
             logs=place_of(made[None], logs),
         )
@@ -213,7 +212,9 @@ class StartSteps:
         return None
 
 
-def _dataset_of(chain: StoredChain, step: str, port: str) -> UUID:
-    dataset = chain.view.dataset(step, port)
+def _dataset_of(chain: StoredChain, source: Source) -> UUID:
+    if source.step is None:
+        return chain.input_uid
+    dataset = chain.view.dataset(source.step, source.port)
     assert dataset is not None  # noqa: S101 - a step starts only after the one it reads has finished, data sets noted
     return dataset.uid

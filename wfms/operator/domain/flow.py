@@ -1,5 +1,6 @@
-"""A plan as a drawing: where the boxes and the lines between them stand. Every step reads one source, so the drawing is a tree
-that grows to the right: the data set, the steps, and in the last column what the workflow gives."""
+"""A plan as a drawing: where the boxes and the lines between them stand. By the data set that makes each step's jobs, the drawing
+is a tree that grows to the right: the data set, the steps, and in the last column what the workflow gives. Further data sets that
+a step reads are lines to it; it stands to the right of all that it reads."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -68,11 +69,14 @@ class _Tree:
         self._plan = plan
         self._next_row = 0
         self._branches: list[_Branch] = []
-        self._lines: list[tuple[_Branch, _Branch]] = []
+        self._lines: list[tuple[_Branch, _Branch, str]] = []
+        self._columns: dict[str, int] = {}
         self._last = 0
 
     def draw(self) -> Drawing:
         self._grow(_Branch(NodeKind.INPUT, self._plan.data_input, self._plan.data_input, None, 0))
+        for branch in self._branches:
+            self._side_lines(branch)
         self._last = max(branch.column for branch in self._branches)
         for branch in self._branches:
             if branch.kind is NodeKind.OUTPUT:
@@ -81,14 +85,14 @@ class _Tree:
             width=2 * MARGIN + (self._last + 1) * WIDTH + self._last * GAP_X,
             height=2 * MARGIN + max(self._next_row, 1) * (HEIGHT + GAP_Y) - GAP_Y,
             nodes=[_node(branch) for branch in self._branches],
-            edges=[_edge(parent, child) for parent, child in self._lines],
+            edges=[_edge(parent, child, port) for parent, child, port in self._lines],
         )
 
     def _grow(self, branch: _Branch) -> None:
         self._branches.append(branch)
         children = self._children(branch)
         for child in children:
-            self._lines.append((branch, child))
+            self._lines.append((branch, child, child.port))
             self._grow(child)
         if children:
             branch.row = (children[0].row + children[-1].row) / 2
@@ -99,7 +103,7 @@ class _Tree:
     def _children(self, branch: _Branch) -> list[_Branch]:
         reads = None if branch.kind is NodeKind.INPUT else branch.name
         steps = [
-            _Branch(NodeKind.STEP, step.name, step.source.port, step, branch.column + 1)
+            _Branch(NodeKind.STEP, step.name, step.source.port, step, self._column(step))
             for step in self._plan.steps
             if branch.kind is not NodeKind.OUTPUT and step.source.step == reads
         ]
@@ -109,6 +113,19 @@ class _Tree:
             if branch.kind is NodeKind.STEP and output.step == branch.name
         ]
         return steps + outputs
+
+    def _column(self, step: PlanStep) -> int:
+        """One to the right of the last step that it reads."""
+        if step.name not in self._columns:
+            before = [0 if source.step is None else self._column(self._plan.step(source.step)) for source in step.sources]
+            self._columns[step.name] = 1 + max(before)
+        return self._columns[step.name]
+
+    def _side_lines(self, branch: _Branch) -> None:
+        writers = [one for one in self._branches if one.kind is not NodeKind.OUTPUT]
+        by_name = {None if one.kind is NodeKind.INPUT else one.name: one for one in writers}
+        for side in branch.step.side_inputs if branch.step is not None else ():
+            self._lines.append((by_name[side.source.step], branch, side.source.port))
 
 
 def _node(branch: _Branch) -> Node:
@@ -139,11 +156,11 @@ def groups_of(groups: MergeGroups) -> str:
     return "all files in one job"
 
 
-def _edge(parent: _Branch, child: _Branch) -> Edge:
+def _edge(parent: _Branch, child: _Branch, port: str) -> Edge:
     x1 = MARGIN + parent.column * (WIDTH + GAP_X) + WIDTH
     y1 = MARGIN + parent.row * (HEIGHT + GAP_Y) + HEIGHT / 2
     y2 = MARGIN + child.row * (HEIGHT + GAP_Y) + HEIGHT / 2
     x2 = MARGIN + child.column * (WIDTH + GAP_X)
     turn = x1 + GAP_X
     middle = x1 + GAP_X / 2
-    return Edge(f"M{x1:g} {y1:g}C{middle:g} {y1:g} {middle:g} {y2:g} {turn:g} {y2:g}H{x2:g}", child.port)
+    return Edge(f"M{x1:g} {y1:g}C{middle:g} {y1:g} {middle:g} {y2:g} {turn:g} {y2:g}H{x2:g}", port)

@@ -1,0 +1,62 @@
+"""A CWL process that is no single command line, for one job: ``python -m pilot.runner.run_workflow FOLDER OUT``.
+
+A process of its own, so that the limits of a job hold for it and for everything that it starts. Reads ``process.cwl`` and
+``order.json``, writes ``result.json`` (the output object); exit status 0, or 1 and the reasons on standard error.
+"""
+
+import json
+import os
+import sys
+
+from cwltool.context import LoadingContext, RuntimeContext
+from cwltool.executors import SingleJobExecutor
+from cwltool.load_tool import load_tool
+from cwltool.workflow import default_make_tool
+from schema_salad.fetcher import DefaultFetcher
+
+PROCESS, ORDER, RESULT = "process.cwl", "order.json", "result.json"
+
+#: Seconds that one JavaScript expression may take.
+EXPRESSION_LIMIT = 20.0
+
+
+def loading_context() -> LoadingContext:
+    """Nothing is fetched from the network, no schema is looked up."""
+    return LoadingContext(
+        {
+            "construct_tool_object": default_make_tool,
+            "fetcher_constructor": lambda cache, _session: DefaultFetcher(cache, None),
+            "disable_js_validation": True,
+            "relax_path_checks": True,
+            "skip_schemas": True,
+        }
+    )
+
+
+def main(folder: str, out: str) -> int:
+    process = load_tool(f"file://{folder}/{PROCESS}", loading_context())
+    with open(f"{folder}/{ORDER}") as file:
+        order = json.load(file)
+    context = RuntimeContext(
+        {
+            "use_container": False,
+            "basedir": folder,
+            "outdir": out,
+            "tmpdir_prefix": f"{folder}/t-",
+            "tmp_outdir_prefix": f"{folder}/o-",
+            "compute_checksum": False,
+            "eval_timeout": EXPRESSION_LIMIT,
+            "move_outputs": "move",
+        }
+    )
+    result, status = SingleJobExecutor()(process, order, context)
+    if status != "success" or result is None:
+        return 1
+    with open(f"{folder}/{RESULT}.new", "w") as file:
+        json.dump(result, file)
+    os.replace(f"{folder}/{RESULT}.new", f"{folder}/{RESULT}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,54 @@
+"""A step whose executable is a Workflow or an ExpressionTool: run inside one job, by a process of its own."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import cwltool.process
+
+from pilot.folders import OUT, TMP
+from pilot.runner.failures import AttemptError
+from pilot.runner.run_workflow import ORDER, PROCESS, RESULT
+from pilot.runner.tool import PreparedJob, job_order, paths_of
+from sluice.contracts.pilots import PilotTask
+from sluice.contracts.states import ErrorClass
+
+
+class LoadedWorkflow:
+    """As ``LoadedTool``. Exit codes of the tools inside have been judged by cwltool."""
+
+    success: frozenset[int] = frozenset({0})
+    temporary: frozenset[int] = frozenset()
+    permanent: frozenset[int] = frozenset()
+
+    def __init__(self, task: PilotTask, process: Any) -> None:
+        self.task = task
+        self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in process.tool["inputs"]}
+
+    def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]]) -> PreparedJob:
+        """``files``: CWL File objects by port. Raises ``AttemptError``, ``OSError``."""
+        place = f"{folder}/{TMP}"
+        for name, content in ((PROCESS, self.task.executable), (ORDER, job_order(self.task, self._types, files))):
+            with open(f"{place}/{name}", "w") as file:
+                json.dump(content, file)
+        environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL") if name in os.environ}
+        return PreparedJob(
+            arguments=[sys.executable, "-m", "pilot.runner.run_workflow", place, f"{folder}/{OUT}"],
+            environment=environment | {"HOME": f"{folder}/{OUT}", "TMPDIR": place},
+            stdin=None,
+            stdout=None,
+            stderr=None,
+            job=place,
+        )
+
+    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, str]:
+        """Path of the file at each output port; ports without one are left out. Raises ``AttemptError``."""
+        try:
+            with open(f"{prepared.job}/{RESULT}") as file:
+                found = json.load(file)
+        except (OSError, ValueError) as error:
+            sentence = "the process inside the job ended well, and left no result"
+            raise AttemptError(ErrorClass.INTERNAL, sentence, exit_code=exit_code) from error
+        return paths_of(self.task, found, os.path.dirname(prepared.job) + f"/{OUT}", exit_code=exit_code)

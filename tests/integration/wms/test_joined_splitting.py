@@ -1,0 +1,99 @@
+"""From the files of several data sets to jobs, with the real DMS."""
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.plan import MergeGroups
+from sluice.contracts.states import InputMode, TaskMode, TaskState
+from sluice.contracts.tasks import Task, TaskInput
+from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
+from wms.usecases.split_task import split_waiting_tasks
+
+
+def side(port: str, dataset: UUID, mode: InputMode, *, optional: bool = False) -> TaskInput:
+    return TaskInput(port=port, dat_in_uid=dataset, mode=mode, optional=optional)
+
+
+async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[tuple[str, int]]]]:
+    """Of each job: its number, and port and number of each of its files."""
+    async with stage.database.connection() as connection:
+        rows: list[Any] = await connection.fetch("SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid)
+    return [(row["seq"], [(file.get("port", ""), file["seq"]) for file in row["inputs"]]) for row in rows]
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 50])
+async def test_files_of_the_same_number_go_together(stage: Stage, dms: DmsClient, tmp_path: Path, page: int) -> None:
+    """Invariant 8. A file that a filter left out: no job where it is needed, a job without it where it is not."""
+    first = await make_dataset(dms, tmp_path / "a", files=6, seqs=[0, 1, 2, 3, 5, 7])
+    needed = await make_dataset(dms, tmp_path / "b", files=5, seqs=[0, 2, 3, 5, 6])
+    spare = await make_dataset(dms, tmp_path / "c", files=2, seqs=[2, 7])
+    shared = await make_dataset(dms, tmp_path / "d", files=1)
+    sides = [
+        side("all", shared, InputMode.ONE),
+        side("b", needed, InputMode.EACH),
+        side("c", spare, InputMode.EACH, optional=True),
+    ]
+    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=sides))
+    await split_waiting_tasks(stage.workload, dms, page=page)
+    assert await inputs_of(stage, task) == [
+        (0, [("", 0), ("b", 0), ("all", 0)]),
+        (2, [("", 2), ("b", 2), ("c", 2), ("all", 0)]),
+        (3, [("", 3), ("b", 3), ("all", 0)]),
+        (5, [("", 5), ("b", 5), ("all", 0)]),
+    ]
+    assert (await stage.status(task)).state is TaskState.ACTIVE
+
+
+async def test_killed_while_reading_several_data_sets_doubles_nothing(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    """Invariant 7: whoever goes on reads from the beginning and passes over what has jobs."""
+    first, second = [await make_dataset(dms, tmp_path / name, files=20) for name in "ab"]
+    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)]))
+    totals = []
+    for pages in range(1, 20):
+        try:
+            await split_waiting_tasks(stage.workload, Dying(dms, pages=pages), page=3)
+        except Killed:
+            await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+        totals.append((await stage.status(task)).total)
+    assert 0 < totals[5] < 20
+    assert await inputs_of(stage, task) == [(n, [("", n), ("b", n)]) for n in range(20)]
+
+
+async def test_a_merge_takes_several_data_sets_whole(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    first, second = [await make_dataset(dms, tmp_path / name, files=files) for name, files in (("a", 5), ("b", 3))]
+    groups = MergeGroups(files=3)
+    sides = [side("b", second, InputMode.ALL)]
+    task = await accept(stage, make_task(dat_in_uid=first, mode=TaskMode.MERGE, groups=groups, side_inputs=sides))
+    await split_waiting_tasks(stage.workload, dms, page=2)
+    whole = [("b", 0), ("b", 1), ("b", 2)]
+    assert await inputs_of(stage, task) == [
+        (0, [("", 0), ("", 1), ("", 2), *whole]),
+        (1, [("", 3), ("", 4), *whole]),
+    ]
+
+
+@pytest.mark.parametrize(("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")])
+async def test_one_file_for_all_must_be_one(stage: Stage, dms: DmsClient, tmp_path: Path, files: int, said: str) -> None:
+    first = await make_dataset(dms, tmp_path / "a", files=3)
+    shared = await make_dataset(dms, tmp_path / "b", files=files)
+    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=[side("b", shared, InputMode.ONE)]))
+    await split_waiting_tasks(stage.workload, dms)
+    status = await stage.status(task)
+    assert status.state is TaskState.FAILED
+    assert said in status.reason
+
+
+async def test_every_data_set_is_waited_for(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    first = await make_dataset(dms, tmp_path / "a", files=2)
+    late = await make_dataset(dms, tmp_path / "b", files=2, close=False)
+    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=[side("b", late, InputMode.EACH)]))
+    await split_waiting_tasks(stage.workload, dms)
+    assert "still open, with 2 files so far" in (await stage.status(task)).reason
+    await dms.close_dataset(late)
+    await split_waiting_tasks(stage.workload, dms)
+    assert (await stage.status(task)).total == 2

@@ -1,0 +1,62 @@
+"""`sluice template check`: the checker for editors, hooks and continuous integration."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sluice.cli.templates import annotation, app
+from sluice.contracts.problems import Finding
+from tests.unit.cwl.samples import LINEAR, edited
+
+SLOW = ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join", "  join")
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.cwl"
+    path.write_text(edited(SLOW))
+    return path
+
+
+@pytest.fixture
+def wrong(tmp_path: Path) -> Path:
+    path = tmp_path / "wrong.cwl"
+    path.write_text(edited(("type: int\n    default: 5", "type: int\n    default: five"), text=LINEAR))
+    return path
+
+
+def check(*arguments: str | Path) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["check", *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+def test_text(good: Path, wrong: Path) -> None:
+    code, text = check(good)
+    assert code == 0
+    assert f"{good}: fine; 2 steps: count (map), join (merge)" in text
+    code, text = check(good, wrong)
+    assert code == 1
+    assert f"{wrong}:13:5: error: the default of parameter 'limit' must be of type int" in text
+
+
+def test_json_of_one_and_of_several(good: Path, wrong: Path) -> None:
+    code, text = check("--format", "json", good)
+    assert (code, json.loads(text)["plan"]["name"]) == (0, "good")
+    code, text = check("--format", "json", wrong, good)
+    assert code == 1
+    assert [one["plan"] is None for one in json.loads(text)] == [True, False]
+
+
+def test_annotations_for_github(good: Path, wrong: Path) -> None:
+    code, text = check("--format", "github", good, wrong)
+    assert code == 1
+    warning, error = text.splitlines()
+    assert warning.startswith(f"::warning file={good},line=20,col=3::step 'count' has no time limit")
+    assert error.startswith(f"::error file={wrong},line=13,col=5::the default of parameter 'limit'")
+
+
+def test_annotations_are_escaped() -> None:
+    finding = Finding(message="50 % of\nit", file="a,b:c%.cwl", line=3)
+    assert annotation(finding) == "::error file=a%2Cb%3Ac%25.cwl,line=3::50 %25 of%0Ait"

@@ -1,0 +1,93 @@
+"""Jobs that run a workflow or an expression inside, in a real slot process: as with a tool, under the same limits."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.conftest import gone, wait_until
+from tests.unit.pilot.runner import Runner
+from tests.unit.pilot.test_attempts import failed, log_of, run
+
+
+def around(process: dict[str, Any], *, mode: str = "File?", **step: Any) -> dict[str, Any]:
+    """A workflow that runs ``process`` once; ``step``: more fields of that step."""
+    return {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "requirements": [{"class": "StepInputExpressionRequirement"}, {"class": "InlineJavascriptRequirement"}],
+        "inputs": {"f": {"type": mode}},
+        "outputs": {"o": {"type": "File?", "outputSource": "run/o"}},
+        "steps": {"run": {"in": {"f": {"source": "f"}}, "out": ["o"], **step, "run": process}},
+    }
+
+
+def python(code: str) -> dict[str, Any]:
+    return tool([sys.executable, "-c", code.replace("$(", "\\$(")])
+
+
+def test_two_tools_one_after_the_other(runner: Runner, root: Path) -> None:
+    second = around(tool(["tr", "a-z", "A-Z"], stdin="$(inputs.f.path)"))
+    second["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": tool(["rev"], stdin="$(inputs.f.path)")}
+    second["outputs"]["o"]["outputSource"] = "again/o"
+    report = run(runner, task(root, second), [input_file(root / "in" / "a.dat", data=b"frame\n")], seq=3)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    [stored] = report.outputs
+    assert (stored.name, Path(stored.url.removeprefix("file://")).read_text()) == ("00000003.1-a.out", "EMARF\n")
+    assert report.peak_memory is not None
+
+
+def test_a_step_that_is_passed_over_gives_nothing(runner: Runner, root: Path) -> None:
+    passed_over = around(python("print(1)"), when="$(inputs.f.size > 100)")
+    report = run(runner, task(root, passed_over, outputs=[output(root, "o", optional=True)]), [input_file(root / "in" / "a.dat")])
+    assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
+    _, message = failed(run(runner, task(root, passed_over), [input_file(root / "in" / "b.dat")]))
+    assert "wrote no file for its output 'o'" in message
+
+
+def test_an_expression_over_all_files(runner: Runner, root: Path) -> None:
+    chooser = {
+        "cwlVersion": "v1.2",
+        "class": "ExpressionTool",
+        "requirements": {"InlineJavascriptRequirement": {}},
+        "inputs": {"f": {"type": "File[]"}},
+        "outputs": {"o": {"type": "File"}},
+        "expression": "${ return {o: inputs.f[1]}; }",
+    }
+    files = [input_file(root / "in" / name, data=name.encode()) for name in ("x", "y", "z")]
+    report = run(runner, task(root, chooser, mode=TaskMode.MERGE), files)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "y"
+    assert (root / "in" / "y").read_text() == "y", "the input stays where it is"
+
+
+def test_a_tool_inside_that_fails_says_so_in_the_log(runner: Runner, root: Path) -> None:
+    report = run(runner, task(root, around(python("raise SystemExit('no beam')"))), [input_file(root / "in" / "a.dat")])
+    assert failed(report)[0] is ErrorClass.TOOL_FAILED
+    assert "no beam" in log_of(report)
+
+
+def test_what_runs_inside_ends_with_the_time_limit(runner: Runner, root: Path) -> None:
+    note = root / "pid"
+    endless = around(python(f"import os,time; open({str(note)!r},'w').write(str(os.getpid())); time.sleep(1000)"))
+    root.mkdir()
+    report = run(runner, task(root, endless, resources=Resources(time_limit=10.0)), [input_file(root / "in" / "a.dat")])
+    assert failed(report)[0] is ErrorClass.TOOL_TIMEOUT
+    wait_until(lambda: gone(int(note.read_text())))
+
+
+def test_nothing_of_the_pilot_is_seen_inside(runner: Runner, root: Path) -> None:
+    """Neither by a tool nor by an expression that breaks out of node's sandbox."""
+    look = "import os,json; print(json.dumps(dict(os.environ)))"
+    report = run(runner, task(root, around(python(look))), [input_file(root / "in" / "a.dat")])
+    seen = json.loads(Path(report.outputs[0].url.removeprefix("file://")).read_text())
+    assert "SLUICE_SECRET" not in seen
+    escape = "${ return JSON.stringify(globalThis.constructor.constructor('return process')().env); }"
+    told = around(tool(["echo"], inputs={"f": {"type": "File"}, "e": {"type": "string", "inputBinding": {}}}))
+    told["steps"]["run"]["in"]["e"] = {"valueFrom": escape}
+    report = run(runner, task(root, told), [input_file(root / "in" / "b.dat")])
+    written = [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs]
+    assert "hush" not in "".join([*written, log_of(report)])

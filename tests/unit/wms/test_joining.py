@@ -1,0 +1,49 @@
+"""Files of several data sets become jobs by their numbers."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts.pilots import InputFile
+from tests.integration.wms.stage import CHECKSUM
+from wms.domain.joining import Stream, is_over, joined
+
+
+def files(port: str, numbers: list[int]) -> list[InputFile]:
+    return [
+        InputFile(seq=n, name=f"{port}-{n}", size=1, checksum=CHECKSUM, url=f"file:///s/{port}-{n}", port=port) for n in numbers
+    ]
+
+
+def pairs(numbers: dict[str, list[int]], optional: set[str], pages: dict[str, int]) -> list[tuple[int, list[str]]]:
+    """The jobs of streams that are read page by page."""
+    streams = [Stream(port, port in optional) for port in numbers]
+    left = {port: files(port, sorted(found)) for port, found in numbers.items()}
+    made = []
+    while not is_over(streams):
+        for stream in streams:
+            while stream.dry:
+                page, left[stream.port] = left[stream.port][: pages[stream.port]], left[stream.port][pages[stream.port] :]
+                stream.add(page, last=not left[stream.port])
+        made += [(number, [file.port for file in found]) for number, found in joined(streams)]
+    return made
+
+
+@given(data=st.data())
+def test_pages_of_any_size_give_the_jobs_of_the_whole(data: st.DataObject) -> None:
+    numbers = {port: data.draw(st.lists(st.integers(0, 12), unique=True), label=port) for port in ("a", "b", "c")}
+    optional = data.draw(st.sets(st.sampled_from(["a", "b", "c"])), label="optional")
+    pages = {port: data.draw(st.integers(1, 5), label=f"page of {port}") for port in numbers}
+    expected = []
+    for number in sorted({one for found in numbers.values() for one in found}):
+        there = [port for port, found in numbers.items() if number in found]
+        if all(port in there or port in optional for port in numbers):
+            expected.append((number, there))
+    assert pairs(numbers, optional, pages) == expected
+
+
+def test_nothing_is_read_beyond_the_end_of_what_every_job_needs() -> None:
+    needed, other = Stream("a", optional=False), Stream("b", optional=True)
+    needed.add(files("a", [0]), last=True)
+    other.add(files("b", [0, 1]), last=False)
+    assert [number for number, _ in joined([needed, other])] == [0]
+    assert is_over([needed, other])

@@ -1,0 +1,58 @@
+"""How the files of several data sets become the inputs of jobs: one of each with the same number (CWL: scatter, dotproduct)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sluice.contracts.pilots import InputFile
+
+
+@dataclass(slots=True)
+class Stream:
+    """Files of one data set in order of number, as far as they were read; ``over``: those are all. ``optional``: jobs do
+    without."""
+
+    port: str
+    optional: bool
+    files: list[InputFile] = field(default_factory=list)
+    over: bool = False
+    _next: int = 0
+
+    @property
+    def dry(self) -> bool:
+        """More must be read before anything can be said."""
+        return self._next == len(self.files) and not self.over
+
+    @property
+    def head(self) -> InputFile | None:
+        return self.files[self._next] if self._next < len(self.files) else None
+
+    def add(self, files: list[InputFile], *, last: bool) -> None:
+        self.files = [*self.files[self._next :], *files]
+        self.over = last
+        self._next = 0
+
+    def take(self) -> None:
+        self._next += 1
+
+
+def joined(streams: list[Stream]) -> Iterator[tuple[int, list[InputFile]]]:
+    """(number, files) of each job, until a stream is dry or nothing is left. A job needs a file of every stream that is not
+    optional, and one at all; the files come in the order of the streams."""
+    while not any(stream.dry for stream in streams):
+        heads = [head.seq for stream in streams if (head := stream.head) is not None]
+        if not heads or any(stream.head is None and not stream.optional for stream in streams):
+            return
+        number = min(heads)
+        found: dict[str, InputFile] = {}
+        for stream in streams:
+            head = stream.head
+            if head is not None and head.seq == number:
+                found[stream.port] = head
+                stream.take()
+        if all(stream.optional or stream.port in found for stream in streams):
+            yield number, list(found.values())
+
+
+def is_over(streams: list[Stream]) -> bool:
+    """Nothing more can be joined."""
+    return any(s.over and s.head is None and not s.optional for s in streams) or all(s.over and s.head is None for s in streams)
