@@ -1,5 +1,6 @@
 """Reading and writing files on storages: local ones by plain system calls, all others through fsspec."""
 
+from sluice.storage.bundles import BundleError, pack, unpack
 from sluice.storage.entries import Entry, Stored, is_temporary
 from sluice.storage.errors import (
     ChecksumMismatch,
@@ -24,6 +25,7 @@ from sluice.storage.operations import (
 from sluice.storage.places import local_path, local_url, require_within, within
 
 __all__ = [
+    "BundleError",
     "ChecksumMismatch",
     "Entry",
     "FileMissing",
@@ -40,11 +42,13 @@ __all__ = [
     "is_temporary",
     "local_path",
     "local_url",
+    "pack",
     "put",
     "put_bytes",
     "remove",
     "remove_folder",
     "require_within",
+    "unpack",
     "verify",
     "within",
 ]

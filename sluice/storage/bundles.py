@@ -1,0 +1,171 @@
+"""Bundles: a CWL value and all files it refers to as one file, so that a Directory, a File with its secondary files or a list of
+files moves, is retried and is deleted as one.
+
+A bundle is a tar archive (POSIX pax) of ``value.json``, the value, whose files and directories have locations within the archive,
+and of these, below ``files/``. The same value and files give the same bytes.
+"""
+
+import io
+import json
+import os
+import shutil
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import quote, unquote, urlsplit
+
+VALUE = "value.json"
+_FILES = "files"
+#: Of a File or Directory, what holds only where it lies; runners work it out anew.
+_OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext")
+
+
+class BundleError(Exception):
+    """The value cannot be packed, or the file is no bundle: a sentence."""
+
+
+def pack(value: Any, path: Path) -> None:
+    """Writes ``value`` with its files to ``path``. Links are followed. Raises ``BundleError``, ``OSError``.
+
+    Files are local: they have a ``location`` that is a file URL, or a ``path``, or else their content with them (literals).
+    """
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT, dereference=True) as archive:
+        packer = _Packer(archive)
+        content = json.dumps(packer.packed(value), ensure_ascii=False, separators=(",", ":")).encode()
+        member = _anonymous(tarfile.TarInfo(VALUE))
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+
+
+def unpack(path: Path, folder: Path) -> Any:
+    """The value, its files below ``folder``, with file URLs as locations. Raises ``BundleError``, ``OSError``.
+
+    Nothing but plain files and directories, and nothing outside ``folder`` is written, whatever the archive says.
+    """
+    value: Any = _MISSING
+    try:
+        with tarfile.open(path, "r:") as archive:
+            for member in archive:
+                if member.name == VALUE:
+                    with _opened(archive, member) as content:
+                        value = json.load(content)
+                else:
+                    _extract(archive, member, folder)
+    except (tarfile.TarError, ValueError, UnicodeError) as error:
+        raise BundleError(f"{path.name} is no bundle: {error}") from error
+    if value is _MISSING:
+        raise BundleError(f"{path.name} is no bundle: it has no {VALUE}")
+    return _placed(value, folder)
+
+
+_MISSING = object()
+
+
+class _Packer:
+    def __init__(self, archive: tarfile.TarFile) -> None:
+        self._archive = archive
+        self._number = 0
+
+    def packed(self, value: Any, folder: str | None = None) -> Any:
+        """``folder``: where a secondary file goes, beside its primary one."""
+        match value:
+            case list():
+                return [self.packed(one) for one in value]
+            case {"class": "File" | "Directory"}:
+                return self._object(value, folder)
+            case dict():
+                return {key: self.packed(one) for key, one in value.items()}
+        return value
+
+    def _object(self, value: dict[str, Any], folder: str | None) -> dict[str, Any]:
+        if folder is None:
+            folder, self._number = f"{_FILES}/{self._number}", self._number + 1
+        kept = {key: one for key, one in value.items() if key not in _OF_ITS_PLACE}
+        source = _local_path(value)
+        if source is None:
+            kept.pop("location", None)
+            if "contents" not in kept and "listing" not in kept:
+                raise BundleError(f"a {value['class']} has neither a place nor content: {value.get('basename') or '(no name)'}")
+        else:
+            kept["basename"] = value.get("basename") or os.path.basename(source.rstrip("/"))
+            kept["location"] = f"{folder}/{kept['basename']}"
+            self._add(source, kept["location"], within=())
+            if value["class"] == "Directory":
+                kept.pop("listing", None)
+        for key in ("secondaryFiles", "listing"):
+            if key in kept:
+                kept[key] = [self.packed(one, folder if source is not None else None) for one in kept[key]]
+        return kept
+
+    def _add(self, source: str, name: str, *, within: tuple[str, ...]) -> None:
+        """``within``: real paths of the folders that it lies in."""
+        if not os.path.isdir(source):
+            if not os.path.isfile(source):
+                raise BundleError(f"{name!r} is neither a file nor a directory, and cannot be kept")
+            with open(source, "rb") as file:
+                self._archive.addfile(_anonymous(self._archive.gettarinfo(source, name, file)), file)
+            return
+        real = os.path.realpath(source)
+        if real in within:
+            raise BundleError(f"{name!r} is a link to a folder that it lies in")
+        self._archive.addfile(_anonymous(self._archive.gettarinfo(source, name)))
+        for entry in sorted(os.listdir(source)):
+            self._add(f"{source}/{entry}", f"{name}/{entry}", within=(*within, real))
+
+
+def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Without what is different each time: owner, time, links."""
+    if not member.isdir():
+        member.type, member.linkname = tarfile.REGTYPE, ""
+    member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    return member
+
+
+def _local_path(value: dict[str, Any]) -> str | None:
+    location = str(value.get("location") or "")
+    if location.startswith("file://"):
+        return unquote(urlsplit(location).path)
+    path = value.get("path") or (location if location.startswith("/") else None)
+    return None if path is None else str(path)
+
+
+def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    file = archive.extractfile(member) if member.isreg() else None
+    if file is None:
+        raise BundleError(f"it has {member.name[:200]!r}, which is no plain file")
+    return file
+
+
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    parts = member.name.split("/")
+    if parts[0] != _FILES or len(parts) < 3 or {"", ".", ".."} & set(parts) or not (member.isreg() or member.isdir()):
+        raise BundleError(f"it has {member.name[:200]!r}, which has no place in a bundle")
+    target = folder.joinpath(*parts)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if member.isdir():
+        target.mkdir(exist_ok=True)
+        return
+    with _opened(archive, member) as source, target.open("xb") as file:
+        shutil.copyfileobj(source, file, 1 << 20)
+    target.chmod(member.mode & 0o777)
+
+
+def _placed(value: Any, folder: Path) -> Any:
+    for found in _objects(value):
+        if "location" in found:
+            found["location"] = "file://" + quote(str(folder / str(found["location"])))
+    return value
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """All Files and Directories in a value, inner ones after outer."""
+    if isinstance(value, dict):
+        if value.get("class") in ("File", "Directory"):
+            yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _objects(one)

@@ -1,0 +1,117 @@
+"""Bundles: what goes in comes out, the same every time, and nothing of an archive goes where it should not."""
+
+import io
+import os
+import tarfile
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from sluice.storage import BundleError, pack, unpack
+
+
+def path_of(value: dict[str, Any]) -> Path:
+    return Path(unquote(urlsplit(value["location"]).path))
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    folder = tmp_path / "made here"
+    (folder / "tree" / "deep").mkdir(parents=True)
+    (folder / "a b#1.bam").write_text("reads")
+    (folder / "a b#1.bam.bai").write_text("index")
+    (folder / "tree" / "deep" / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "tree" / "deep" / "run.sh").chmod(0o755)
+    (folder / "tree" / "link").symlink_to("deep/run.sh")
+    os.link(folder / "a b#1.bam", folder / "tree" / "hard")
+    (folder / "tree" / "empty").mkdir()
+    return folder
+
+
+def value_of(folder: Path) -> dict[str, Any]:
+    reads = {
+        "class": "File",
+        "location": (folder / "a b#1.bam").as_uri(),
+        "nameroot": "a b#1",
+        "secondaryFiles": [{"class": "File", "path": str(folder / "a b#1.bam.bai")}],
+    }
+    tree = {"class": "Directory", "location": (folder / "tree").as_uri(), "listing": []}
+    literal = {"class": "File", "basename": "said.txt", "contents": "said", "location": "_:123"}
+    return {"number": 3, "reads": [reads, reads], "tree": tree, "literal": literal, "none": None}
+
+
+def test_a_value_comes_out_with_all_its_files(made: Path, tmp_path: Path) -> None:
+    pack(value_of(made), tmp_path / "one.tar")
+    found = unpack(tmp_path / "one.tar", tmp_path / "out")
+    assert (found["number"], found["none"], found["literal"]) == (
+        3,
+        None,
+        {"class": "File", "basename": "said.txt", "contents": "said"},
+    )
+    for reads in found["reads"]:
+        assert path_of(reads).read_text() == "reads"
+        [index] = reads["secondaryFiles"]
+        assert path_of(index) == path_of(reads).with_name("a b#1.bam.bai")
+        assert path_of(index).read_text() == "index"
+        assert "nameroot" not in reads
+    tree = path_of(found["tree"])
+    assert (tree / "link").read_text() == "#!/bin/sh\n"
+    assert not (tree / "link").is_symlink()
+    assert (tree / "hard").read_text() == "reads"
+    assert os.access(tree / "deep" / "run.sh", os.X_OK)
+    assert (tree / "empty").is_dir()
+
+
+def test_the_same_value_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
+    pack(value_of(made), tmp_path / "one.tar")
+    for path in made.rglob("*"):
+        os.utime(path, (1, 1))
+    pack(value_of(made), tmp_path / "other.tar")
+    assert (tmp_path / "one.tar").read_bytes() == (tmp_path / "other.tar").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name", ["../out.txt", "/etc/out.txt", "files/../../out.txt", "files/out.txt", "files/0//a", "other/0/a"]
+)
+def test_nothing_is_written_outside(name: str, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "bad.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo(name), io.BytesIO(b""))
+    with pytest.raises(BundleError, match="no place in a bundle"):
+        unpack(tmp_path / "bad.tar", tmp_path / "in" / "folder")
+    assert not list(tmp_path.rglob("*out*"))
+
+
+def test_links_of_an_archive_are_refused(tmp_path: Path) -> None:
+    link = tarfile.TarInfo("files/0/passwd")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    with tarfile.open(tmp_path / "bad.tar", "w") as archive:
+        archive.addfile(link)
+    with pytest.raises(BundleError, match="no place in a bundle"):
+        unpack(tmp_path / "bad.tar", tmp_path)
+
+
+def test_what_is_no_bundle_is_told(tmp_path: Path) -> None:
+    (tmp_path / "text.tar").write_text("no archive")
+    with pytest.raises(BundleError, match=r"text\.tar is no bundle"):
+        unpack(tmp_path / "text.tar", tmp_path)
+    with tarfile.open(tmp_path / "empty.tar", "w"):
+        pass
+    with pytest.raises(BundleError, match=r"no value\.json"):
+        unpack(tmp_path / "empty.tar", tmp_path)
+
+
+def test_what_cannot_be_kept_is_told(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "round").mkdir()
+    (tmp_path / "round" / "again").symlink_to(tmp_path / "round")
+    for path, kind, why in (
+        ("pipe", "File", "neither a file"),
+        ("gone", "File", "neither a file"),
+        ("round", "Directory", "lies in"),
+    ):
+        with pytest.raises(BundleError, match=why):
+            pack({"class": kind, "path": str(tmp_path / path)}, tmp_path / "x.tar")
+    with pytest.raises(BundleError, match="neither a place nor content"):
+        pack({"class": "File", "basename": "a"}, tmp_path / "x.tar")
