@@ -122,7 +122,7 @@ class Attempt:
         by_port: dict[str, list[dict[str, Any]]] = {}
         for file, value in zip(self._job.inputs, files, strict=True):
             by_port.setdefault(file.port or self._task.dat_in_port, []).append(value)
-        prepared = tool.prepare(self._folder, by_port)
+        prepared = tool.prepare(self._folder, by_port, self._job.inputs[0].url)
         self._story.command = prepared.arguments
         self._stop_if_told()
         ended = self._run_tool(prepared)
@@ -179,9 +179,9 @@ class Attempt:
             case Cut.DISK:
                 sentence = f"filled its folder: it may write {resources.disk} MiB"
                 raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=code)
-        if code in tool.success or (code == 0 and code not in tool.temporary and code not in tool.permanent):
+        error_class = tool.error_class(code)
+        if error_class is None:
             return
-        error_class = ErrorClass.TOOL_REFUSED if code in tool.permanent else ErrorClass.TOOL_FAILED
         if error_class is ErrorClass.TOOL_FAILED and not has_room(self._folder):
             error_class = ErrorClass.NO_ROOM
         said = last_line(prepared.stderr or self._work.stderr)

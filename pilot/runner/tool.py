@@ -24,6 +24,7 @@ from pilot.folders import IN, OUT, TMP
 from pilot.runner.failures import AttemptError
 from pilot.runner.run_workflow import EXPRESSION_LIMIT, loading_context
 from sluice.contracts.pilots import PilotTask
+from sluice.contracts.plan import Resources
 from sluice.contracts.states import ErrorClass
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
@@ -48,17 +49,15 @@ class PreparedJob:
     job: Any
 
 
-class LoadedTool:
-    """``success``, ``temporary``, ``permanent``: the tool's exit codes."""
+class CommandLine:
+    """A tool of cwltool's. ``success``, ``temporary``, ``permanent``: its exit codes."""
 
-    def __init__(self, task: PilotTask, tool: Any) -> None:
-        self.task = task
+    def __init__(self, tool: Any) -> None:
         self._tool = tool
         document = tool.tool
         self.success = frozenset(document.get("successCodes", ()))
         self.temporary = frozenset(document.get("temporaryFailCodes", ()))
         self.permanent = frozenset(document.get("permanentFailCodes", ()))
-        self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in document["inputs"]}
         self._lock = threading.Condition(threading.RLock())
         # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a hint.
         tool.hints = [hint for hint in tool.hints if hint["class"] != _CUDA]
@@ -66,11 +65,14 @@ class LoadedTool:
             sentence = "the tool needs JavaScript (InlineJavascriptRequirement), and there is no node.js on this node's PATH"
             raise AttemptError(ErrorClass.INTERNAL, sentence)
 
-    def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]]) -> PreparedJob:
-        """``files``: CWL File objects by port. Raises ``AttemptError`` where the tool and its inputs do not fit."""
-        order = job_order(self.task, self._types, files)
-        resources = self.task.resources
-        amounts = {"cores": resources.cores, "ram": resources.ram, "tmpdirSize": resources.disk, "outdirSize": resources.disk}
+    def error_class(self, exit_code: int) -> ErrorClass | None:
+        """None where it is one of success."""
+        if exit_code in self.success or (exit_code == 0 and exit_code not in self.temporary | self.permanent):
+            return None
+        return ErrorClass.TOOL_REFUSED if exit_code in self.permanent else ErrorClass.TOOL_FAILED
+
+    def prepare(self, folder: str, order: dict[str, Any], resources: Resources | None) -> PreparedJob:
+        """``resources``: what the job has (None: what it asks for). Raises ``AttemptError`` where tool and order do not fit."""
         context = RuntimeContext(
             {
                 "use_container": False,
@@ -85,7 +87,9 @@ class LoadedTool:
         )
         context.path_mapper = _InPlaceMapper
         context.workflow_eval_lock = self._lock
-        context.select_resources = lambda _request, _context: amounts
+        if resources is not None:
+            amounts = {"cores": resources.cores, "ram": resources.ram, "tmpdirSize": resources.disk, "outdirSize": resources.disk}
+            context.select_resources = lambda _request, _context: amounts
         try:
             job = next(self._tool.job(order, None, context))
             job._setup(context)
@@ -96,16 +100,33 @@ class LoadedTool:
             cwltool.process._names.clear()
         return _prepared(job)
 
-    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, str]:
-        """Path of the file at each output port; ports without one are left out. Raises ``AttemptError``."""
+    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, Any]:
+        """The output object. Raises ``AttemptError``."""
         job = prepared.job
         try:
             if job.generatemapper is not None:
                 relink_initialworkdir(job.generatemapper, job.outdir, job.builder.outdir, inplace_update=job.inplace_update)
-            found = job.collect_outputs(job.outdir, exit_code)
+            return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
         except CWL_ERRORS as error:
             raise AttemptError(ErrorClass.TOOL_FAILED, _no_output(str(error)), exit_code=exit_code) from error
-        return paths_of(self.task, found, job.outdir, exit_code=exit_code)
+
+
+class LoadedTool:
+    """The tool of a task."""
+
+    def __init__(self, task: PilotTask, tool: Any) -> None:
+        self._task = task
+        self._line = CommandLine(tool)
+        self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in tool.tool["inputs"]}
+        self.error_class = self._line.error_class
+
+    def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]], source: str) -> PreparedJob:
+        """``files``: CWL File objects by port. ``source``: URL of the first. Raises ``AttemptError`` where they do not fit."""
+        return self._line.prepare(folder, job_order(self._task, self._types, files), self._task.resources)
+
+    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, str]:
+        """Path of the file at each output port; ports without one are left out. Raises ``AttemptError``."""
+        return paths_of(self._task, self._line.collect(prepared, exit_code), prepared.job.outdir, exit_code=exit_code)
 
 
 def job_order(task: PilotTask, types: Mapping[str, Any], files: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:

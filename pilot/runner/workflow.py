@@ -17,17 +17,17 @@ from sluice.contracts.states import ErrorClass
 
 
 class LoadedWorkflow:
-    """As ``LoadedTool``. Exit codes of the tools inside have been judged by cwltool."""
-
-    success: frozenset[int] = frozenset({0})
-    temporary: frozenset[int] = frozenset()
-    permanent: frozenset[int] = frozenset()
+    """As ``LoadedTool``."""
 
     def __init__(self, task: PilotTask, process: Any) -> None:
         self.task = task
         self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in process.tool["inputs"]}
 
-    def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]]) -> PreparedJob:
+    def error_class(self, exit_code: int) -> ErrorClass | None:
+        """Exit codes of the tools inside have been judged by cwltool."""
+        return ErrorClass.TOOL_FAILED if exit_code else None
+
+    def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]], source: str) -> PreparedJob:
         """``files``: CWL File objects by port. Raises ``AttemptError``, ``OSError``."""
         place = f"{folder}/{TMP}"
         for name, content in ((PROCESS, self.task.executable), (ORDER, job_order(self.task, self._types, files))):

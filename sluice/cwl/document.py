@@ -12,7 +12,7 @@ VERSIONS = ("v1.0", "v1.1", "v1.2")
 _INCLUSIONS = ("$import", "$include", "$mixin")
 _CLASSES = ("Workflow", "CommandLineTool", "ExpressionTool", "Operation")
 #: What a step can run.
-PROCESSES = ("CommandLineTool", "ExpressionTool", "Workflow")
+PROCESSES = ("CommandLineTool", "ExpressionTool", "Operation", "Workflow")
 #: Workflows within workflows.
 _MOST_DEPTH = 8
 
@@ -192,7 +192,7 @@ def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Find
         findings.error(place_of(body, "run"), f"'run' of step '{name}' is not a tool")
         return None
     kind = run.get("class")
-    if kind not in PROCESSES or depth > _MOST_DEPTH:
+    if kind not in PROCESSES or depth > _MOST_DEPTH or (kind == "Operation" and depth > 0):
         findings.error(place_of(run, "class"), _other_class(kind, name, depth))
         return None
     if kind == "Workflow":
@@ -227,7 +227,7 @@ def _other_class(kind: Any, step: str, depth: int) -> str:
         case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > _MOST_DEPTH:
             return f"step '{step}' lies in {depth} workflows: at most {_MOST_DEPTH} may be nested"
         case "Operation":
-            return f"step '{step}' runs an Operation, which does nothing: write a CommandLineTool"
+            return f"step '{step}' runs an Operation, which does nothing inside a job: write a CommandLineTool"
         case None:
             return f"the tool of step '{step}' has no 'class'; write 'class: CommandLineTool'"
     return f"the tool of step '{step}' is of the class {str(kind)[:60]!r}{did_you_mean(str(kind), _CLASSES)}"

@@ -196,6 +196,13 @@ def _rank(value: Value) -> float | None:
     return None
 
 
+def _invoke(value: Value) -> bool | None:
+    if value.written is True:
+        return True
+    value.wrong("is 'true', or left out")
+    return None
+
+
 def _bind(value: Value) -> dict[str, str] | None:
     written = value.mapping()
     if written is None:
@@ -263,6 +270,7 @@ FIELDS: dict[str, tuple[str, Callable[[Value], Any]]] = {
     "retry": ("step", _model(Retry)),
     "rank": ("step", _rank),
     "merge": ("step", _merge),
+    "invoke": ("step", _invoke),
 }
 
 #: Fields that are planned; each with the way round it.

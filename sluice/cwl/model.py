@@ -71,7 +71,7 @@ class Step:
         """Each job is a workflow of its own: the step has expressions, which pilots alone work out, or runs no single tool."""
         return (
             self.conditional
-            or self.tool.get("class") != "CommandLineTool"
+            or self.tool.get("class") in ("ExpressionTool", "Workflow")
             or any("valueFrom" in link.body for link in self.links.values())
         )
 

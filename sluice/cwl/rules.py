@@ -9,6 +9,7 @@ from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl.cwltypes import PRIMITIVES, fit, holds_files, is_optional, show, type_names, value_fits, without_null
 from sluice.cwl.extensions import Extensions
 from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
+from sluice.cwl.invocations import check_invocations
 from sluice.cwl.links import Wiring
 from sluice.cwl.model import Link, Port, Step, Workflow
 from sluice.cwl.tree import entries, plain
@@ -35,6 +36,7 @@ def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, find
             _check_outputs(step, wiring.modes.get(step.name), findings)
     _refuse_names_as_types(workflow, findings)
     _check_extensions(workflow, wiring, extensions, findings)
+    check_invocations(workflow, extensions, findings)
     _check_shared_files(workflow, wiring, extensions, findings)
     _check_outputs_of_workflow(workflow, wiring, findings)
     _warn_unused(workflow, wiring, findings)

@@ -1,0 +1,78 @@
+"""Brings in the files that an invocation names."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pilot.runner.failures import AttemptError, stage_in_error
+from pilot.runner.staging import file_url
+from sluice.contracts.states import ErrorClass
+from sluice.storage import BundleError, OutsideStorage, StorageError, fetch, require_within, unpack
+
+
+def bring_files(value: Any, source: str, folder: str) -> Any:
+    """``value`` with every File and Directory brought into ``folder``. Raises ``AttemptError``.
+
+    Their locations are places in the storage of the invocation, whose URL, ``source``, is ``<storage>/<data set>/<name>``.
+    """
+    return _Bringer(source.rsplit("/", 2)[0], folder).brought(value)
+
+
+class _Bringer:
+    def __init__(self, storage: str, folder: str) -> None:
+        self._storage = storage
+        self._folder = folder
+        self._number = 0
+
+    def brought(self, value: Any) -> Any:
+        match value:
+            case list():
+                return [self.brought(one) for one in value]
+            case {"class": "File" | "Directory", "location": str()}:
+                return self._object(value, self._next())
+            case dict():
+                return {key: self.brought(one) for key, one in value.items()}
+        return value
+
+    def _next(self) -> str:
+        self._number += 1
+        place = f"{self._folder}/named-{self._number}"
+        os.mkdir(place)
+        return place
+
+    def _object(self, value: dict[str, Any], place: str) -> dict[str, Any]:
+        """``place``: a folder for it and what belongs to it."""
+        url = self._url(value["location"])
+        name = os.path.basename(str(value.get("basename") or url.rsplit("/", 1)[-1]))
+        path = f"{place}/{name}"
+        try:
+            if value["class"] == "Directory":
+                self._bring_folder(url, path, place)
+            else:
+                fetch(url, Path(path), checksum=None, size=None)
+        except StorageError as error:
+            raise stage_in_error(name, error) from error
+        kept = {key: one for key, one in value.items() if key not in ("listing", "path")}
+        found = {**kept, "location": file_url(path), "basename": name}
+        if "secondaryFiles" in value:
+            found["secondaryFiles"] = [self._object(one, place) if "location" in one else one for one in value["secondaryFiles"]]
+        return found
+
+    def _url(self, location: str) -> str:
+        url = f"{self._storage}/{location}"
+        try:
+            require_within(self._storage, url)
+        except OutsideStorage as error:
+            sentence = f"the invocation names {location[:200]!r}, which is not in its storage"
+            raise AttemptError(ErrorClass.TOOL_REFUSED, sentence) from error
+        return url
+
+    def _bring_folder(self, url: str, path: str, place: str) -> None:
+        archive, inside = f"{path}.tar", f"{place}/bundle"
+        fetch(url, Path(archive), checksum=None, size=None)
+        try:
+            value = unpack(Path(archive), Path(inside))
+        except BundleError as error:
+            raise AttemptError(ErrorClass.TOOL_REFUSED, f"the directory {os.path.basename(path)!r}: {error}") from error
+        os.unlink(archive)
+        os.rename(f"{inside}/files/0/{value['basename']}", path)
