@@ -5,6 +5,7 @@
     journals/                   what attempts have done (``pilot.journal``)
     held                        the jobs it had when it last got some
     slots/<pid>/                the folder that one slot's jobs work in, one after the other
+    shared/<pid>/<task>/        files that all jobs of a task are given, as one slot keeps them
 """
 
 import fcntl
@@ -60,6 +61,9 @@ class RunFolder:
 
     def delete(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
+
+    def shared_folder(self, pid: int) -> str:
+        return f"{self.path}/shared/{pid}"
 
     def work_folder(self, pid: int) -> "WorkFolder":
         return WorkFolder(f"{self.path}/slots/{pid}")

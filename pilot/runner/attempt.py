@@ -21,6 +21,7 @@ from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.load import Loaded
 from pilot.runner.process import Cut, Ended, Limits, Program, run_program
 from pilot.runner.protocol import EndedFrame, RunnerSettings
+from pilot.runner.shared import SharedFiles
 from pilot.runner.staging import log_url, produced, stage_in, stage_log, stage_out
 from pilot.runner.tool import PreparedJob, expression_processes
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
@@ -53,6 +54,7 @@ class Workplace:
     folder: WorkFolder
     journal: Journal
     control: Control
+    shared: SharedFiles
 
 
 class Attempt:
@@ -66,6 +68,7 @@ class Attempt:
         self._folder = place.folder.path
         self._journal = place.journal
         self._control = place.control
+        self._shared = place.shared
         self._token: Token = (job.id, job.attempt)
         self._story = Story(pilot=place.settings.pilot, started=datetime.now(UTC))
         self._outputs: list[OutputFile] = []
@@ -118,9 +121,10 @@ class Attempt:
     def _make(self, tool: Loaded) -> None:
         self._stop_if_told()
         self._journal.begun(self._token)
-        files = stage_in(self._job.inputs, f"{self._folder}/{IN}")
+        shared = self._shared.of(self._task)
+        files = stage_in(self._job.inputs, f"{self._folder}/{IN}", shared=shared)
         by_port: dict[str, list[dict[str, Any]]] = {}
-        for file, value in zip(self._job.inputs, files, strict=True):
+        for file, value in zip((*self._job.inputs, *shared), files, strict=True):
             by_port.setdefault(file.port or self._task.dat_in_port, []).append(value)
         prepared = tool.prepare(self._folder, by_port, self._job.inputs[0].url)
         self._story.command = prepared.arguments

@@ -16,6 +16,7 @@ from pilot.runner.control import Control
 from pilot.runner.load import Loaded, load
 from pilot.runner.orphans import adopt_orphans
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, ReadyFrame, RunnerSettings, TaskFrame, encode
+from pilot.runner.shared import SharedFiles
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.servicekit.logging import log_ids
 
@@ -42,6 +43,7 @@ class SlotProcess:
             folder=run.work_folder(os.getpid()),
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
+            shared=SharedFiles(run.shared_folder(os.getpid())),
         )
         control.start()
         self._connection.sendall(encode(ReadyFrame(pid=os.getpid())))
@@ -52,6 +54,7 @@ class SlotProcess:
                 case ForgetFrame(uid=uid):
                     self._tasks.pop(uid, None)
                     self._tools.pop(uid, None)
+                    place.shared.forget(uid)
                 case JobFrame(job=job):
                     self._connection.sendall(encode(self._run(job, place)))
 

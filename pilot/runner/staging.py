@@ -26,11 +26,13 @@ def file_url(path: str) -> str:
     return "file://" + quote(path)
 
 
-def stage_in(inputs: Sequence[InputFile], folder: str) -> list[dict[str, Any]]:
-    """Brings the files into ``folder`` and gives them as CWL File objects, in order. Raises ``AttemptError``."""
+def stage_in(inputs: Sequence[InputFile], folder: str, *, shared: Sequence[InputFile] = ()) -> list[dict[str, Any]]:
+    """Brings the files into ``folder`` and gives them as CWL File objects, in order. ``shared``: further ones that are on this
+    node and verified already. Raises ``AttemptError``."""
     seen: set[str] = set()
     files: list[dict[str, Any]] = []
-    for number, file in enumerate(inputs):
+    for number, file in enumerate((*inputs, *shared)):
+        known = number >= len(inputs)
         place = folder
         if file.name in seen:  # of different folders, alike in name
             place = f"{folder}/{number}"
@@ -38,7 +40,7 @@ def stage_in(inputs: Sequence[InputFile], folder: str) -> list[dict[str, Any]]:
         seen.add(file.name)
         path = f"{place}/{file.name}"
         try:
-            fetch(file.url, Path(path), checksum=file.checksum, size=file.size)
+            fetch(file.url, Path(path), checksum=None if known else file.checksum, size=None if known else file.size)
         except StorageError as error:
             raise stage_in_error(file.name, error) from error
         files.append({"class": "File", "location": file_url(path), "basename": file.name, "size": file.size})

@@ -100,6 +100,8 @@ class PilotTask(Contract):
     dat_in_port: str
     #: Further ports that take files.
     side_ports: list[str] = Field(default_factory=list)
+    #: Files that every job gets beside its own, in order, each with its port.
+    shared_inputs: list[InputFile] = Field(default_factory=list)
     outputs: list[TaskOutput]
     log_out_uid: UUID
     log_out_url: StorageUrl

@@ -66,6 +66,11 @@ class Task(Contract):
     resources: Resources = Resources()
 
     @property
+    def shares(self) -> bool:
+        """Every job gets files that are the same for all."""
+        return any(side.mode is not InputMode.EACH for side in self.side_inputs)
+
+    @property
     def outputs(self) -> list[TaskOutput]:
         first = TaskOutput(
             port=self.dat_out_port,

@@ -181,14 +181,6 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
     if not _scatter_is_right(step, links, findings) or not all(right):
         return
     modes = {link.name: _input_mode(step, link, _given(wiring.origins[step.name, link.name], workflow)) for link in links}
-    whole = next((link for link in links if modes[link.name] is InputMode.ALL), None)
-    if step.scatter and whole is not None:
-        findings.error(
-            whole.place,
-            f"step '{step.name}' scatters, and every job takes the whole data set at '{whole.name}', which is not supported yet: "
-            "let a step before it write one file of them",
-        )
-        return
     first = _first(step, links, modes)
     wiring.data_links[step.name] = first
     wiring.side_links[step.name] = [SideLink(link, modes[link.name]) for link in links if link is not first]
@@ -196,26 +188,27 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
 
 
 def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) -> Link:
-    """The link whose data set makes the jobs: rather one that is scattered over or taken whole, and one that the tool needs."""
+    """The link whose data set makes the jobs: one scattered over, else one taken whole; rather one that the tool needs."""
+    order = (InputMode.EACH, InputMode.ALL, InputMode.ONE)
 
-    def order(link: Link) -> tuple[bool, bool]:
-        return modes[link.name] is InputMode.ONE, is_optional(step.input_type(link.name))
+    def rank(link: Link) -> tuple[int, bool]:
+        return order.index(modes[link.name]), is_optional(step.input_type(link.name))
 
-    return min(links, key=order)
+    return min(links, key=rank)
 
 
 def _input_mode(step: Step, link: Link, given: Any) -> InputMode:
     """``given``: the type of what the link brings; it counts where only the step's expressions read it."""
     if link.name in step.scatter:
         return InputMode.EACH
-    taken = step.input_type(link.name) if link.name in step.tool_inputs else given
+    taken = given if link.name not in step.tool_inputs or "valueFrom" in link.body else step.input_type(link.name)
     return InputMode.ALL if _is_array(taken) else InputMode.ONE
 
 
 def _is_plain(step: Step, link: Link, findings: Findings) -> bool:
     """Does the tool say whether it takes one file or many? (Where it wrongly has no such input, that is told elsewhere.)"""
     port = step.tool_inputs.get(link.name)
-    if port is None:
+    if port is None or "valueFrom" in link.body:
         return step.contained
     if link.name in step.scatter or _is_array(port.type) or without_null(port.type) == "File":
         return True

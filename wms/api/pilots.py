@@ -79,13 +79,17 @@ def _json(body: bytes) -> Response:
     return Response(body, media_type="application/json")
 
 
+def _task_body(task: bytes, shared: str | None) -> object:
+    return orjson.Fragment(task) if shared is None else {**orjson.loads(task), "shared_inputs": orjson.Fragment(shared)}
+
+
 def _lease_body(leased: Leased) -> bytes:
     """A ``Lease``; inputs and descriptions of tasks are JSON already and are passed on as they are."""
     return orjson.dumps(
         {
             "seconds": leased.seconds,
             "drain": leased.drain,
-            "tasks": [orjson.Fragment(task.for_pilots) for task in leased.tasks],
+            "tasks": [_task_body(task.for_pilots, leased.shared.get(task.task.uid)) for task in leased.tasks],
             "jobs": [
                 {
                     "id": job.id,

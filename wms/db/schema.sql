@@ -189,3 +189,9 @@ ALTER TABLE jobs VALIDATE CONSTRAINT jobs_error_class_check;
 ALTER TABLE attempts VALIDATE CONSTRAINT attempts_error_class_check;
 
 UPDATE alembic_version SET version_num='wms0004' WHERE alembic_version.version_num = 'wms0003';
+
+-- Running upgrade wms0004 -> wms0005
+
+ALTER TABLE tasks ADD COLUMN shared_inputs jsonb;
+
+UPDATE alembic_version SET version_num='wms0005' WHERE alembic_version.version_num = 'wms0004';

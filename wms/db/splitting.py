@@ -28,7 +28,9 @@ UPDATE tasks SET split_token = NULL, split_until = NULL, reason = $3 WHERE uid =
 """
 
 BEGIN_SPLITTING = statement("""
-UPDATE tasks SET state = '{task.SPLITTING}', reason = '' WHERE uid = $1 AND split_token = $2 AND state = '{task.WAITING}'
+-- What all jobs get is stored before there are any.
+UPDATE tasks SET state = '{task.SPLITTING}', reason = '', shared_inputs = $3
+WHERE uid = $1 AND split_token = $2 AND state = '{task.WAITING}'
 RETURNING uid
 """)
 

@@ -25,6 +25,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT (uid) DO 
 
 SELECT_SPECS = "SELECT uid, spec FROM tasks WHERE uid = ANY($1::uuid[])"
 
+SELECT_SHARED_INPUTS = """
+-- As JSON text: it goes to pilots as it is.
+SELECT uid, shared_inputs::text AS shared FROM tasks WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
+"""
+
 SELECT_DEMANDS = statement("""
 -- What pilots could be given; only live tasks are looked at, and no job.
 SELECT uid, rank, created_at, ready, cores, ram, disk, device_type FROM tasks
@@ -116,6 +121,13 @@ def demand_of(row: Any) -> Demand:
         disk=row["disk"],
         device_type=DeviceType(row["device_type"]),
     )
+
+
+async def shared_inputs(connection: Connection, uids: Sequence[UUID]) -> dict[UUID, str]:
+    """JSON of what all jobs of a task get; tasks without that are left out."""
+    if not uids:
+        return {}
+    return {row["uid"]: row["shared"] for row in await connection.fetch(SELECT_SHARED_INPUTS, uids)}
 
 
 async def lock_tasks(connection: Connection, uids: Iterable[UUID]) -> dict[UUID, LockedTask]:

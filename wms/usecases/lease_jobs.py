@@ -11,17 +11,19 @@ from sluice.servicekit.database import Connection
 from wms.db.jobs import ClaimedJob, claim_jobs
 from wms.db.known_tasks import KnownTask
 from wms.db.pilots import touch_and_look
+from wms.db.tasks import shared_inputs
 from wms.domain.matching import choose
 from wms.usecases.workload import Workload
 
 
 @dataclass(slots=True)
 class Leased:
-    """``tasks``: descriptions that the pilot does not have yet."""
+    """``tasks``: descriptions that the pilot does not have yet; ``shared``: JSON of what all jobs of such a task get."""
 
     seconds: float
     jobs: list[ClaimedJob] = field(default_factory=list)
     tasks: list[KnownTask] = field(default_factory=list)
+    shared: dict[UUID, str] = field(default_factory=dict)
     drain: bool = False
 
 
@@ -53,6 +55,7 @@ async def lease_jobs(
                     connection, demand.uid, jobs=wanted, pilot=pilot, ram=seen.resources.ram, lease=workload.terms.span
                 )
             leased.tasks = await _unknown(connection, workload, leased.jobs, request.known_tasks)
+            leased.shared = await shared_inputs(connection, [one.task.uid for one in leased.tasks if one.task.shares])
         left = deadline - loop.time()
         if leased.jobs or left <= 0 or workload.signal.closed:
             workload.metrics.leased.inc(len(leased.jobs))

@@ -1,7 +1,6 @@
 """Reads the files of a task's input data sets from the DMS, as inputs of jobs."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
@@ -9,9 +8,9 @@ from sluice.contracts.datasets import Dataset, File, FilePage
 from sluice.contracts.naming import own_name
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import DatasetState, InputMode, TaskMode
+from sluice.contracts.states import DatasetState, InputMode
 from sluice.contracts.tasks import Task, TaskInput
-from wms.domain.grouping import Grouping, JobDraft
+from wms.domain.grouping import JobDraft
 from wms.domain.joining import Stream, is_over, joined
 
 #: So many files of a further data set can be given to every job.
@@ -67,18 +66,17 @@ def input_files(files: Sequence[File], port: str = "") -> list[InputFile]:
     ]
 
 
-async def joined_drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int) -> AsyncIterator[JobDraft]:
-    """Jobs of a task that reads several data sets, in order of seq, from the first on. What all jobs get comes last in each."""
+async def shared_inputs(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset]) -> list[InputFile]:
+    """What every job of the task gets, in the order of its side inputs. Raises ``NotSplittable``, ``NotAvailable``."""
     shared: list[InputFile] = []
     for side in task.side_inputs:
         if side.mode is not InputMode.EACH:
             shared += await _all_files(dms, datasets[side.dat_in_uid], side, step=task.step)
-    drafts = _map_drafts if task.mode is TaskMode.MAP else _merge_drafts
-    async for draft in drafts(dms, task, datasets, page=page):
-        yield replace(draft, inputs=[*draft.inputs, *shared])
+    return shared
 
 
-async def _map_drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int) -> AsyncIterator[JobDraft]:
+async def joined_drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int) -> AsyncIterator[JobDraft]:
+    """Jobs of a task that takes files of several data sets together, in order of seq, from the first on."""
     each = [side for side in task.side_inputs if side.mode is InputMode.EACH]
     first = _Reader(dms, datasets[task.dat_in_uid], Stream("", task.dat_in_optional), page)
     readers = [first, *(_Reader(dms, datasets[side.dat_in_uid], Stream(side.port, side.optional), page) for side in each)]
@@ -88,20 +86,6 @@ async def _map_drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Datase
             await reader.fill()
         for seq, files in joined(streams):
             yield JobDraft(seq, files)
-
-
-async def _merge_drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int) -> AsyncIterator[JobDraft]:
-    grouping = Grouping(task.mode, task.groups)
-    cursor: str | None = None
-    while True:
-        answer = await read_page(dms, datasets[task.dat_in_uid], cursor, limit=page)
-        for draft in grouping.add(input_files(answer.files)):
-            yield draft
-        if answer.next is None:
-            break
-        cursor = answer.next
-    for draft in grouping.rest():
-        yield draft
 
 
 async def _all_files(dms: DmsClient, dataset: Dataset, side: TaskInput, *, step: str) -> list[InputFile]:

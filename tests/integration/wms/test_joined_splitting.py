@@ -1,5 +1,6 @@
 """From the files of several data sets to jobs, with the real DMS."""
 
+import json
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,6 +18,15 @@ from wms.usecases.split_task import split_waiting_tasks
 
 def side(port: str, dataset: UUID, mode: InputMode, *, optional: bool = False) -> TaskInput:
     return TaskInput(port=port, dat_in_uid=dataset, mode=mode, optional=optional)
+
+
+async def shared_of(stage: Stage, task: Task) -> list[tuple[str, int]]:
+    """As a pilot is told: port and number of each file that all jobs get."""
+    pilot = await stage.add_pilot()
+    leased = await stage.leased(pilot)
+    assert len(leased.jobs) == 1
+    text = leased.shared.get(task.uid)
+    return [] if text is None else [(file["port"], file["seq"]) for file in json.loads(text)]
 
 
 async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[tuple[str, int]]]]:
@@ -41,11 +51,12 @@ async def test_files_of_the_same_number_go_together(stage: Stage, dms: DmsClient
     task = await accept(stage, make_task(dat_in_uid=first, side_inputs=sides))
     await split_waiting_tasks(stage.workload, dms, page=page)
     assert await inputs_of(stage, task) == [
-        (0, [("", 0), ("b", 0), ("all", 0)]),
-        (2, [("", 2), ("b", 2), ("c", 2), ("all", 0)]),
-        (3, [("", 3), ("b", 3), ("all", 0)]),
-        (5, [("", 5), ("b", 5), ("all", 0)]),
+        (0, [("", 0), ("b", 0)]),
+        (2, [("", 2), ("b", 2), ("c", 2)]),
+        (3, [("", 3), ("b", 3)]),
+        (5, [("", 5), ("b", 5)]),
     ]
+    assert await shared_of(stage, task) == [("all", 0)]
     assert (await stage.status(task)).state is TaskState.ACTIVE
 
 
@@ -70,11 +81,19 @@ async def test_a_merge_takes_several_data_sets_whole(stage: Stage, dms: DmsClien
     sides = [side("b", second, InputMode.ALL)]
     task = await accept(stage, make_task(dat_in_uid=first, mode=TaskMode.MERGE, groups=groups, side_inputs=sides))
     await split_waiting_tasks(stage.workload, dms, page=2)
-    whole = [("b", 0), ("b", 1), ("b", 2)]
-    assert await inputs_of(stage, task) == [
-        (0, [("", 0), ("", 1), ("", 2), *whole]),
-        (1, [("", 3), ("", 4), *whole]),
-    ]
+    assert await inputs_of(stage, task) == [(0, [("", 0), ("", 1), ("", 2)]), (1, [("", 3), ("", 4)])]
+    assert await shared_of(stage, task) == [("b", 0), ("b", 1), ("b", 2)]
+
+
+async def test_a_map_gives_a_whole_data_set_to_every_job(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    """It is stored once, however many jobs there are, and a pilot is told of it with the task."""
+    first, second = [await make_dataset(dms, tmp_path / name, files=files) for name, files in (("a", 3), ("b", 3))]
+    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.ALL)]))
+    await split_waiting_tasks(stage.workload, Dying(dms, pages=3), page=2)
+    assert await inputs_of(stage, task) == [(n, [("", n)]) for n in range(3)]
+    assert await shared_of(stage, task) == [("b", 0), ("b", 1), ("b", 2)]
+    known = await stage.leased(await stage.add_pilot(), known=[task.uid])
+    assert (len(known.jobs), known.shared) == (1, {})
 
 
 @pytest.mark.parametrize(("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")])

@@ -112,14 +112,6 @@ GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
         [("    scatter: [before, after]\n    scatterMethod: dotproduct", "    ¦scatter: [before, after]")],
         ["write 'scatterMethod: dotproduct'"],
     ),
-    "a whole data set for every job": (
-        [
-            ("scatter: [before, after]\n    scatterMethod: dotproduct", "scatter: before"),
-            ("after: upper/big", "¦after: upper/big"),
-            ("after: {type: File, inputBinding: {position: 2}}", "after: File[]"),
-        ],
-        ["every job takes the whole data set at 'after'"],
-    ),
     "one file of several": (
         [
             ("class: Workflow\n", 'class: Workflow\n$namespaces: {sluice: "urn:sluice:cwl:"}\n'),

@@ -100,6 +100,27 @@ def test_jobs_are_made_by_the_data_set_that_the_tool_needs() -> None:
     assert [(side.port, side.optional) for side in mark.side_inputs] == [("total", False), ("before", True)]
 
 
+def test_every_job_of_a_map_may_take_a_whole_data_set() -> None:
+    each = ("scatter: [before, after]\n    scatterMethod: dotproduct", "scatter: before")
+    plan = plan_of(edited(each, ("after: {type: File, inputBinding: {position: 2}}", "after: File[]"), text=GRAPH))
+    mark = plan.step("mark")
+    assert (mark.mode, mark.data_port) == (TaskMode.MAP, "before")
+    assert [(side.port, side.mode) for side in mark.side_inputs] == [("total", InputMode.ONE), ("after", InputMode.ALL)]
+
+
+def test_what_an_expression_reads_is_whole_where_its_source_is() -> None:
+    """Whatever type the tool's input has, which takes the expression's value."""
+    edits = (
+        ("ScatterFeatureRequirement: {}", "ScatterFeatureRequirement: {}\n  StepInputExpressionRequirement: {}"),
+        ("total: total/sum, b", "total: {source: upper/big, valueFrom: '$(self[0].basename)'}, b"),
+        ("total: {type: File,", "total: {type: string,"),
+    )
+    assert [(side.port, side.mode) for side in plan_of(edited(*edits, text=GRAPH)).step("mark").side_inputs] == [
+        ("total", InputMode.ALL),
+        ("after", InputMode.EACH),
+    ]
+
+
 def test_the_pack_for_the_online_filter() -> None:
     compiled = compile_template(SPD.read_text(), name="spd")
     assert compiled.plan is not None, compiled.findings
