@@ -14,6 +14,7 @@ import typer
 
 from sluice.cli import carry
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, connected, plain_errors, running_url
+from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import key_values
 from sluice.cli.progress import StepProgress
@@ -30,7 +31,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     *,
     inputs: Annotated[list[Path], typer.Option("--input", "-i", help="Input files, in order; a folder means its files.")],
     more: Annotated[list[Path] | None, typer.Argument(help="More input files (for shell patterns).")] = None,
-    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter of the workflow.")] = None,
+    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter; a File's path.")] = None,
     meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")] = None,
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the outputs and manifest.json.")] = Path("out"),
     name: Annotated[str | None, typer.Option(help="Name of the template in the system; default: from its file.")] = None,
@@ -100,10 +101,12 @@ async def _run(url: str, arguments: _Arguments) -> bool:
         for finding in template.warnings:
             err.print(str(finding))
         dataset_name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        given = local_files(template.plan, arguments.params)
         # On demand: no other template takes it.
         dataset = NewDataset(name=dataset_name, meta=arguments.meta, on_demand=True)
         registered = await carry.bring_in(connection, files, dataset=dataset, on_file=lambda size: None)
-        chain = await connection.operator.request_chain(registered.uid, template.name, params=arguments.params)
+        params = await bring_in_parameters(connection, arguments.params, given, dataset_name=dataset_name)
+        chain = await connection.operator.request_chain(registered.uid, template.name, params=params)
         chain, tasks = await _follow(connection, chain, quiet=arguments.as_json)
         return await _finish(connection, chain, tasks, template=template, arguments=arguments, seconds=time.monotonic() - started)
 

@@ -1,6 +1,6 @@
 """Requests and answers of the chain service, and of the watcher beside it."""
 
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -10,6 +10,15 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState, TaskState, WatchKind, WatchState
 from sluice.contracts.tasks import TaskStatus
+
+
+class FileValue(Contract):
+    """The value of a parameter of type ``File``: a closed data set of one file. ``retention``: what becomes of it once the chain
+    is over and no other chain needs it."""
+
+    kind: Literal["File"] = Field(alias="class")
+    dataset: UUID
+    retention: Literal["delete", "keep"] = "keep"
 
 
 class NewChain(Contract):
@@ -33,7 +42,8 @@ class RequestChain(Contract):
 
 
 class ChainDataset(Contract):
-    """A data set of a chain. ``step`` None: the chain's input. ``port`` None: the step's logs."""
+    """A data set of a chain. ``port`` None: the step's logs. ``step`` None: the chain's input, or, where ``port`` names a
+    parameter, the file that is its value."""
 
     uid: UUID
     name: str

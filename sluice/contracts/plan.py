@@ -76,7 +76,8 @@ class Resources(Contract):
 
 
 class Source(Contract):
-    """Where a step's files come from: an output of a step, or (``step`` None) the workflow's data input."""
+    """Where a step's files come from: an output of a step, or (``step`` None) the workflow's data input or a parameter that is
+    a file."""
 
     step: str | None
     port: str
@@ -173,6 +174,11 @@ class Plan(Contract):
     retention: Retention = Retention()
     steps: Annotated[list[PlanStep], Field(min_length=1)]
     outputs: Annotated[list[PlanOutput], Field(min_length=1)]
+
+    @property
+    def file_parameters(self) -> list[str]:
+        """Parameters whose value is a file: steps read it as a data set, by a source whose port is the parameter."""
+        return [name for name, parameter in self.parameters.items() if parameter.type == "File"]
 
     def step(self, name: str) -> PlanStep:
         """The step of that name; ``KeyError`` when there is none."""

@@ -40,6 +40,8 @@ class Wiring:
     data set that makes its jobs, and those it reads beside that."""
 
     data_input: str | None = None
+    #: Inputs that are a single file: parameters to the operator, data sets to the steps.
+    file_inputs: frozenset[str] = frozenset()
     origins: dict[tuple[str, str], Origin] = field(default_factory=dict)
     outputs: dict[str, Origin] = field(default_factory=dict)
     data_links: dict[str, Link] = field(default_factory=dict)
@@ -48,7 +50,8 @@ class Wiring:
 
 
 def read_links(workflow: Workflow, findings: Findings) -> Wiring:
-    wiring = Wiring(data_input=_data_input(workflow, findings))
+    files = frozenset(port.name for port in workflow.inputs.values() if without_null(port.type) == "File")
+    wiring = Wiring(_data_input(workflow, findings), files)
     resolver = _Resolver(workflow, findings)
     for step in workflow.steps.values():
         for link in step.links.values():
@@ -171,7 +174,7 @@ def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
 def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """Finds the inputs that take data sets, and with them the step's mode."""
     links = [link for link in step.links.values() if _is_data(wiring.origins.get((step.name, link.name)), wiring)]
-    if not links:
+    if all(_is_file(wiring.origins[step.name, link.name], wiring) for link in links):
         unresolved = any(link.sources and (step.name, link.name) not in wiring.origins for link in step.links.values())
         if not unresolved and wiring.data_input is not None:
             hint = f"'{wiring.data_input}' or an output of another step"
@@ -219,7 +222,11 @@ def _is_plain(step: Step, link: Link, findings: Findings) -> bool:
 
 
 def _is_data(origin: Origin | None, wiring: Wiring) -> bool:
-    return origin is not None and (origin.step is not None or origin.port == wiring.data_input)
+    return origin is not None and (origin.step is not None or origin.port == wiring.data_input or _is_file(origin, wiring))
+
+
+def _is_file(origin: Origin, wiring: Wiring) -> bool:
+    return origin.step is None and origin.port in wiring.file_inputs
 
 
 def _is_array(kind: Any) -> bool:

@@ -70,11 +70,17 @@ def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
                 port.place_of("default"),
                 f"'{port.name}' is the data set, and data sets come from the catalogue: it has no default",
             )
+    elif port.name in wiring.file_inputs:
+        if port.body.get("default") is not None:
+            findings.error(
+                port.place_of("default"),
+                f"'{port.name}' is a file, and files come from the catalogue: it has no default (File? may be left out)",
+            )
     elif holds_files(port.type) and show(without_null(port.type)) != "File[]":
         findings.error(
             port.place_of("type"),
-            f"the parameter '{port.name}' is of type {show(port.type)}; files as parameters are not supported yet: "
-            "install the file with the tool, or write its text into the tool with InitialWorkDirRequirement",
+            f"the parameter '{port.name}' is of type {show(port.type)}, which is not supported: a parameter may be a "
+            "File or File?, several files are data sets of their own",
         )
     _check_default(port.body.get("default"), port, findings, place=port.place_of("default"), what=f"parameter '{port.name}'")
 
@@ -187,11 +193,13 @@ def _check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> Non
 
 
 def _check_extensions(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
-    parameters = [name for name in workflow.inputs if name != wiring.data_input]
+    parameters = [name for name in workflow.inputs if name != wiring.data_input and name not in wiring.file_inputs]
     for name in extensions.workflow.values.get("bind", {}):
         place = extensions.workflow.inner.get(("bind", name), START)
         if name == wiring.data_input:
             findings.error(place, f"'{name}' is the data set; metadata can only be bound to parameters")
+        elif name in wiring.file_inputs:
+            findings.error(place, f"'{name}' is a file; metadata can only be bound to parameters that are values")
         elif name not in parameters:
             findings.error(place, f"there is no parameter '{name}' to bind{did_you_mean(name, parameters)}")
     for step, fields in extensions.steps.items():

@@ -12,6 +12,7 @@ from typing import Any
 
 from sluice.cli import carry
 from sluice.cli.connect import connected
+from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.naming import own_name
 from sluice.contracts.states import ChainState
@@ -51,7 +52,9 @@ async def _carry(url: str, given: NewTemplate, files: Sequence[Path], params: Ma
         template = await connection.operator.store_template(given)
         new = NewDataset(name=f"texts-for-{given.name}", on_demand=True)
         dataset = await carry.bring_in(connection, files, dataset=new, on_file=lambda size: None)
-        chain = await connection.operator.request_chain(dataset.uid, template.name, params=dict(params))
+        local = local_files(template.plan, params)
+        values = await bring_in_parameters(connection, params, local, dataset_name=dataset.name)
+        chain = await connection.operator.request_chain(dataset.uid, template.name, params=values)
         chain = await carry.follow(connection, chain, on_look=lambda chain, tasks: None)
         assert chain.state is ChainState.FINISHED, chain.reason
         places = {(output.step, output.port): output.name for output in template.plan.outputs}

@@ -32,6 +32,10 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+#: By template, parameters that are files: what is in them.
+FILES: Mapping[str, Mapping[str, str]] = {"file-parameters": {"words": "apple\nfig\n", "title": "T\n"}}
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with live_system() as system:
@@ -44,7 +48,16 @@ def test_the_answer_is_the_reference_runners(template: Path, url: str, tmp_path:
     (tmp_path / "in").mkdir()
     for path in files:
         path.write_text(TEXTS[path.name])
-    params = PARAMS.get(template.stem, {})
+    given = _written(FILES.get(template.stem, {}), tmp_path / "given")
+    params = {**PARAMS.get(template.stem, {}), **given}
     expected = by_cwltool(template, files, params, folder=tmp_path)
     assert any(expected.values()), "the template gives nothing on these files, which shows nothing"
     assert by_sluice(url, template, files, params) == expected
+
+
+def _written(texts: Mapping[str, str], folder: Path) -> dict[str, Any]:
+    """The parameters, each the CWL File object of a file of this text."""
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text)
+    return {name: {"class": "File", "location": f"file://{folder}/{name}.txt"} for name in texts}

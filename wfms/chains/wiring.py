@@ -45,7 +45,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [chain_routes(database, wake=work.wake), task_routes(database, wms, wake=work.wake)],
+        [chain_routes(database, dms, wake=work.wake), task_routes(database, wms, wake=work.wake)],
         health=health,
         metrics=metrics,
     )

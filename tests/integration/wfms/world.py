@@ -114,7 +114,7 @@ class World:
         routes = {
             "wms": [self.wms.routes()],
             "wfms.operator": [templates],
-            "wfms.chains": [chain_routes(chains, wake=_idle), task_routes(chains, self.wms_client, wake=_idle)],
+            "wfms.chains": [chain_routes(chains, self.dms, wake=_idle), task_routes(chains, self.wms_client, wake=_idle)],
             "wfms.watcher": [watch_routes(watcher, wake=_idle)],
             "wfms.intake": [unmatched_routes(intake, dms=self.dms, operator=self.operator, wake=_idle)],
         }

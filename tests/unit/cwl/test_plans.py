@@ -121,6 +121,15 @@ def test_what_an_expression_reads_is_whole_where_its_source_is() -> None:
     ]
 
 
+def test_a_parameter_that_is_a_file_is_read_as_a_data_set() -> None:
+    edits = (("texts: File[]", "texts: File[]\n  ref: File?"), ("total: total/sum, b", "total: ref, b"))
+    plan = plan_of(edited(*edits, ("total: {type: File,", "total: {type: File?,"), text=GRAPH))
+    assert (plan.file_parameters, plan.parameters["ref"].required) == (["ref"], False)
+    mark = plan.step("mark")
+    side = SideInput(port="total", source=Source(step=None, port="ref"), mode=InputMode.ONE, optional=True)
+    assert (mark.side_inputs[0], mark.arguments) == (side, {})
+
+
 def test_the_pack_for_the_online_filter() -> None:
     compiled = compile_template(SPD.read_text(), name="spd")
     assert compiled.plan is not None, compiled.findings

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response, status
 
+from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain, ChainPage, NewChain
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
@@ -18,16 +19,18 @@ from wfms.chains.usecases.read_chains import read_chain, read_chains
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-def chain_routes(database: Database, *, wake: Callable[[], None]) -> APIRouter:
+def chain_routes(database: Database, dms: DmsClient, *, wake: Callable[[], None]) -> APIRouter:
     """``wake``: called after a change that leaves work to the loops."""
     router = APIRouter(prefix="/api/v1", tags=["chains"])
 
     @router.post(
-        "/datasets", status_code=status.HTTP_201_CREATED, responses={200: {"model": Chain}, **errors(Conflict, Unprocessable)}
+        "/datasets",
+        status_code=status.HTTP_201_CREATED,
+        responses={200: {"model": Chain}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
     async def new_dataset(new: NewChain, response: Response) -> Chain:
         """Carries a data set through a template: 201 for a new chain, 200 with the first for a repetition."""
-        uid, created = await create_chain(database, new)
+        uid, created = await create_chain(database, new, dms)
         if created:
             wake()
         else:

@@ -1,6 +1,6 @@
 """Statements on chains as a whole: making, locking, and what changes with every step of theirs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,6 +10,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Connection
+from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.tasks import Origin
 from wfms.chains.domain.transitions import CHAIN_MOVES, sources
 from wfms.chains.domain.view import ChainView, DatasetView, StepView
@@ -31,10 +32,14 @@ RETURNING released_at
 """
 
 INPUT_KEPT = f"""
--- Is there another chain that still runs over this input, or wants it kept?
+-- Is there another chain that still runs over this input (or has it as the value of a parameter), or wants it kept?
 SELECT EXISTS (
     SELECT 1 FROM chains WHERE dataset_uid = $1 AND uid <> $2
     AND (state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}') OR plan->'retention'->>'input' = 'keep')
+) OR EXISTS (
+    SELECT 1 FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
+    WHERE datasets.uid = $1 AND datasets.step IS NULL AND datasets.port IS NOT NULL AND chains.uid <> $2
+    AND chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
 )
 """
 
@@ -77,22 +82,32 @@ class StoredChain:
     view: ChainView
 
 
+async def lock_inputs(connection: Connection, uids: Iterable[UUID]) -> list[UUID]:
+    """Inputs under lock until the transaction ends, in order of uid; with those that were released."""
+    return [uid for uid in sorted(set(uids)) if await connection.fetchval(LOCK_INPUT, uid) is not None]
+
+
 def origin_of(uid: UUID, template: str, dataset: Dataset) -> Origin:
     return Origin(uid, template, dataset.name, dataset.meta, dataset.period, dataset.run)
 
 
 async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
-    """None where there is no such chain. Locks its first input as well, always after the chain."""
+    """None where there is no such chain. Locks its inputs as well (the first, and files given as parameters), always after the
+    chain and in order."""
     row = await connection.fetchrow(LOCK_CHAIN, uid)
     if row is None:
         return None
-    await connection.fetchval(LOCK_INPUT, row["dataset_uid"])
+    plan = Plan.model_validate(row["plan"])
+    files = [] if row["params"] is None else list(given_files(plan, row["params"]).values())
+    await lock_inputs(connection, [row["dataset_uid"], *(file.dataset for file in files)])
     kept = await connection.fetchval(INPUT_KEPT, row["dataset_uid"], uid)
+    ours = {file.dataset for file in files} - {file.dataset for file in files if file.retention == "keep"}
+    passing = frozenset([one for one in ours if not await connection.fetchval(INPUT_KEPT, one, uid)])
     steps = await connection.fetch(STEPS_OF, uid)
     datasets = await connection.fetch(DATASETS_OF, uid)
     dataset = Dataset.model_validate(row["dataset"])
     view = ChainView(
-        plan=Plan.model_validate(row["plan"]),
+        plan=plan,
         state=ChainState(row["state"]),
         ending=None if row["ending"] is None else ChainState(row["ending"]),
         upload_asked=row["upload_asked"],
@@ -106,6 +121,7 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
             DatasetView(one["uid"], one["step"], one["port"], ChainDatasetStatus(one["status"]), one["uploaded_at"] is not None)
             for one in datasets
         ],
+        passing=passing,
     )
     origin = origin_of(uid, row["template_name"], dataset)
     return StoredChain(uid, row["reason"], row["params"], origin, row["dataset_uid"], view)

@@ -58,7 +58,8 @@ SELECT chain_uid FROM datasets WHERE uid = $1 AND step IS NOT NULL
 async def insert_dataset(
     connection: Connection, chain: UUID, uid: UUID, *, name: str, place: tuple[str | None, str | None], now: datetime
 ) -> None:
-    """``place``: step and port; both None for the chain's input, which is complete from the start. Repetitions change nothing."""
+    """``place``: step and port; None and None for the chain's input, None and a parameter for the file that is its value, which
+    are complete from the start. Repetitions change nothing."""
     step, port = place
     status = ChainDatasetStatus.READY if step is None else ChainDatasetStatus.IN_PROGRESS
     await connection.execute(INSERT_DATASET, uid, chain, name, step, port, status, now)

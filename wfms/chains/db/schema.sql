@@ -135,3 +135,9 @@ CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
 CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
 UPDATE alembic_version SET version_num='wfms_chains0002' WHERE alembic_version.version_num = 'wfms_chains0001';
+
+-- Running upgrade wfms_chains0002 -> wfms_chains0003
+
+ALTER TABLE datasets DROP CONSTRAINT datasets_check;
+
+UPDATE alembic_version SET version_num='wfms_chains0003' WHERE alembic_version.version_num = 'wfms_chains0002';

@@ -6,10 +6,8 @@ from wfms.chains.domain.view import ChainView
 
 
 def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
-    """Steps that read what ``step`` (None: the workflow's data input) gives at ``port``."""
-    return [
-        one for one in plan.steps if any(source.step == step and (step is None or source.port == port) for source in one.sources)
-    ]
+    """Steps that read what ``step`` (None: the workflow itself) gives at ``port``."""
+    return [one for one in plan.steps if any((source.step, source.port) == (step, port) for source in one.sources)]
 
 
 def output_ports(plan: Plan) -> dict[tuple[str, str], str]:

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
+from sluice.contracts.chains import FileValue
 from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
 from sluice.contracts.problems import Finding
 
@@ -27,7 +30,23 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
         elif not fits(given[name], parameter.type):
             wanted = f"must be {describe(parameter.type)}, not {given[name]!r}"
             wrong.append(Finding(message=f"parameter {name!r} {wanted}"))
+        elif name in plan.file_parameters and (trouble := _file_trouble(given[name])):
+            wrong.append(Finding(message=f"parameter {name!r} {trouble}"))
     return wrong
+
+
+def given_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, FileValue]:
+    """Files among the values, which have no ``findings``."""
+    return {name: FileValue.model_validate(params[name]) for name in plan.file_parameters if params.get(name) is not None}
+
+
+def _file_trouble(value: Mapping[str, Any]) -> str:
+    try:
+        FileValue.model_validate(value)
+    except ValidationError:
+        wanted = '{"class": "File", "dataset": UID, "retention": "keep" or "delete"}, naming a data set of one file'
+        return f"is a file, which is given as {wanted}; retention may be left out (keep)"
+    return ""
 
 
 def arguments(plan: Plan, step: PlanStep, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,8 @@
 * The logs of a step: with its output data sets, when the plan says so, no job of it failed and it writes no workflow output.
 * The first input: when the whole chain has finished (its output is uploaded) and the plan says so, nobody else needs it, and it
   came from outside.
+* A file that was given as a parameter: when the chain is over, whichever way, if it was given to go with the chain, and nobody
+  else needs it.
 * A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps its first input and all logs.
   Once the upload was asked for, workflow outputs stay in any case.
 * The data sets of a step whose task was never sent are empty and go, logs too.
@@ -32,6 +34,8 @@ def releasable(chain: ChainView) -> list[UUID]:
     first = chain.dataset(None, None)
     if first is not None and first.uid not in released and _input_done(chain):
         new.append(first.uid)
+    if chain.state.final:
+        new += [one.uid for one in chain.datasets if one.uid in chain.passing and one.uid not in released]
     return new
 
 

@@ -1,6 +1,6 @@
 """From a step of the plan to the task for the WMS and the data sets it writes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.base import Name
 from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.plan import Plan
+from sluice.contracts.plan import Plan, Source
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetType
 from sluice.contracts.tasks import Task, TaskInput, TaskOutput
@@ -89,9 +89,9 @@ def place_of(dataset: Dataset, storage_url: str) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class StepPlaces:
-    """Data sets of a step: what it reads (as the plan's ``sources``), what it writes by port, its logs."""
+    """Data sets of a step: what it reads, what it writes by port, its logs. Files that were not given are left out."""
 
-    sources: Sequence[UUID]
+    sources: Mapping[Source, UUID]
     outputs: Mapping[str, Place]
     logs: Place
 
@@ -119,12 +119,13 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         rank=planned.rank,
         device_type=planned.device_type,
         mode=planned.mode,
-        dat_in_uid=places.sources[0],
+        dat_in_uid=places.sources[planned.source],
         dat_in_port=planned.data_port,
         dat_in_optional=planned.data_optional,
         side_inputs=[
-            TaskInput(port=side.port, dat_in_uid=dataset, mode=side.mode, optional=side.optional)
-            for side, dataset in zip(planned.side_inputs, places.sources[1:], strict=True)
+            TaskInput(port=side.port, dat_in_uid=places.sources[side.source], mode=side.mode, optional=side.optional)
+            for side in planned.side_inputs
+            if side.source in places.sources
         ],
         retry=planned.retry.attempts,
         backoff=planned.retry.backoff,

@@ -20,7 +20,8 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class DatasetView:
-    """``step`` None: the chain's input; ``port`` None: the step's logs. ``uploaded``: safe on the output storage."""
+    """``port`` None: the step's logs; ``step`` None: the chain's input, or with ``port`` the file that is the value of that
+    parameter. ``uploaded``: safe on the output storage."""
 
     uid: UUID
     step: str | None
@@ -34,7 +35,8 @@ class ChainView:
     """``ending``: how it will end once its running tasks have stopped (failed or canceled), None while it goes well.
 
     ``upload_asked``: its outputs are (or were) on the way to the output storage.
-    ``input_kept``: somebody else still needs the first input (another chain runs over it, or wants it kept)."""
+    ``input_kept``: somebody else still needs the first input (another chain runs over it, or wants it kept).
+    ``passing``: data sets given as parameters that go with the chain, and that nobody else needs."""
 
     plan: Plan
     state: ChainState
@@ -44,9 +46,10 @@ class ChainView:
     input_kept: bool
     steps: Mapping[str, StepView]
     datasets: Sequence[DatasetView]
+    passing: frozenset[UUID] = frozenset()
 
     def dataset(self, step: str | None, port: str | None) -> DatasetView | None:
         for dataset in self.datasets:
-            if dataset.step == step and (step is None or dataset.port == port):
+            if (dataset.step, dataset.port) == (step, port):
                 return dataset
         return None

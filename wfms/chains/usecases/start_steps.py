@@ -6,7 +6,7 @@ leaves with the transaction that marks the step in progress, so it is sent exact
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -28,6 +28,7 @@ from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.chains import StoredChain
 from wfms.chains.db.steps import Claim
 from wfms.chains.domain.identity import dataset_name
+from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.storages import choose_storage
 from wfms.chains.domain.tasks import StepPlaces, make_task, new_dataset, place_of, ports
 from wfms.chains.usecases.settle_chain import settle_chain
@@ -116,7 +117,7 @@ class StartSteps:
         urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
         await self._register(claim, chain, urls, made)
         places = StepPlaces(
-            sources=[_dataset_of(chain, source) for source in plan.step(claim.step).sources],
+            sources=_datasets_of(chain, plan.step(claim.step).sources),
             outputs={port: place_of(made[port], data) for port in urls if port is not None},
             logs=place_of(made[None], logs),
         )
@@ -212,9 +213,14 @@ class StartSteps:
         return None
 
 
-def _dataset_of(chain: StoredChain, source: Source) -> UUID:
-    if source.step is None:
-        return chain.input_uid
-    dataset = chain.view.dataset(source.step, source.port)
-    assert dataset is not None  # noqa: S101 - a step starts only after the one it reads has finished, data sets noted
-    return dataset.uid
+def _datasets_of(chain: StoredChain, sources: Iterable[Source]) -> dict[Source, UUID]:
+    """Parameters that are files and have no value are left out."""
+    plan = chain.view.plan
+    files = {Source(step=None, port=name): one.dataset for name, one in given_files(plan, chain.params).items()}
+    found = {Source(step=None, port=plan.data_input): chain.input_uid, **files}
+    for source in sources:
+        if source.step is not None:
+            dataset = chain.view.dataset(source.step, source.port)
+            assert dataset is not None  # noqa: S101 - a step starts only after the one it reads has finished, data sets noted
+            found[source] = dataset.uid
+    return found

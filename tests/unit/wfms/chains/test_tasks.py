@@ -42,7 +42,7 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
         device_type=DeviceType.GPU,
     ).model_copy(update={"outputs": [StepOutput(port="a"), StepOutput(port="b", optional=True)]})
     places = StepPlaces(
-        sources=[UUID(int=1)],
+        sources={made.source: UUID(int=1)},
         outputs={"a": Place(UUID(int=2), "file:///s/x.a"), "b": Place(UUID(int=3), "file:///s/x.b")},
         logs=Place(UUID(int=4), "file:///l/x.logs"),
     )

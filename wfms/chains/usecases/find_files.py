@@ -1,0 +1,57 @@
+"""Looks up the files that a new chain is given as parameters, so that a chain that is taken can be carried out."""
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.chains import FileValue, NewChain
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.problems import Conflict, Finding, NotFound, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType
+from wfms.chains.domain.parameters import given_files
+
+
+class DatasetGone(Conflict):
+    """The data set is deleted, or about to be."""
+
+    def __init__(self, dataset: Dataset, why: str) -> None:
+        super().__init__(f"data set {dataset.name} {why}: no chain can start on it", dataset=dataset.uid, state=dataset.state)
+
+
+class UnfitChain(Unprocessable):
+    """The data set is of the wrong type, or parameters or names do not fit the plan; ``findings`` say what is wrong."""
+
+    @classmethod
+    def of(cls, new: NewChain, wrong: list[Finding]) -> "UnfitChain":
+        listed = "; ".join(finding.message for finding in wrong)
+        return cls(f"template {new.template_name} cannot take data set {new.dataset.name}: {listed}", findings=wrong)
+
+
+async def find_files(dms: DmsClient, new: NewChain) -> dict[str, Dataset]:
+    """Precondition: the parameters have no findings. Effect: none. Messages: none. By parameter, the data set of one file that is
+    its value; parameters without a value are left out. Raises ``UnfitChain``, ``NotAvailable``."""
+    found: dict[str, Dataset] = {}
+    wrong: list[Finding] = []
+    for name, value in given_files(new.plan, new.params).items():
+        answer = await _find(dms, new, value)
+        if isinstance(answer, str):
+            wrong.append(Finding(message=f"parameter {name!r}: {answer}"))
+        else:
+            found[name] = answer
+    if wrong:
+        raise UnfitChain.of(new, wrong)
+    return found
+
+
+async def _find(dms: DmsClient, new: NewChain, value: FileValue) -> Dataset | str:
+    """The data set, or why it cannot be the value."""
+    try:
+        dataset = await dms.dataset(value.dataset)
+    except NotFound:
+        return f"there is no data set {value.dataset}"
+    if dataset.uid == new.dataset.uid:
+        return f"data set {dataset.name} is the one to be carried through the template; a parameter needs one of its own"
+    if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
+        return f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its own chain"
+    if dataset.state in {DatasetState.OPEN, DatasetState.DELETING, DatasetState.DELETED}:
+        return f"data set {dataset.name} is {dataset.state}; it must be closed"
+    if dataset.count_files != 1:
+        return f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter is one file"
+    return dataset
