@@ -3,7 +3,7 @@
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from sluice.contracts.base import Contract, Name, Timestamp
 from sluice.contracts.datasets import Dataset
@@ -15,6 +15,8 @@ from sluice.contracts.tasks import TaskStatus
 class FileValue(Contract):
     """The value of a parameter of type ``File``: a closed data set of one file. ``retention``: what becomes of it once the chain
     is over and no other chain needs it."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
 
     kind: Literal["File"] = Field(alias="class")
     dataset: UUID
