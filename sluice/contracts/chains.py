@@ -16,7 +16,7 @@ class FileValue(Contract):
     """The value of a parameter of type ``File``: a closed data set of one file. ``retention``: what becomes of it once the chain
     is over and no other chain needs it."""
 
-    model_config = ConfigDict(serialize_by_alias=True)
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
 
     kind: Literal["File"] = Field(alias="class")
     dataset: UUID
