@@ -3,7 +3,7 @@
 import socket
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -45,3 +45,8 @@ class PilotSettings(BaseSettings):
     #: Variables of the environment, besides a few of the system's, that the processes of the slots need (drivers of storages).
     #: Tools never see any of them.
     worker_environment: list[str] = Field(default_factory=list)
+    #: The sandbox (bubblewrap) for the JavaScript of templates. preferred: where it cannot be had, node.js runs with the pilot's
+    #: rights, restrained by its own means alone. required: where it cannot be had, jobs that need JavaScript fail.
+    expressions: Literal["preferred", "required"] = "preferred"
+    #: Seconds that one expression may take.
+    expression_limit: Annotated[float, Field(gt=0)] = 20.0

@@ -146,4 +146,6 @@ def _runner_settings(settings: PilotSettings, run: RunFolder) -> RunnerSettings:
         grace=settings.grace,
         memory_factor=settings.memory_factor,
         memory_floor=settings.memory_floor,
+        sandbox_required=settings.expressions == "required",
+        expression_limit=settings.expression_limit,
     )

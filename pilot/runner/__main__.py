@@ -9,10 +9,16 @@ import signal
 import socket
 import sys
 
+import structlog
+
+from pilot.runner.expressions import install
+from pilot.runner.javascript import find_javascript
 from pilot.runner.protocol import RunnerSettings
 from pilot.runner.slot import SlotProcess
 from pilot.runner.tool import warm_up
 from sluice.servicekit.logging import configure_logging
+
+log = structlog.get_logger(__name__)
 
 
 def main() -> None:
@@ -24,6 +30,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", os.defpath)
     warm_up(settings.run_folder)
+    _install_javascript(settings)
     # Nothing loaded so far is ever freed: the forked processes go on sharing its pages.
     gc.freeze()
     while True:
@@ -34,6 +41,17 @@ def main() -> None:
             control.close()
             _serve(descriptors[0], settings)
         os.close(descriptors[0])
+
+
+def _install_javascript(settings: RunnerSettings) -> None:
+    javascript = find_javascript(sandbox_required=settings.sandbox_required)
+    install(javascript.model_copy(update={"limit": settings.expression_limit}))
+    if not javascript.command:
+        log.warning("expressions.none", reason=javascript.reason)
+    elif javascript.contained:
+        log.info("expressions.contained")
+    else:
+        log.warning("expressions.uncontained", reason=javascript.reason, note="templates' JavaScript has the pilot's rights")
 
 
 def _serve(descriptor: int, settings: RunnerSettings) -> None:

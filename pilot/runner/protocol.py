@@ -17,7 +17,8 @@ _LENGTH = struct.Struct(">I")
 
 class RunnerSettings(Contract):
     """What a slot has to know of its pilot. ``grace``: seconds between SIGTERM and SIGKILL. A job may use ``memory_factor`` times
-    the memory it asked for, but at least ``memory_floor`` MiB. ``log_limit``: bytes kept of each of a tool's two streams."""
+    the memory it asked for, but at least ``memory_floor`` MiB. ``log_limit``: bytes kept of each of a tool's two streams.
+    ``sandbox_required``: no JavaScript outside of bubblewrap. ``expression_limit``: seconds for each expression."""
 
     pilot: str
     run_folder: str
@@ -25,6 +26,8 @@ class RunnerSettings(Contract):
     memory_factor: float = 2.0
     memory_floor: int = 1024
     log_limit: int = 1 << 20
+    sandbox_required: bool = False
+    expression_limit: float = 20.0
 
 
 class TaskFrame(Contract):

@@ -1,7 +1,8 @@
 """A CWL process that is no single command line, for one job: ``python -m pilot.runner.run_workflow FOLDER OUT``.
 
-A process of its own, so that the limits of a job hold for it and for everything that it starts. Reads ``process.cwl`` and
-``order.json``, writes ``result.json`` (the output object); exit status 0, or 1 and the reasons on standard error.
+A process of its own, so that the limits of a job hold for it and for everything that it starts. Reads ``process.cwl``,
+``order.json`` and ``javascript.json``, writes ``result.json`` (the output object); exit status 0, or another (``REFUSED``: one
+more attempt would do no better) and the reasons on standard error.
 """
 
 import json
@@ -9,15 +10,19 @@ import os
 import sys
 
 from cwltool.context import LoadingContext, RuntimeContext
+from cwltool.errors import WorkflowException
 from cwltool.executors import SingleJobExecutor
 from cwltool.load_tool import load_tool
 from cwltool.workflow import default_make_tool
 from schema_salad.fetcher import DefaultFetcher
 
-PROCESS, ORDER, RESULT = "process.cwl", "order.json", "result.json"
+from pilot.runner.expressions import install
+from pilot.runner.javascript import JavaScript
 
-#: Seconds that one JavaScript expression may take.
-EXPRESSION_LIMIT = 20.0
+PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
+
+#: Exit status.
+REFUSED = 3
 
 
 def loading_context() -> LoadingContext:
@@ -34,6 +39,23 @@ def loading_context() -> LoadingContext:
 
 
 def main(folder: str, out: str) -> int:
+    with open(f"{folder}/{JAVASCRIPT}") as file:
+        engine = install(JavaScript.model_validate_json(file.read()))
+    try:
+        status = _run(folder, out)
+    except WorkflowException:
+        if engine.exceeded is None:
+            raise
+        status = 1
+    finally:
+        engine.end()
+    if status and engine.exceeded is not None:
+        print(engine.exceeded, file=sys.stderr)
+        return REFUSED
+    return status
+
+
+def _run(folder: str, out: str) -> int:
     process = load_tool(f"file://{folder}/{PROCESS}", loading_context())
     with open(f"{folder}/{ORDER}") as file:
         order = json.load(file)
@@ -45,7 +67,6 @@ def main(folder: str, out: str) -> int:
             "tmpdir_prefix": f"{folder}/t-",
             "tmp_outdir_prefix": f"{folder}/o-",
             "compute_checksum": False,
-            "eval_timeout": EXPRESSION_LIMIT,
             "move_outputs": "move",
         }
     )

@@ -4,14 +4,13 @@ import json
 import logging
 import os
 import re
-import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
 import cwltool.process
-from cwl_utils.sandboxjs import get_js_engine
 from cwltool.context import RuntimeContext
 from cwltool.errors import WorkflowException
 from cwltool.job import relink_initialworkdir
@@ -21,8 +20,9 @@ from cwltool.process import stage_files
 from schema_salad.exceptions import ValidationException
 
 from pilot.folders import IN, OUT, TMP
+from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
-from pilot.runner.run_workflow import EXPRESSION_LIMIT, loading_context
+from pilot.runner.run_workflow import loading_context
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import ErrorClass
@@ -61,9 +61,9 @@ class CommandLine:
         self._lock = threading.Condition(threading.RLock())
         # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a hint.
         tool.hints = [hint for hint in tool.hints if hint["class"] != _CUDA]
-        if tool.get_requirement("InlineJavascriptRequirement")[0] is not None and not _node_js():
-            sentence = "the tool needs JavaScript (InlineJavascriptRequirement), and there is no node.js on this node's PATH"
-            raise AttemptError(ErrorClass.INTERNAL, sentence)
+        missing = engine().missing
+        if missing is not None and tool.get_requirement("InlineJavascriptRequirement")[0] is not None:
+            raise AttemptError(ErrorClass.INTERNAL, f"the tool needs JavaScript (InlineJavascriptRequirement), and {missing}")
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
         """None where it is one of success."""
@@ -81,7 +81,6 @@ class CommandLine:
                 "tmpdir": f"{folder}/{TMP}",
                 "stagedir": f"{folder}/{IN}",
                 "compute_checksum": False,
-                "eval_timeout": EXPRESSION_LIMIT,
                 "name": "job",
             }
         )
@@ -91,9 +90,10 @@ class CommandLine:
             amounts = {"cores": resources.cores, "ram": resources.ram, "tmpdirSize": resources.disk, "outdirSize": resources.disk}
             context.select_resources = lambda _request, _context: amounts
         try:
-            job = next(self._tool.job(order, None, context))
-            job._setup(context)
-            _stage(job)
+            with self._own_expressions():
+                job = next(self._tool.job(order, None, context))
+                job._setup(context)
+                _stage(job)
         except CWL_ERRORS as error:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"the job could not be set up: {plain(error)}") from error
         finally:
@@ -106,9 +106,22 @@ class CommandLine:
         try:
             if job.generatemapper is not None:
                 relink_initialworkdir(job.generatemapper, job.outdir, job.builder.outdir, inplace_update=job.inplace_update)
-            return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
+            with self._own_expressions():
+                return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
         except CWL_ERRORS as error:
             raise AttemptError(ErrorClass.TOOL_FAILED, _no_output(str(error)), exit_code=exit_code) from error
+
+    @contextmanager
+    def _own_expressions(self) -> Iterator[None]:
+        """Expressions inside are this tool's. One that goes over a limit would do so again: the job is refused for good."""
+        engine().use(self)
+        try:
+            yield
+        except CWL_ERRORS as error:
+            exceeded = engine().exceeded
+            if exceeded is not None:
+                raise AttemptError(ErrorClass.TOOL_REFUSED, exceeded) from error
+            raise
 
 
 class LoadedTool:
@@ -165,6 +178,8 @@ class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are no
 def warm_up(folder: str) -> None:
     """Loads a tool of nothing, so that all schemas are read before the first fork."""
     logging.getLogger("cwltool").setLevel(logging.ERROR)
+    # It tells of every failed expression with a traceback; the job's report has the reason.
+    logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
     path = f"{folder}/warm-up.cwl"
     document = {"cwlVersion": "v1.2", "class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outputs": {}}
     with open(path, "w") as file:
@@ -174,20 +189,13 @@ def warm_up(folder: str) -> None:
 
 
 def expression_processes() -> frozenset[int]:
-    """Pids of the node.js processes that evaluate expressions; they serve many jobs. Ended ones are forgotten."""
-    processes = cast(Any, get_js_engine()).processes_to_kill
-    for process in [process for process in processes if process.poll() is not None]:
-        processes.remove(process)
-    return frozenset(process.pid for process in processes)
+    """Pids of processes that evaluate expressions; they serve many jobs."""
+    return engine().pids
 
 
 def plain(error: Exception) -> str:
     """An error of cwltool as one line without the places of temporary files."""
     return " ".join(_PLACE.sub("", str(error)).split())[:2000]
-
-
-def _node_js() -> bool:
-    return shutil.which("nodejs") is not None or shutil.which("node") is not None
 
 
 def _local(location: str) -> str | None:

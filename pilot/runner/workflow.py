@@ -9,8 +9,9 @@ from typing import Any
 import cwltool.process
 
 from pilot.folders import OUT, TMP
+from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
-from pilot.runner.run_workflow import ORDER, PROCESS, RESULT
+from pilot.runner.run_workflow import JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
 from pilot.runner.tool import PreparedJob, job_order, paths_of
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
@@ -25,7 +26,9 @@ class LoadedWorkflow:
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
         """Exit codes of the tools inside have been judged by cwltool."""
-        return ErrorClass.TOOL_FAILED if exit_code else None
+        if exit_code == 0:
+            return None
+        return ErrorClass.TOOL_REFUSED if exit_code == REFUSED else ErrorClass.TOOL_FAILED
 
     def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]], source: str) -> PreparedJob:
         """``files``: CWL File objects by port. Raises ``AttemptError``, ``OSError``."""
@@ -33,6 +36,8 @@ class LoadedWorkflow:
         for name, content in ((PROCESS, self.task.executable), (ORDER, job_order(self.task, self._types, files))):
             with open(f"{place}/{name}", "w") as file:
                 json.dump(content, file)
+        with open(f"{place}/{JAVASCRIPT}", "w") as file:
+            file.write(engine().javascript.model_dump_json())
         environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL") if name in os.environ}
         return PreparedJob(
             arguments=[sys.executable, "-m", "pilot.runner.run_workflow", place, f"{folder}/{OUT}"],

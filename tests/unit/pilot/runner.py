@@ -7,6 +7,7 @@ import sys
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pilot.domain.model import StopReason
 from pilot.folders import RunFolder
@@ -27,17 +28,20 @@ from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 
 @dataclass
 class Runner:
-    """``environment`` is the one of the process that the slots are forked from."""
+    """``environment`` is the one of the process that the slots are forked from; ``settings``: further ones of theirs."""
 
     folder: Path
     grace: float = 0.5
     environment: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.run = RunFolder(self.folder / "runs" / str(uuid.uuid4()))
         self.run.make()
         self._control, theirs = socket.socketpair()
-        settings = RunnerSettings(pilot="tester", run_folder=str(self.run.path), grace=self.grace, memory_floor=64)
+        settings = RunnerSettings(
+            pilot="tester", run_folder=str(self.run.path), grace=self.grace, memory_floor=64, **self.settings
+        )
         with theirs:
             self.server = subprocess.Popen(
                 [sys.executable, "-m", "pilot.runner", str(theirs.fileno()), settings.model_dump_json()],
