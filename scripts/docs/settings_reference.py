@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -103,6 +103,8 @@ def _type(annotation: Any) -> str:
         return _type(get_args(annotation)[0])
     if get_origin(annotation) is list:
         return f"list of {_type(get_args(annotation)[0])} (JSON)"
+    if get_origin(annotation) is Literal:
+        return " or ".join(get_args(annotation))
     if get_origin(annotation) is not None:
         return " or ".join(_type(part) for part in get_args(annotation) if part is not type(None))
     return {str: "text", SecretStr: "secret", Path: "path"}.get(annotation) or str(annotation.__name__)
