@@ -1,7 +1,6 @@
 """`sluice run`: files through a template, outputs and a manifest into a folder."""
 
 import asyncio
-import re
 import secrets
 import time
 from collections.abc import Iterator, Sequence
@@ -18,11 +17,12 @@ from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import key_values
 from sluice.cli.progress import StepProgress
+from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.up import start_detached, stop
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import ChainState
-from sluice.contracts.templates import NewTemplate, Template
+from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
 
 
@@ -69,12 +69,6 @@ class _Arguments:
     as_json: bool
 
 
-def template_name(path: Path) -> str:
-    """``spd/workflow.cwl`` → ``spd``, ``clean.cwl`` → ``clean``: a file called workflow is named after its folder."""
-    stem = path.stem if path.stem not in {"workflow", "main"} else path.resolve().parent.name
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem) or "workflow"
-
-
 @contextmanager
 def _system(url: str | None, home: Path) -> Iterator[str]:
     """Address of the system to use; one that was started here is stopped at the end."""
@@ -91,13 +85,11 @@ def _system(url: str | None, home: Path) -> Iterator[str]:
 
 
 async def _run(url: str, arguments: _Arguments) -> bool:
-    from sluice.cwl import pack_template  # noqa: PLC0415 - reading CWL takes long to import
-
     started = time.monotonic()
     files = carry.input_files(arguments.files)
     async with connected(url) as connection:
-        text = await asyncio.to_thread(pack_template, arguments.template)
-        template = await connection.operator.store_template(NewTemplate(name=arguments.name, cwl=text))
+        written = await asyncio.to_thread(read_template_files, [arguments.template])
+        template = await connection.operator.store_template(written.new(arguments.name))
         for finding in template.warnings:
             err.print(str(finding))
         dataset_name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"

@@ -1,20 +1,36 @@
 """`sluice template …`"""
 
+import json
+import os
+import sys
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask, plain_errors
-from sluice.cli.output import answer, out, print_json, print_table
-from sluice.cli.run import template_name
-from sluice.contracts.problems import Finding
-from sluice.contracts.templates import CheckedTemplate, NewTemplate
+from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
+from sluice.cli.output import answer, err, out, print_json, print_table
+from sluice.cli.template_files import TemplateFiles, read_template_files
+from sluice.contracts.matching import condition_text
+from sluice.contracts.plan import Parameter
+from sluice.contracts.problems import Finding, NotFound, Unprocessable
+from sluice.contracts.templates import CheckedTemplate, Template
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
 
-FileArgument = Annotated[Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)]
+FilesArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        help="The CWL workflow, which brings the files that it refers to; or several files, a folder, a zip.",
+        exists=True,
+        metavar="FILE…|FOLDER|ZIP",
+    ),
+]
+MainOption = Annotated[
+    str | None, typer.Option("--main", help="Path of the workflow among the files; default: the one that no other refers to.")
+]
 
 
 class Format(StrEnum):
@@ -27,29 +43,47 @@ class Format(StrEnum):
 
 @app.command("check")
 def check(
-    files: Annotated[list[Path], typer.Argument(help="CWL workflows.", exists=True, dir_okay=False, metavar="FILE…")],
+    files: Annotated[
+        list[Path], typer.Argument(help="CWL workflows; each may be a folder or a zip.", exists=True, metavar="FILE…")
+    ],
     *,
     form: Annotated[
         Format, typer.Option("--format", help="text, json, or github (annotations of a workflow run).")
     ] = Format.TEXT,
     as_json: JsonOption = False,
 ) -> None:
-    """Check templates without a system and without a network: every finding with its line and column. Exits 1 on errors."""
-    from sluice.cwl import compile_file  # noqa: PLC0415 - reading CWL takes long to import
+    """Check templates without a system and without a network: every finding with its line and column. Exits 1 on errors.
 
-    checked = [(file, compile_file(file, name=template_name(file))[0]) for file in files]
-    results = [CheckedTemplate(findings=compiled.findings, plan=compiled.plan) for _, compiled in checked]
+    These are the checks that an upload makes."""
+    results = [_checked(file) for file in files]
     if as_json or form is Format.JSON:
         print_json(results[0] if len(results) == 1 else results)
     else:
-        for file, compiled in checked:
-            for finding in compiled.findings:
+        for file, result in zip(files, results, strict=True):
+            for finding in result.findings:
                 out.print(annotation(finding) if form is Format.GITHUB else str(finding))
-            if compiled.plan is not None and form is Format.TEXT:
-                steps = ", ".join(f"{step.name} ({step.mode.value})" for step in compiled.plan.steps)
-                out.print(f"{file}: fine; {len(compiled.plan.steps)} steps: {steps}")
+            if result.plan is not None and form is Format.TEXT:
+                steps = ", ".join(f"{step.name} ({step.mode.value})" for step in result.plan.steps)
+                out.print(f"{file}: fine; {len(result.plan.steps)} steps: {steps}")
     if any(result.plan is None for result in results):
         raise typer.Exit(1)
+
+
+def _checked(file: Path) -> CheckedTemplate:
+    from sluice.cwl import compile_upload  # noqa: PLC0415 - reading CWL takes long to import
+
+    try:
+        found = read_template_files([file])
+    except Unprocessable as refusal:
+        return CheckedTemplate(findings=refusal.findings, plan=None)
+    except OSError as error:
+        return CheckedTemplate(findings=[Finding(message=f"cannot be read: {error.strerror}", file=str(file))], plan=None)
+    compiled = compile_upload(found.upload, name=found.name).compiled
+    return CheckedTemplate(findings=_as_named(compiled.findings, found), plan=compiled.plan)
+
+
+def _as_named(findings: list[Finding], files: TemplateFiles) -> list[Finding]:
+    return [finding.model_copy(update={"file": files.shown(finding.file)}) for finding in findings]
 
 
 def annotation(finding: Finding) -> str:
@@ -62,24 +96,45 @@ def annotation(finding: Finding) -> str:
 
 @app.command("upload")
 def upload(
-    file: FileArgument,
+    files: FilesArgument,
     *,
+    main: MainOption = None,
     name: Annotated[str | None, typer.Option(help="Its name in the system; default: from the file.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Store a template. The same text again changes nothing; another text is the next version."""
-    from sluice.cwl import pack_template  # noqa: PLC0415 - reading CWL takes long to import
+    """Store a template with all its files. The same files again change nothing; others are the next version."""
+    found = plain_errors(lambda: read_template_files(files, main=main))
+    new = found.new(name)
 
-    text = plain_errors(lambda: pack_template(file))
-    stored = ask(url, home, lambda c: c.operator.store_template(NewTemplate(name=name or template_name(file), cwl=text)))
+    async def store(connection: Connection) -> tuple[Template, bool]:
+        latest = await _latest(connection, new.name)
+        try:
+            stored = await connection.operator.store_template(new)
+        except Unprocessable as refusal:
+            refusal.findings = _as_named(refusal.findings, found)
+            raise
+        return stored, latest is None or stored.version > latest
+
+    stored, changed = ask(url, home, store)
+    _tell(stored, _as_named(stored.warnings, found), as_json=as_json, note="" if changed else " already: nothing was changed")
+
+
+async def _latest(connection: Connection, name: str) -> int | None:
+    try:
+        return (await connection.operator.template(name)).version
+    except NotFound:
+        return None
+
+
+def _tell(stored: Template, warnings: list[Finding], *, as_json: bool, note: str) -> None:
     if as_json:
         print_json(stored)
         return
-    for finding in stored.warnings:
+    for finding in warnings:
         out.print(str(finding))
-    out.print(f"{stored.name}, version {stored.version}")
+    out.print(f"{stored.name}, version {stored.version}{note}")
 
 
 @app.command("list")
@@ -96,21 +151,103 @@ def list_templates(*, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as
     )
 
 
+@app.command("versions")
+def versions(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """All versions of a template, newest first."""
+    templates = ask(url, home, lambda c: c.operator.templates(every_version=True)).templates
+    found = [template for template in templates if template.name == name]
+    if not found:
+        plain_errors(lambda: _unknown(name))
+    if as_json:
+        print_json(found)
+        return
+    rows = [(one.version, len(one.plan.steps), len(one.warnings), f"{one.created_at:%Y-%m-%d %H:%M}") for one in found]
+    print_table(["version", "steps", "warnings", "stored"], rows, empty="")
+
+
+def _unknown(name: str) -> NoReturn:
+    raise NotFound(f"there is no template {name!r}")
+
+
+VersionOption = Annotated[int | None, typer.Option(help="Default: the latest.", min=1)]
+
+
 @app.command("show")
 def show(
     name: str,
     *,
-    version: Annotated[int | None, typer.Option(help="Default: the latest.")] = None,
+    version: VersionOption = None,
+    text: Annotated[bool, typer.Option("--text", help="The workflow's text as it was written.")] = False,
+    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Write all its files into this folder, as written.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """The text of a template; with --json everything the system knows of it."""
+    """A template: its steps, which data sets it takes, its parameters and files; with --json all that the system knows of it."""
     template = ask(url, home, lambda c: c.operator.template(name, version=version))
-    if as_json:
+    files = template.files or {"workflow.cwl": template.cwl or ""}
+    if folder is not None:
+        plain_errors(lambda: _write(folder, files))
+        answer({"folder": str(folder), "files": sorted(files)}, f"{len(files)} files in {folder}", as_json=as_json)
+    elif as_json:
         print_json(template)
+    elif text:
+        sys.stdout.buffer.write((template.cwl or "").encode())
+        others = sorted(set(files) - {template.main})
+        if others and template.main:
+            err.print(f"{template.main}; there are others, which --out writes: {', '.join(others)}")
     else:
-        out.print(template.cwl or "", end="")
+        for line in description(template):
+            out.print(line)
+
+
+def description(template: Template) -> Iterator[str]:
+    """A template for people, line by line."""
+    plan = template.plan
+    yield f"{template.name}, version {template.version}, stored {template.created_at:%Y-%m-%d %H:%M}"
+    if plan.doc:
+        yield plan.doc
+    yield from _listed("steps", [f"{step.name} ({step.mode.value})" for step in plan.steps])
+    conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
+    yield from _listed(f"takes data sets where (priority {plan.priority})", conditions or ["(none by itself: on request only)"])
+    yield from _listed("parameters", [f"{key}: {_parameter(one)}" for key, one in plan.parameters.items()])
+    yield from _listed("files", sorted(template.files or {}))
+    yield from _listed("warnings", [str(finding) for finding in template.warnings])
+
+
+def _listed(heading: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"{heading}:"
+        yield from (f"  {line}" for line in lines)
+
+
+def _parameter(parameter: Parameter) -> str:
+    kind = parameter.type if isinstance(parameter.type, str) else json.dumps(parameter.type)
+    value = " (has to be given)" if parameter.required else "" if parameter.default is None else f" = {parameter.default!r}"
+    return f"{kind}{value}" + (f"  {parameter.doc}" if parameter.doc else "")
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        place = folder / path
+        if not Path(os.path.abspath(place)).is_relative_to(os.path.abspath(folder)):
+            raise Unprocessable(f"the template's file {path!r} lies outside of its folder")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text.encode())
+
+
+@app.command("restore")
+def restore(
+    name: str,
+    version: Annotated[int, typer.Argument(help="The version whose files are to be the latest again.", min=1)],
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an old version of a template the latest again, as a new version. Chains that run keep theirs."""
+    stored = ask(url, home, lambda c: c.operator.restore_template(name, version=version))
+    _tell(stored, stored.warnings, as_json=as_json, note=f", with the files of version {version}")
 
 
 @app.command("delete")

@@ -23,7 +23,7 @@ from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.states import ChainState, JobState, StepState
 from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus
-from sluice.contracts.templates import CheckedTemplate, CheckTemplate, NewTemplate, Template, TemplateList
+from sluice.contracts.templates import CheckedTemplate, CheckTemplate, NewTemplate, RestoreTemplate, Template, TemplateList
 
 _API = "/api/v1"
 
@@ -53,6 +53,11 @@ class OperatorClient(ServiceClient):
     async def template(self, name: str, *, version: int | None = None) -> Template:
         """With its text. Raises ``NotFound``."""
         return await self.call("GET", f"{_API}/templates/{quote(name)}", answer=Template, params={"version": version})
+
+    async def restore_template(self, name: str, *, version: int) -> Template:
+        """The files of ``version`` as the latest. Raises ``NotFound``, and ``Unprocessable`` where today's checks refuse them."""
+        path = f"{_API}/templates/{quote(name)}/restore"
+        return await self.call("POST", path, body=RestoreTemplate(version=version), answer=Template)
 
     async def delete_template(self, name: str, *, force: bool = False) -> None:
         """Raises ``NotFound``; ``Conflict`` while chains of it run, unless ``force``."""

@@ -10,11 +10,27 @@ from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
 
 
-class NewTemplate(Contract):
-    """``cwl``: the workflow's text (YAML or JSON), at most 2 MiB."""
+def _absent(value: object) -> bool:
+    return value is None
+
+
+#: One text of a template: YAML or JSON, at most 2 MiB.
+_Text = Annotated[str, Field(max_length=2 * 1024 * 1024)]
+
+
+class _Written(Contract):
+    """A template as somebody wrote it: either one text in ``cwl``, or ``files`` by their paths. ``main``: the path of the
+    workflow among these; without it, the one Workflow that no other file refers to, or that is called ``main``."""
+
+    cwl: Annotated[_Text | None, Field(exclude_if=_absent)] = None
+    files: Annotated[dict[str, _Text] | None, Field(exclude_if=_absent)] = None
+    main: Annotated[str | None, Field(exclude_if=_absent)] = None
+
+
+class NewTemplate(_Written):
+    """A template to be stored."""
 
     name: Name
-    cwl: Annotated[str, Field(max_length=2 * 1024 * 1024)]
 
 
 class Template(Contract):
@@ -29,14 +45,24 @@ class Template(Contract):
     #: The text as JSON, and as it was written (only where one template is asked for).
     template: dict[str, Any] | None = None
     cwl: str | None = None
+    #: All files as they were written, and which of them is the workflow, whose text ``cwl`` is (as above).
+    files: Annotated[dict[str, str] | None, Field(exclude_if=_absent)] = None
+    main: Annotated[str | None, Field(exclude_if=_absent)] = None
 
 
 class TemplateList(Contract):
     templates: list[Template]
 
 
-class CheckTemplate(Contract):
-    cwl: str
+class RestoreTemplate(Contract):
+    """``POST /templates/{name}/restore``: this version's files are to be the latest again."""
+
+    version: Annotated[int, Field(ge=1)]
+
+
+class CheckTemplate(_Written):
+    """``file``: the name of ``cwl``'s file, for the findings."""
+
     file: str = "workflow.cwl"
 
 

@@ -1,6 +1,21 @@
 """The template compiler: CWL text in, a `Plan` or every reason against it out."""
 
-from sluice.cwl.compiler import Compiled, compile_file, compile_template
-from sluice.cwl.pack import PackError, pack_template
+from sluice.cwl.compiler import Compiled, CompiledUpload, compile_file, compile_template, compile_upload
+from sluice.cwl.pack import PackError, gather_files, pack_template
+from sluice.cwl.uploads import Upload, UploadRefused, is_zip, take_files, unpack_zip
 
-__all__ = ["Compiled", "PackError", "compile_file", "compile_template", "pack_template"]
+__all__ = [
+    "Compiled",
+    "CompiledUpload",
+    "PackError",
+    "Upload",
+    "UploadRefused",
+    "compile_file",
+    "compile_template",
+    "compile_upload",
+    "gather_files",
+    "is_zip",
+    "pack_template",
+    "take_files",
+    "unpack_zip",
+]

@@ -22,15 +22,18 @@ from sluice.cwl.containing import contained, workflow_features
 from sluice.cwl.cwltypes import is_optional, without_null
 from sluice.cwl.document import VERSIONS, Document, canonical, find_workflow
 from sluice.cwl.extensions import Extensions, Fields, read_extensions
-from sluice.cwl.findings import Findings
+from sluice.cwl.findings import START, Findings
 from sluice.cwl.links import SideLink, Wiring, check_types, read_links
+from sluice.cwl.mainfile import find_main
 from sluice.cwl.model import Port, Step, Workflow, read_workflow
 from sluice.cwl.pack import as_text, read_files
 from sluice.cwl.requirements import CWLTOOL_NAMESPACE, Needs, check_names, merged, needs_of, set_apart
 from sluice.cwl.rules import check_rules
 from sluice.cwl.schema import check_as_cwltool, check_schema
+from sluice.cwl.sources import DiskFiles
 from sluice.cwl.text import read_text
 from sluice.cwl.tree import clone, plain, processes_inside
+from sluice.cwl.uploads import Upload
 
 #: The libraries keep global state; templates are compiled one at a time.
 _LOCK = threading.Lock()
@@ -70,10 +73,34 @@ def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
     """
     findings = Findings(str(path))
     with _LOCK:
-        packed = read_files(path, findings, findings)
+        packed = read_files(str(path), DiskFiles(), findings, own=findings)
         plan = None if findings.failed else _compile(packed.root, name, findings)
     text = packed.text if not packed.inlined else as_text(packed.root)
     return Compiled(plan, findings.sorted()), text
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledUpload:
+    """``main``: path of the workflow, None where it could not be told. ``document``: all files as one, None after an error."""
+
+    compiled: Compiled
+    main: str | None
+    document: dict[str, Any] | None
+
+
+def compile_upload(upload: Upload, *, name: str) -> CompiledUpload:
+    """As ``compile_template`` for a template of several files: nothing but these is read. Findings name the file they are in."""
+    findings, plan, document = Findings(""), None, None
+    with _LOCK:
+        main = find_main(upload, findings)
+        if main is not None:
+            findings.file = main
+            packed = read_files(main, upload.sources, findings, own=findings)
+            plan = None if findings.failed else _compile(packed.root, name, findings)
+            document = None if plan is None else plain(packed.root)
+            for left_out, reason in upload.unusable.items():
+                findings.warning(START._replace(file=left_out), f"it {reason}, and is left out: nothing refers to it")
+    return CompiledUpload(Compiled(plan, findings.sorted()), main, document)
 
 
 def _compile(root: Any, name: str, findings: Findings) -> Plan | None:

@@ -62,6 +62,11 @@ class Findings:
         if key not in self._found:
             self._found[key] = Finding(message=message, severity=severity, file=file, line=place.line, column=place.column)
 
+    def include(self, other: "Findings") -> None:
+        """Adds all that was found in another text."""
+        self._found |= other._found
+        self._errors |= other._errors
+
     @property
     def failed(self) -> bool:
         return bool(self._errors)

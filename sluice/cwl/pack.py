@@ -1,23 +1,24 @@
-"""Puts a workflow whose tools stand in files of their own together into one text.
-
-For the command line: it reads files, never addresses.
-"""
+"""Puts a workflow whose tools stand in files of their own together into one document."""
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.cwl.findings import START, Findings, Place, place_of
-from sluice.cwl.text import MOST_BYTES, read_text
-from sluice.cwl.tree import entries, plain, put, short_name
+from sluice.cwl.sources import DiskFiles, SourceError, Sources, UploadedFiles
+from sluice.cwl.text import MOST_BYTES, MOST_NODES, read_text
+from sluice.cwl.tree import clone, count_values, entries, mappings, plain, put, short_name
 
 _MOST_LEVELS = 16
+
+#: Where a ``#name`` of the file that is being put in place leads: None in the first file, whose own stay as they are.
+_Graph = Mapping[str, CommentedMap] | None
 
 
 class PackError(Unprocessable):
@@ -36,10 +37,24 @@ def pack_template(path: Path) -> str:
     Raises `PackError`. Findings about the packed text have their places there; `compile_file` gives those in the files.
     """
     findings = Findings(str(path))
-    packed = read_files(path, findings, Findings(str(path)))
+    packed = read_files(str(path), DiskFiles(), findings, own=Findings(str(path)))
     if findings.failed:
         raise PackError(findings.sorted())
     return packed.text if not packed.inlined else as_text(packed.root)
+
+
+def gather_files(path: Path) -> tuple[str, dict[str, str]]:
+    """The file at ``path`` and all it refers to, as written, by their paths below the folder that holds them all; first the
+    path of the file itself. Raises `PackError` where one cannot be read, or is referred to in a way that holds on this disk only.
+    """
+    findings, disk = Findings(str(path)), DiskFiles(portable=True)
+    read_files(str(path), disk, findings, own=Findings(str(path)))
+    if findings.failed:
+        raise PackError(findings.sorted())
+    places = {os.path.abspath(key): text for key, text in disk.read.items()}
+    root = os.path.commonpath([os.path.dirname(place) for place in places])
+    found = {Path(place).relative_to(root).as_posix(): text for place, text in places.items()}
+    return Path(os.path.abspath(path)).relative_to(root).as_posix(), found
 
 
 def as_text(root: Any) -> str:
@@ -56,112 +71,148 @@ class Packed:
     inlined: bool
 
 
-def read_files(path: Path, findings: Findings, own: Findings) -> Packed:
-    """``own`` takes what is wrong with the text of ``path`` itself, ``findings`` all that is wrong with its references."""
-    reader = _Reader(findings)
-    text = reader.read(path, START, str(path))
+def read_files(first: str, sources: Sources, findings: Findings, *, own: Findings) -> Packed:
+    """``own`` takes what is wrong with the text of ``first`` itself, ``findings`` all that is wrong with its references."""
+    reader = _Reader(sources, findings)
+    text = reader.read(first, START)
     root = None if text is None else read_text(text, own)
     if isinstance(root, CommentedMap):
-        root = reader.inline(root, path.parent, (path.resolve(),))
+        root = reader.inline(root, first, (f"{sources.identity(first)}#",), None)
         reader.add_namespaces(root)
     return Packed(text or "", root, reader.inlined)
 
 
 @dataclass(slots=True)
 class _Reader:
-    """``namespaces``: prefixes that other files declare."""
+    """``namespaces``: prefixes that other files declare. ``values`` and ``characters``: put in place so far; files that name each
+    other several times are small, and what they stand for is not."""
 
+    sources: Sources
     findings: Findings
     inlined: bool = False
     namespaces: dict[str, tuple[str, Place]] = field(default_factory=dict)
+    values: int = 0
+    characters: int = 0
+    parsed: dict[str, Any] = field(default_factory=dict)
+    #: Steps whose tool is in place.
+    done: set[int] = field(default_factory=set)
 
-    def read(self, path: Path, asked: Place, shown: str) -> str | None:
+    def read(self, key: str, asked: Place) -> str | None:
         try:
-            if path.stat().st_size > MOST_BYTES:
-                self.findings.error(asked, f"{shown} is too large for a template: at most {MOST_BYTES} bytes (2 MiB) are read")
-                return None
-            return path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            self.findings.error(asked, f"{shown} is not text in UTF-8")
-        except OSError as error:
-            self.findings.error(asked, f"{shown} cannot be read: {error.strerror}")
+            return self.sources.text(key)
+        except SourceError as error:
+            self.findings.error(asked, error.message)
         return None
 
-    def parse(self, text: str, shown: str) -> Any:
+    def parse(self, text: str, file: str) -> Any:
         own = self.findings.file
-        self.findings.file = shown
+        self.findings.file = file
         try:
             return read_text(text, self.findings)
         finally:
             self.findings.file = own
 
-    def inline(self, node: Any, folder: Path, stack: tuple[Path, ...]) -> Any:
+    def inline(self, node: Any, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
+        """``base``: the file that ``node`` stands in. ``stack``: the files, and their processes, that it is put into."""
         if isinstance(node, CommentedSeq):
             for index, item in enumerate(node):
-                node[index] = self.inline(item, folder, stack)
+                node[index] = self.inline(item, base, stack, graph)
         elif isinstance(node, CommentedMap):
             if len(node) == 1 and isinstance(node.get("$include"), str):
-                return self._included(node, folder)
+                return self._included(node, base)
             if len(node) == 1 and isinstance(node.get("$import"), str):
-                return self._other(node, "$import", folder, stack)
+                return self._other(node, "$import", base, stack)
             for step in _steps(node):
-                if isinstance(step.get("run"), str) and not step["run"].startswith("#"):
-                    put(step, "run", self._other(step, "run", folder, stack), place_of(step, "run"))
+                if isinstance(step.get("run"), str):
+                    put(step, "run", self._tool(step, base, stack, graph), place_of(step, "run"))
+                    self.done.add(id(step))
             for key, value in node.items():
-                node[key] = self.inline(value, folder, stack) if key != "run" else value
+                if key != "run" or id(node) not in self.done:
+                    node[key] = self.inline(value, base, stack, graph)
         return node
 
-    def _path(self, node: CommentedMap, key: str, folder: Path) -> tuple[Path, str, str] | None:
-        """The file that ``node[key]`` names, its name in findings, and the fragment."""
+    def _tool(self, step: CommentedMap, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
+        run = step["run"]
+        if not run.startswith("#"):
+            return self._other(step, "run", base, stack)
+        part = None if graph is None else graph.get(short_name(run))
+        if graph is None or part is None:
+            return run
+        me = f"{self.sources.identity(base)}#{short_name(run)}"
+        if me in stack or len(stack) > _MOST_LEVELS:
+            self.findings.error(place_of(step, "run"), f"{base}#{short_name(run)} refers to itself")
+            return run
+        return self.inline(self._counted(clone(part), place_of(step, "run")), base, (*stack, me), graph)
+
+    def _find(self, node: CommentedMap, key: str, base: str) -> tuple[str, str] | None:
+        """The key of the file that ``node[key]`` names, and the fragment."""
         name, _, fragment = node[key].partition("#")
-        name = name.removeprefix("file://")
-        if "://" in name:
-            self.findings.error(place_of(node, key), f"{name} is an address; only files are read: fetch it, and name the file")
-            return None
-        path = folder / unquote(name)
-        return path, str(path), fragment
+        try:
+            return self.sources.find(base, name), fragment
+        except SourceError as error:
+            self.findings.error(place_of(node, key), error.message)
+        return None
 
-    def _included(self, node: CommentedMap, folder: Path) -> Any:
-        found = self._path(node, "$include", folder)
-        text = None if found is None else self.read(found[0], place_of(node, "$include"), found[1])
+    def _included(self, node: CommentedMap, base: str) -> Any:
+        found = self._find(node, "$include", base)
+        text = None if found is None else self.read(found[0], place_of(node, "$include"))
         self.inlined = True
-        return node if text is None else text
+        if text is None:
+            return node
+        self.characters += len(text)
+        if self.characters > MOST_BYTES:
+            self.findings.error(place_of(node, "$include"), "the texts included up to here are more than 2 MiB: too much")
+            return node
+        return text
 
-    def _other(self, node: CommentedMap, key: str, folder: Path, stack: tuple[Path, ...]) -> Any:
+    def _other(self, node: CommentedMap, key: str, base: str, stack: tuple[str, ...]) -> Any:
         """The document that ``node[key]`` names, itself inlined; as it was, after an error."""
-        found = self._path(node, key, folder)
+        as_it_was = node[key] if key == "run" else node
+        found = self._find(node, key, base)
         if found is None:
-            return node[key] if key == "run" else node
-        path, shown, fragment = found
-        place = place_of(node, key)
-        if path.resolve() in stack or len(stack) > _MOST_LEVELS:
-            self.findings.error(place, f"{shown} refers to itself")
-            return node[key] if key == "run" else node
-        text = self.read(path, place, shown)
-        other = None if text is None else self.parse(text, shown)
-        if other is None:
-            return node[key] if key == "run" else node
+            return as_it_was
+        file, fragment = found
+        place, me = place_of(node, key), f"{self.sources.identity(file)}#{short_name(fragment) if fragment else ''}"
+        if me in stack or len(stack) > _MOST_LEVELS:
+            self.findings.error(place, f"{file} refers to itself")
+            return as_it_was
+        if file not in self.parsed:
+            text = self.read(file, place)
+            self.parsed[file] = None if text is None else self.parse(text, file)
+        other = self.parsed[file]
+        if other is None or self.values > MOST_NODES:
+            return as_it_was
         self.inlined = True
-        if isinstance(other, CommentedMap):
-            other = self._part(other, fragment, place, shown)
-        return self.inline(other, path.parent, (*stack, path.resolve()))
+        other, graph = self._part(clone(other), fragment, place, file)
+        return self.inline(self._counted(other, place), file, (*stack, me), graph)
 
-    def _part(self, other: CommentedMap, fragment: str, place: Place, shown: str) -> Any:
+    def _counted(self, node: Any, place: Place) -> Any:
+        """``node``, or nothing of it where the document would get too large."""
+        self.values += count_values(node)
+        if self.values <= MOST_NODES:
+            return node
+        self.findings.error(place, f"more than {MOST_NODES} values with the files up to here: too many for a template")
+        return None
+
+    def _part(self, other: Any, fragment: str, place: Place, file: str) -> tuple[Any, _Graph]:
+        """The process that is meant, and the others of its file."""
+        if not isinstance(other, CommentedMap):
+            return other, {}
         namespaces = other.pop("$namespaces", None)
         other.pop("$schemas", None)
         for prefix, address in namespaces.items() if isinstance(namespaces, CommentedMap) else ():
             if self.namespaces.setdefault(prefix, (address, place))[0] != address:
-                self.findings.error(place, f"{shown} declares the prefix '{prefix}' for another address than the files before it")
+                self.findings.error(place, f"{file} declares the prefix '{prefix}' for another address than the files before it")
         if "$graph" not in other:
-            return other
-        parts = {entry.name: entry.body for entry in entries(other["$graph"])}
+            return other, {}
+        parts = {entry.name: entry.body for entry in entries(other["$graph"]) if entry.body is not None}
         part = parts.get(short_name(fragment or "main"))
         if part is None:
-            self.findings.error(place, f"{shown} has no process '{fragment or 'main'}'")
-            return other
+            self.findings.error(place, f"{file} has no process '{fragment or 'main'}'")
+            return other, parts
         if "cwlVersion" in other:
             put(part, "cwlVersion", other["cwlVersion"], place)
-        return part
+        return clone(part), parts
 
     def add_namespaces(self, root: CommentedMap) -> None:
         if not self.namespaces:
@@ -170,6 +221,24 @@ class _Reader:
         for prefix, (address, place) in self.namespaces.items():
             if isinstance(declared, CommentedMap) and declared.setdefault(prefix, address) != address:
                 self.findings.error(place, f"the tool there declares the prefix '{prefix}' for another address than the workflow")
+
+
+def references(root: Any) -> Iterator[str]:
+    """What the document refers to, without the fragments."""
+    for node in mappings(root):
+        for key in ("run", "$import", "$include"):
+            name = node.get(key)
+            if isinstance(name, str) and not name.startswith("#"):
+                yield name.partition("#")[0]
+
+
+def referred_to(key: str, root: Any, files: UploadedFiles) -> Iterator[str]:
+    """Keys of the files that ``root``, the document in ``key``, refers to; those that it should not are left out."""
+    for name in references(root):
+        try:
+            yield files.find(key, name)
+        except SourceError:
+            continue
 
 
 def _steps(node: CommentedMap) -> Iterator[CommentedMap]:

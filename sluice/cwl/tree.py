@@ -22,6 +22,15 @@ def clone(node: Any) -> Any:
     return copy
 
 
+def count_values(node: Any) -> int:
+    """Values in ``node``, itself among them; what an alias repeats counts each time."""
+    if isinstance(node, dict):
+        return 1 + len(node) + sum(count_values(value) for value in node.values())
+    if isinstance(node, list):
+        return 1 + sum(count_values(item) for item in node)
+    return 1
+
+
 def plain(node: Any) -> Any:
     """As plain JSON values."""
     if isinstance(node, dict):

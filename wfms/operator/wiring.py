@@ -17,7 +17,7 @@ from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.loops.measure_queues import queue_gauges
 from wfms.operator.settings import OperatorSettings
-from wfms.operator.usecases.compile_text import Compiler
+from wfms.operator.usecases.compile_files import Compiler
 
 NAME = "wfms.operator"
 

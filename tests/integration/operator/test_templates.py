@@ -1,6 +1,9 @@
 """Templates over REST, on a real database."""
 
 import asyncio
+import io
+import json
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import uuid4
@@ -13,10 +16,14 @@ from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate, Template
+from sluice.cwl import Upload
 from sluice.servicekit.database import Database
 from tests.integration.operator.conftest import Operator
-from wfms.operator.usecases.compile_text import Checked, Compiler
+from tests.unit.cwl.test_packing import TOOL, WORKFLOW
+from wfms.operator.domain.sent import SentFiles
+from wfms.operator.usecases.compile_files import Checked, Compiler
 from wfms.operator.usecases.store_template import store_template
+from wfms.operator.usecases.zip_files import zip_of
 
 
 async def rows(operator: Operator) -> int:
@@ -62,17 +69,17 @@ class Instant(Compiler):
         super().__init__()
         self._plan = plan
 
-    async def compile(self, text: str, *, name: str, file: str) -> Checked:
-        return Checked(self._plan, [])
+    async def compile(self, upload: Upload, *, name: str) -> Checked:
+        return Checked(self._plan, [], next(iter(upload.texts)), {})
 
 
 async def test_versions_have_no_gaps_and_no_twins_however_many_come_at_once(operator: Operator, spd_text: str) -> None:
     checked = await operator.client.check_template(spd_text)
     assert checked.plan is not None
     database = next(part for part in operator.service.components if isinstance(part, Database))
-    requests = [NewTemplate(name="busy", cwl=f"{spd_text}# {number}\n") for number in range(12)]
+    sent = [SentFiles({"busy.cwl": f"{spd_text}# {number}\n"}) for number in range(12)]
     stored = await asyncio.gather(
-        *(store_template(database, Instant(checked.plan), request, template_id=uuid4()) for request in requests)
+        *(store_template(database, Instant(checked.plan), one, name="busy", template_id=uuid4()) for one in sent)
     )
     assert sorted(one.template.version for one in stored) == list(range(1, 13))
 
@@ -170,6 +177,87 @@ async def test_checking_stores_nothing(operator: Operator, spd_text: str) -> Non
     assert await rows(operator) == 0
 
 
+PARTS = {"flow/workflow.cwl": WORKFLOW, "flow/tools/join.cwl": TOOL.replace("\n", "\r\n"), "flow/notes.txt": "\ufeffnaïve\n"}
+
+
+def as_zip(files: dict[str, str]) -> bytes:
+    return zip_of(files).getvalue()
+
+
+def as_form(files: dict[str, str]) -> list[tuple[str, tuple[str, bytes]]]:
+    return [("files", (path, text.encode())) for path, text in files.items()]
+
+
+async def test_several_files_by_every_way_are_the_same_template_and_come_back_byte_for_byte(operator: Operator) -> None:
+    first = await operator.client.store_template(NewTemplate(name="parts", files=PARTS))
+    assert (first.version, first.main, first.files, first.cwl) == (1, "flow/workflow.cwl", PARTS, WORKFLOW)
+    http = operator.http
+    zip_type = {"content-type": "application/zip"}
+    ways = [
+        await http.post("/api/v1/templates", json={"name": "parts", "files": PARTS, "main": "flow/workflow.cwl"}),
+        await http.post("/api/v1/templates?name=parts", content=as_zip(PARTS), headers=zip_type),
+        await http.post("/api/v1/templates", data={"name": "parts"}, files=as_form(PARTS)),
+        await http.post("/api/v1/templates", files={"file": ("parts.zip", as_zip(PARTS))}),
+    ]
+    assert [answer.status_code for answer in ways] == [200] * 4, [answer.text for answer in ways]
+    assert {answer.json()["id"] for answer in ways} == {str(first.id)}
+    assert (await operator.client.template("parts")).files == PARTS
+    assert "files" not in (await http.get("/api/v1/templates")).json()["templates"][0]
+    zipped = await http.get("/templates/parts/files?version=1")
+    with zipfile.ZipFile(io.BytesIO(zipped.content)) as archive:
+        assert {name: archive.read(name).decode() for name in archive.namelist()} == PARTS
+    other = await operator.client.store_template(NewTemplate(name="parts", files=PARTS | {"flow/notes.txt": "2"}))
+    assert other.version == 2, "a file that nothing refers to belongs to the template, too"
+    assert (await operator.client.template("parts", version=1)).files == PARTS
+
+
+async def test_what_is_wrong_in_several_files_is_told_with_its_file(operator: Operator) -> None:
+    bad = PARTS | {"flow/tools/join.cwl": TOOL.replace("baseCommand", "baseComand"), "flow/workflow.cwl": WORKFLOW + "x: 1\n"}
+    with pytest.raises(Unprocessable) as refusal:
+        await operator.client.store_template(NewTemplate(name="bad", files=bad))
+    assert {finding.file for finding in refusal.value.findings} == {"flow/tools/join.cwl", "flow/workflow.cwl"}
+    assert all(finding.line and finding.column for finding in refusal.value.findings)
+    checked = await operator.http.post("/api/v1/templates/check", json={"files": bad})
+    assert checked.json()["findings"] == [finding.model_dump() for finding in refusal.value.findings]
+    outside = await operator.http.post(
+        "/api/v1/templates/check", json={"cwl": WORKFLOW.replace("tools/", "/etc/"), "file": "a.cwl"}
+    )
+    assert "is an absolute path" in outside.json()["findings"][0]["message"]
+    assert outside.json()["findings"][0]["file"] == "a.cwl"
+    for files in ({}, {"../a.cwl": "x"}, {"a\ud800.cwl": "x"}, {"a.cwl": "\ud800"}):
+        answer = await operator.http.post("/api/v1/templates", content=json.dumps({"name": "bad", "files": files}).encode(),
+                                          headers={"content-type": "application/json"})  # fmt: skip
+        assert (answer.status_code, bool(answer.json()["findings"])) == (422, True)
+    bomb = {"file": ("bomb.zip", as_zip({"a.cwl": "0" * 100_000_000}))}
+    answer = await operator.http.post("/api/v1/templates", files=bomb)
+    assert (answer.status_code, answer.json()["findings"][0]["file"]) == (422, "a.cwl")
+    unnamed = await operator.http.post("/api/v1/templates", files=as_form({"a.cwl": "x", "b.cwl": "y"}))
+    assert "several files need one" in unnamed.json()["detail"]
+    assert await rows(operator) == 0
+
+
+async def test_an_old_version_is_restored_as_a_new_one(operator: Operator, spd_text: str) -> None:
+    await operator.client.store_template(NewTemplate(name="parts", files=PARTS))
+    await operator.client.store_template(NewTemplate(name="parts", cwl=spd_text))
+    restored = await operator.client.restore_template("parts", version=1)
+    assert (restored.version, restored.files) == (3, PARTS)
+    again = await operator.http.post("/api/v1/templates/parts/restore", json={"version": 1})
+    assert (again.status_code, again.json()["version"]) == (200, 3)
+    with pytest.raises(NotFound):
+        await operator.client.restore_template("parts", version=9)
+
+
+async def test_rows_of_the_release_before_are_templates_of_one_file(operator: Operator, spd_text: str) -> None:
+    stored = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    connection = await asyncpg.connect(operator.database_url)
+    try:
+        await connection.execute("UPDATE templates SET main = NULL, files = NULL")
+    finally:
+        await connection.close()
+    assert (await operator.client.template("spd")).files == {"workflow.cwl": spd_text}
+    assert (await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))).id == stored.id
+
+
 async def test_a_deleted_template_is_gone_and_its_name_goes_on_counting(operator: Operator, spd_text: str) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     await operator.client.delete_template("spd")
@@ -186,8 +274,11 @@ async def test_a_template_in_use_is_deleted_by_force_only(operator: Operator, sp
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     dataset = await operator.client.register_dataset(NewDataset(name="run-1", meta={"run": 1}))
     chain = await operator.client.request_chain(dataset.uid, "spd")
-    with pytest.raises(Conflict, match="1 chain of template 'spd' still runs"):
+    with pytest.raises(Conflict, match="1 chain of template 'spd' still runs") as refusal:
         await operator.client.delete_template("spd")
+    assert [finding.message for finding in refusal.value.findings] == [
+        f"chain {chain.uid} of data set run-1, version 1: in_progress"
+    ]
     assert len((await operator.client.templates()).templates) == 1
     await operator.client.delete_template("spd", force=True)
     assert (await operator.client.chain(chain.uid)).state is ChainState.IN_PROGRESS, "what runs goes on"

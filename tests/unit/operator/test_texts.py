@@ -6,14 +6,16 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.matching import bind as bind_parameters
+from sluice.contracts.matching import condition_text, facts_of
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.unit.operator.plans import plan, step
 from wfms.operator.domain.document import MOST_VALUES, NotStorable, storable
 from wfms.operator.domain.listing import MOST_LINES, list_lines
-from wfms.operator.domain.parameters import bound_parameters, type_name
-from wfms.operator.domain.wording import ago_text, condition_text, duration_text, size_text
+from wfms.operator.domain.parameters import type_name
+from wfms.operator.domain.wording import ago_text, duration_text, size_text
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -97,7 +99,7 @@ def test_parameters_are_bound_to_metadata_over_what_the_data_set_says_of_itself(
         run=6, count_files=1, bytes=1, timestamp=NOW,
     )  # fmt: skip
     bind = {"number": "run", "when": "period", "gone": "nothing", "none": "empty"}
-    assert bound_parameters(plan(step("last", None), bind=bind), dataset) == {"number": 7, "when": "autumn"}
+    assert bind_parameters(plan(step("last", None), bind=bind), facts_of(dataset))[0] == {"number": 7, "when": "autumn"}
 
 
 def test_a_document_is_kept_as_plain_json_values() -> None:

@@ -11,7 +11,7 @@ from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.queues import QueueDesk
 from wfms.operator.settings import OperatorSettings
-from wfms.operator.usecases.compile_text import Compiler
+from wfms.operator.usecases.compile_files import Compiler
 
 
 @dataclass(frozen=True, slots=True)

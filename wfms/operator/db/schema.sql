@@ -54,3 +54,11 @@ CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
 CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
 UPDATE alembic_version SET version_num='operator0002' WHERE alembic_version.version_num = 'operator0001';
+
+-- Running upgrade operator0002 -> operator0003
+
+-- Path of the file that text is, and all files by path where there are several. Null in rows of earlier releases.
+ALTER TABLE templates ADD COLUMN main text,
+    ADD COLUMN files jsonb CONSTRAINT files_are_texts CHECK (jsonb_typeof(files) = 'object' AND files ? main);
+
+UPDATE alembic_version SET version_num='operator0003' WHERE alembic_version.version_num = 'operator0002';

@@ -7,6 +7,7 @@ import asyncpg
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
 from sluice.servicekit.database import Connection
+from wfms.operator.domain.sent import UNNAMED
 from wfms.operator.domain.template import StoredTemplate
 
 LOCK_NAME = """
@@ -16,8 +17,8 @@ SELECT pg_advisory_xact_lock(hashtextextended('template ' || $1, 0))
 
 INSERT_TEMPLATE = """
 -- The next version of the name; deleted versions keep their numbers.
-INSERT INTO templates (id, name, version, text, template, plan, warnings)
-SELECT $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6 FROM templates WHERE name = $2
+INSERT INTO templates (id, name, version, text, template, plan, warnings, main, files)
+SELECT $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7, $8 FROM templates WHERE name = $2
 RETURNING *
 """
 
@@ -60,6 +61,8 @@ async def insert_template(connection: Connection, template: StoredTemplate) -> S
         template.document,
         template.plan.model_dump(mode="json"),
         [finding.model_dump(mode="json") for finding in template.warnings],
+        template.main,
+        template.files if len(template.files) > 1 else None,
     )
     assert row is not None  # noqa: S101 - INSERT … SELECT of an aggregate gives one row
     return _template(row)
@@ -97,11 +100,13 @@ def _maybe(row: asyncpg.Record | None) -> StoredTemplate | None:
 
 
 def _template(row: asyncpg.Record) -> StoredTemplate:
+    main = row["main"] or UNNAMED
     return StoredTemplate(
         id=row["id"],
         name=row["name"],
         version=row["version"],
-        text=row["text"],
+        main=main,
+        files=row["files"] or {main: row["text"]},
         document=row["template"],
         plan=Plan.model_validate(row["plan"]),
         warnings=[Finding.model_validate(finding) for finding in row["warnings"]],

@@ -8,7 +8,13 @@ ServiceError
 └── ForeignRequest  403
 """
 
+from collections.abc import Mapping, Sequence
+
+from sluice.contracts.chains import Chain
 from sluice.contracts.problems import Conflict, Finding, NotFound, ServiceError, Unprocessable
+
+#: Chains that stand in the way, named one by one; the rest is counted.
+MOST_NAMED = 20
 
 
 class TemplateUnknown(NotFound):
@@ -20,27 +26,35 @@ class TemplateUnknown(NotFound):
 
 
 class TemplateInUse(Conflict):
-    """Chains of the template still run; deleting it needs ``force``."""
+    """Chains of the template still run; deleting it needs ``force``. The findings name them."""
 
-    def __init__(self, name: str, chains: int) -> None:
-        runs = "1 chain of template {!r} still runs" if chains == 1 else f"{chains} chains of template {{!r}} still run"
+    def __init__(self, name: str, chains: Sequence[Chain]) -> None:
+        count = f"{len(chains)} chains of template {name!r} still run"
         super().__init__(
-            f"{runs.format(name)}; wait, cancel, or delete it by force (chains that run go on)",
+            f"{count if len(chains) != 1 else f'1 chain of template {name!r} still runs'}; "
+            "wait, cancel, or delete it by force (chains that run go on)",
+            findings=[
+                Finding(message=f"chain {one.uid} of data set {one.dataset_name}, version {one.template_version}: {one.state}")
+                for one in chains[:MOST_NAMED]
+            ],
             name=name,
-            chains=chains,
+            chains=len(chains),
         )
+        self.chains = chains
 
 
 class TemplateRefused(Unprocessable):
-    """``findings``: every reason, with its place in the text."""
+    """``findings``: every reason, with its file and place. ``texts``: the files that were sent, to be shown with it;
+    ``main``: the workflow among them, None where there was no telling."""
 
-    def __init__(self, name: str, findings: list[Finding]) -> None:
+    def __init__(self, name: str, findings: list[Finding], *, texts: Mapping[str, str], main: str | None) -> None:
         errors = sum(finding.severity == "error" for finding in findings)
         super().__init__(
             f"template {name!r} was not stored: {errors} {'error' if errors == 1 else 'errors'} in its text",
             findings=findings,
             name=name,
         )
+        self.texts, self.main = texts, main
 
 
 class RequestRefused(Unprocessable):

@@ -1,6 +1,6 @@
-"""A text with its findings, line by line; of a long one only what stands around them."""
+"""Texts with their findings, line by line; of a long one only what stands around them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -62,6 +62,48 @@ def list_lines(text: str, findings: Sequence[Finding] = (), *, fold: bool = Fals
         )
         blocks.append(Block(lines, len(numbers), folded=not is_shown))
     return Listing(blocks, general)
+
+
+@dataclass(frozen=True, slots=True)
+class FileListing:
+    """``mark``: what the anchors of its lines begin with."""
+
+    path: str
+    mark: str
+    listing: Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A finding, with the anchor of the line that it is about: empty where that is not shown."""
+
+    finding: Finding
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listings:
+    """``files``: the workflow's own first. ``references``: all findings, in order."""
+
+    files: list[FileListing]
+    references: list[Reference]
+
+
+def list_files(files: Mapping[str, str], main: str | None, findings: Sequence[Finding] = (), *, fold: bool = False) -> Listings:
+    """``fold`` as in ``list_lines``."""
+    paths = sorted(files, key=lambda path: (path != main, path))
+    # Of a single file the name does not matter: it may have come with another one than it is kept under.
+    own = {path: [one for one in findings if one.file == path or len(paths) == 1] for path in paths}
+    marks = {path: "" if number == 0 else f"F{number + 1}-" for number, path in enumerate(paths)}
+    listed = [FileListing(path, marks[path], list_lines(files[path], own[path], fold=fold)) for path in paths]
+    shown = {
+        (file.path, line.number): f"{file.mark}L{line.number}"
+        for file in listed
+        for block in file.listing.blocks
+        for line in block.lines
+    }
+    only = paths[0] if len(paths) == 1 else None
+    return Listings(listed, [Reference(one, shown.get((only or one.file or "", one.line or 0), "")) for one in findings])
 
 
 def _around(wanted: Iterable[int], count: int) -> set[int]:

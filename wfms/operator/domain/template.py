@@ -12,20 +12,27 @@ from sluice.contracts.templates import Template
 
 @dataclass(frozen=True, slots=True)
 class StoredTemplate:
-    """``text``: as it was written; ``document``: the same as JSON. ``deleted_at``: from then on it matches nothing."""
+    """``files``: by path, as they were written; ``main``: the path of the workflow. ``document``: all of them as one, as JSON.
+    ``deleted_at``: from then on it matches nothing."""
 
     id: UUID
     name: str
     version: int
-    text: str
+    main: str
+    files: dict[str, str]
     document: dict[str, Any]
     plan: Plan
     warnings: list[Finding]
     created_at: datetime
     deleted_at: datetime | None
 
+    @property
+    def text(self) -> str:
+        """Of the workflow's own file."""
+        return self.files[self.main]
+
     def contract(self, *, whole: bool = False) -> Template:
-        """``whole``: with the text and the document."""
+        """``whole``: with the files and the document."""
         return Template(
             id=self.id,
             name=self.name,
@@ -35,4 +42,6 @@ class StoredTemplate:
             warnings=self.warnings,
             template=self.document if whole else None,
             cwl=self.text if whole else None,
+            files=self.files if whole else None,
+            main=self.main if whole else None,
         )

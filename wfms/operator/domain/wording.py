@@ -1,38 +1,8 @@
 """Words and numbers for people."""
 
 from datetime import datetime, timedelta
-from typing import assert_never
-
-from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
-
-
-def condition_text(condition: Condition) -> str:
-    """``is raw``, ``one of 1, 2``, ``from 3 to 9``, ``like run-*``."""
-    match condition:
-        case Equals(value=value):
-            return "is absent" if value is None else f"is {_value(value)}"
-        case OneOf(values=values):
-            return "is one of " + ", ".join(_value(value) for value in values)
-        case Between(minimum=low, maximum=high):
-            return _range(low, high)
-        case Glob(pattern=pattern):
-            return f"is like {pattern}"
-        case _:
-            assert_never(condition)
-
-
-def _range(low: float | None, high: float | None) -> str:
-    if low is None and high is None:
-        return "is any number"
-    if low is None:
-        return f"is at most {high:g}"
-    return f"is at least {low:g}" if high is None else f"is from {low:g} to {high:g}"
-
-
-def _value(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def size_text(size: float) -> str:

@@ -1,10 +1,17 @@
 """Says what is wrong with a template without storing it."""
 
+from sluice.contracts.problems import Unprocessable
 from sluice.contracts.templates import CheckedTemplate, CheckTemplate
-from wfms.operator.usecases.compile_text import Compiler
+from wfms.operator.domain.sent import SentFiles
+from wfms.operator.usecases.compile_files import Compiler
 
 
 async def check_template(compiler: Compiler, request: CheckTemplate) -> CheckedTemplate:
-    """Precondition: none. Effect: none. Messages: none. Raises nothing: what is wrong is the answer."""
-    checked = await compiler.compile(request.cwl, name="check", file=request.file)
+    """Precondition: none. Effect: none. Messages: none. Raises ``RequestRefused``; what is wrong with the template is the
+    answer."""
+    sent = SentFiles.of(request)
+    try:
+        checked = await compiler.compile(await compiler.take(sent), name="check")
+    except Unprocessable as refusal:
+        return CheckedTemplate(findings=refusal.findings, plan=None)
     return CheckedTemplate(findings=checked.findings, plan=checked.plan)

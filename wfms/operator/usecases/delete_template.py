@@ -6,7 +6,7 @@ from sluice.clients.chains import ChainsClient
 from sluice.servicekit.database import Database
 from wfms.operator.db import templates
 from wfms.operator.domain.errors import TemplateInUse, TemplateUnknown
-from wfms.operator.usecases.read_chains import count_running
+from wfms.operator.usecases.read_chains import running_chains
 
 log = structlog.get_logger(__name__)
 
@@ -19,7 +19,7 @@ async def delete_template(database: Database, chains: ChainsClient, name: str, *
         if await templates.latest(connection, name) is None:
             raise TemplateUnknown(name)
     if not force:
-        running = await count_running(chains, name)
+        running = await running_chains(chains, name)
         if running:
             raise TemplateInUse(name, running)
     async with database.transaction() as transaction:

@@ -49,18 +49,18 @@ async def list_chains(chains: ChainsClient, wms: WmsClient, *, state: ChainState
     return ChainList(await read_progress(wms, page.chains), page.next)
 
 
-async def count_running(chains: ChainsClient, template: str) -> int:
-    """Chains of any version of the template that have not ended. Raises ``NotAvailable``."""
-    count = 0
+async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
+    """Chains of any version of the template that have not ended, newest first. Raises ``NotAvailable``."""
+    found: list[Chain] = []
     for state in RUNNING:
         after = None
         while True:
             page = await chains.chains(state=state, after=after, limit=_PAGE)
-            count += sum(chain.template_name == template for chain in page.chains)
+            found += [chain for chain in page.chains if chain.template_name == template]
             after = page.next
             if after is None:
                 break
-    return count
+    return sorted(found, key=lambda chain: chain.created_at, reverse=True)
 
 
 async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainProgress]:

@@ -3,10 +3,10 @@
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain, NewChain, RequestChain
+from sluice.contracts.matching import bind, facts_of
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import DatasetUnusable
-from wfms.operator.domain.parameters import bound_parameters
 from wfms.operator.usecases.read_template import read_template
 
 _GONE = {DatasetState.DELETING, DatasetState.DELETED}
@@ -20,12 +20,13 @@ async def request_chain(database: Database, chains: ChainsClient, dms: DmsClient
     dataset = await dms.dataset(request.dataset_uid)
     if dataset.state in _GONE:
         raise DatasetUnusable(dataset.name, dataset.state.value)
+    bound, _ = bind(template.plan, facts_of(dataset))
     chain = NewChain(
         dataset=dataset,
         template_id=template.id,
         template_name=template.name,
         template_version=template.version,
         plan=template.plan,
-        params={**bound_parameters(template.plan, dataset), **request.params},
+        params={**bound, **request.params},
     )
     return await chains.new_dataset(chain)

@@ -3,77 +3,82 @@
 import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import structlog
 
 from sluice.contracts.problems import Finding
-from sluice.contracts.templates import NewTemplate
-from sluice.servicekit.database import Database
+from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import templates
 from wfms.operator.domain.document import NotStorable, storable
 from wfms.operator.domain.errors import TemplateRefused
+from wfms.operator.domain.sent import SentFiles
 from wfms.operator.domain.template import StoredTemplate
-from wfms.operator.usecases.compile_text import Compiler
+from wfms.operator.usecases.compile_files import Compiler
+
+if TYPE_CHECKING:
+    from sluice.cwl import Upload
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """``new``: False when the text is that of the latest version, which was found then."""
+    """``new``: False when the files are those of the latest version, which was found then."""
 
     template: StoredTemplate
     new: bool
 
 
-async def store_template(
-    database: Database, compiler: Compiler, request: NewTemplate, *, template_id: UUID, file: str = "workflow.cwl"
-) -> Stored:
-    """Precondition: none. Effect: a new version of the name, unless its latest version has this very text. Messages: none.
-    Raises ``TemplateRefused`` with every finding; nothing is stored then."""
+async def store_template(database: Database, compiler: Compiler, sent: SentFiles, *, name: str, template_id: UUID) -> Stored:
+    """Precondition: none. Effect: a new version of the name, unless its latest version has these very files. Messages: none.
+    Raises ``Unprocessable`` (files that cannot be taken) and ``TemplateRefused`` with every finding; nothing is stored then."""
+    upload = await compiler.take(sent)
     async with database.connection() as connection:
-        present = await templates.latest(connection, request.name)
-    if present is not None and present.text == request.cwl:
+        present = await _same(connection, name, upload)
+    if present is not None:
         return Stored(present, new=False)
-    candidate = await _compiled(compiler, request, template_id=template_id, file=file)
+    candidate = await _compiled(compiler, upload, name=name, template_id=template_id)
     async with database.transaction() as transaction:
-        await templates.lock_name(transaction.connection, request.name)
-        present = await templates.latest(transaction.connection, request.name)
-        if present is not None and present.text == request.cwl:
+        await templates.lock_name(transaction.connection, name)
+        present = await _same(transaction.connection, name, upload)
+        if present is not None:
             return Stored(present, new=False)
         stored = await templates.insert_template(transaction.connection, candidate)
     log.info("template.stored", template=stored.name, version=stored.version, template_id=str(stored.id))
     return Stored(stored, new=True)
 
 
-async def _compiled(compiler: Compiler, request: NewTemplate, *, template_id: UUID, file: str) -> StoredTemplate:
-    checked = await compiler.compile(request.cwl, name=request.name, file=file)
-    if checked.plan is None:
-        raise TemplateRefused(request.name, checked.findings)
+async def _same(connection: Connection, name: str, upload: "Upload") -> StoredTemplate | None:
+    """The latest version, where it has these files. A template of one file is its text, whatever the file is called."""
+    present = await templates.latest(connection, name)
+    if present is None:
+        return None
+    if len(present.files) == len(upload.texts) == 1:
+        return present if [present.text] == list(upload.texts.values()) else None
+    return present if present.files == upload.texts and upload.main in {None, present.main} else None
+
+
+async def _compiled(compiler: Compiler, upload: "Upload", *, name: str, template_id: UUID) -> StoredTemplate:
+    checked = await compiler.compile(upload, name=name)
+    if checked.plan is None or checked.main is None:
+        raise TemplateRefused(name, checked.findings, texts=upload.texts, main=checked.main)
     try:
-        document = await asyncio.to_thread(_document, request.cwl, file)
+        document = await asyncio.to_thread(storable, checked.document)
         storable(checked.plan.model_dump(mode="json"))
     except NotStorable as error:
-        raise TemplateRefused(request.name, [*checked.findings, Finding(message=str(error), file=file)]) from error
+        finding = Finding(message=str(error), file=checked.main)
+        raise TemplateRefused(name, [*checked.findings, finding], texts=upload.texts, main=checked.main) from error
     return StoredTemplate(
         id=template_id,
-        name=request.name,
+        name=name,
         version=0,
-        text=request.cwl,
+        main=checked.main,
+        files=upload.texts,
         document=document,
         plan=checked.plan,
         warnings=checked.findings,
         created_at=datetime.now(UTC),
         deleted_at=None,
     )
-
-
-def _document(text: str, file: str) -> dict[str, Any]:
-    """The text as JSON values. Raises ``NotStorable``."""
-    from sluice.cwl.findings import Findings  # noqa: PLC0415 - brings cwltool with it: slow to import, and only needed here
-    from sluice.cwl.text import read_text  # noqa: PLC0415
-
-    document: dict[str, Any] = storable(read_text(text, Findings(file)))
-    return document

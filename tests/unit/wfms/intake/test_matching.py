@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.matching import facts_of, holds
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Parameter
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.intake.domain.matching import Matched, NotMatched, decide, facts_of, holds
+from wfms.intake.domain.matching import Matched, NotMatched, decide
 
 TIME = datetime(2024, 1, 1, tzinfo=UTC)
 

@@ -6,6 +6,7 @@ from importlib import resources
 
 from flask import Flask, Response, jsonify, render_template, url_for
 
+from sluice.contracts.matching import condition_text
 from sluice.contracts.problems import Problem
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import wording
@@ -27,7 +28,7 @@ def prepare_rendering(flask: Flask) -> None:
         size=wording.size_text,
         number=wording.number_text,
         count=wording.count_text,
-        condition=wording.condition_text,
+        condition=condition_text,
         cwl_type=type_name,
         words=lambda name: str(name).replace("_", " "),
         utc=lambda moment: moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),

@@ -2,19 +2,22 @@
 
 from uuid import uuid4
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from flask import Blueprint, Response, flash, redirect, render_template, request, send_file, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.problems import ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
-from wfms.operator.api.rest.templates import Upload, read_form
-from wfms.operator.domain.errors import TemplateInUse
+from wfms.operator.api.rest.uploads import SentTemplate, read_form
+from wfms.operator.domain.errors import MOST_NAMED, TemplateInUse, TemplateRefused
 from wfms.operator.domain.flow import draw
-from wfms.operator.domain.listing import list_lines
+from wfms.operator.domain.listing import list_files
+from wfms.operator.domain.sent import UNNAMED
 from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.read_template import list_templates, read_template, read_versions
+from wfms.operator.usecases.restore_template import restore_template
 from wfms.operator.usecases.store_template import Stored, store_template
+from wfms.operator.usecases.zip_files import zip_of
 
 
 class TemplatePages:
@@ -27,6 +30,8 @@ class TemplatePages:
         pages.add_url_rule("/templates", "templates", self.list)
         pages.add_url_rule("/templates", "upload", self.upload, methods=["POST"])
         pages.add_url_rule("/templates/<name>", "template", self.show)
+        pages.add_url_rule("/templates/<name>/files", "template_files", self.download)
+        pages.add_url_rule("/templates/<name>/restore", "restore_template", self.restore, methods=["POST"])
         pages.add_url_rule("/templates/<name>/delete", "delete_template", self.delete, methods=["POST"])
 
     def list(self) -> str:
@@ -34,30 +39,33 @@ class TemplatePages:
         return render_template("templates.html", templates=templates)
 
     def upload(self) -> AnyResponse:
-        """A template that is refused is shown with every finding at its line, and stays in the form."""
+        """A template that is refused is shown with every finding at its line; a text that was typed stays in the form."""
         name, text = request.form.get("name", ""), request.form.get("cwl", "").replace("\r\n", "\n")
         try:
-            upload = read_form()
-            name, text = upload.template.name, upload.template.cwl
-            stored = self._bridge.run(self._store(upload))
+            template = read_form()
+            name = template.name
+            stored = self._bridge.run(self._store(template))
         except Unprocessable as refusal:
             return self._refused(refusal, name, text)
+        return self._told(stored, "This very text is {} already; nothing was changed.")
+
+    async def _store(self, template: SentTemplate) -> Stored:
+        use = self._dependencies
+        return await store_template(use.database, use.compiler, template.sent, name=template.name, template_id=uuid4())
+
+    def _told(self, stored: Stored, otherwise: str) -> AnyResponse:
         version = f"version {stored.template.version}"
-        flash(f"Stored as {version}." if stored.new else f"This very text is {version} already; nothing was changed.")
+        flash(f"Stored as {version}." if stored.new else otherwise.format(version))
         return redirect(url_for("pages.template", name=stored.template.name), 303)
 
-    async def _store(self, upload: Upload) -> Stored:
-        compiler = self._dependencies.compiler
-        return await store_template(self._database, compiler, upload.template, template_id=uuid4(), file=upload.file)
-
     def _refused(self, refusal: ServiceError, name: str, text: str) -> Response:
-        page = render_template(
-            "refused.html",
-            refusal=refusal,
-            name=name,
-            text=text,
-            listing=list_lines(text, refusal.findings, fold=True) if text.strip() else None,
-        )
+        sent, main = {UNNAMED: text} if text.strip() else {}, None
+        if isinstance(refusal, TemplateRefused):
+            sent, main = dict(refusal.texts), refusal.main
+        if len(sent) == 1:
+            (text,) = sent.values()
+        listings = list_files(sent, main, refusal.findings, fold=True)
+        page = render_template("refused.html", refusal=refusal, name=name, text=text, listings=listings)
         return Response(page, status=refusal.status, mimetype="text/html")
 
     def show(self, name: str) -> str:
@@ -69,15 +77,32 @@ class TemplatePages:
             template=template,
             versions=versions,
             drawing=draw(template.plan),
-            listing=list_lines(template.text, template.warnings),
+            listings=list_files(template.files, template.main, template.warnings),
         )
+
+    def restore(self, name: str) -> AnyResponse:
+        number = request.form.get("version", 0, type=int)
+        use = self._dependencies
+        try:
+            stored = self._bridge.run(restore_template(use.database, use.compiler, name, version=number, template_id=uuid4()))
+        except Unprocessable as refusal:
+            return self._refused(refusal, name, "")
+        return self._told(stored, "The latest, {}, has these very files; nothing was changed.")
+
+    def download(self, name: str) -> Response:
+        """All files as they were written, as a zip."""
+        template = self._bridge.run(
+            read_template(self._database, name, version=request.args.get("version", type=int), deleted=True)
+        )
+        name = f"{template.name}-{template.version}.zip"
+        return send_file(zip_of(template.files), mimetype="application/zip", as_attachment=True, download_name=name)
 
     def delete(self, name: str) -> AnyResponse:
         force = request.form.get("force") == "yes"
         try:
             self._bridge.run(delete_template(self._database, self._dependencies.chains, name, force=force))
         except TemplateInUse as refusal:
-            page = render_template("confirm_delete.html", name=name, refusal=refusal)
+            page = render_template("confirm_delete.html", name=name, refusal=refusal, most=MOST_NAMED)
             return Response(page, status=refusal.status, mimetype="text/html")
         flash(f"Template {name} is deleted: it matches no data set any more.")
         return redirect(url_for("pages.templates"), 303)

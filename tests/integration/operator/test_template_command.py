@@ -1,0 +1,86 @@
+"""`sluice template …` against a real operator service behind a real port."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.datasets import NewDataset
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.server import HttpServer
+from tests.integration.operator.conftest import Operator
+from tests.unit.cwl.test_packing import TOOL, WORKFLOW
+
+SLUICE = str(Path(sys.executable).parent / "sluice")
+BAD = TOOL.replace("baseCommand", "baseComand")
+
+
+class Command:
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    async def __call__(self, *arguments: str, code: int = 0) -> str:
+        """What the command says."""
+        environment = {"SLUICE_URL": self._url, "PATH": "/usr/bin"}
+        done = await asyncio.to_thread(
+            subprocess.run, [SLUICE, *arguments], capture_output=True, timeout=60, check=False, env=environment
+        )
+        assert done.returncode == code, done.stderr
+        assert b"Traceback" not in done.stderr
+        return (done.stdout + done.stderr).decode()
+
+
+@pytest.fixture
+async def sluice(operator: Operator) -> AsyncIterator[Command]:
+    server = HttpServer(operator.service.app, host="127.0.0.1", port=0)
+    async with running(server):
+        yield Command(f"http://127.0.0.1:{server.port}")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "flow" / "tools").mkdir(parents=True)
+    (tmp_path / "flow" / "workflow.cwl").write_text(WORKFLOW)
+    (tmp_path / "flow" / "tools" / "join.cwl").write_bytes(TOOL.replace("\n", "\r\n").encode())
+    return tmp_path / "flow"
+
+
+async def test_from_upload_to_delete(operator: Operator, sluice: Command, folder: Path) -> None:
+    workflow = str(folder / "workflow.cwl")
+    assert "flow, version 1\n" in await sluice("template", "upload", workflow)
+    assert "flow, version 1 already: nothing was changed" in await sluice("template", "upload", str(folder))
+    (folder / "tools" / "join.cwl").write_text(BAD)
+    refused = await sluice("template", "upload", workflow, code=1)
+    assert f"{folder}/tools/join.cwl:3:1: error:" in refused
+    assert "not stored" in refused
+    (folder / "tools" / "join.cwl").write_text(TOOL)
+    assert "flow, version 2\n" in await sluice("template", "upload", workflow)
+    assert "flow, version 3, with the files of version 1" in await sluice("template", "restore", "flow", "1")
+    listed = await sluice("template", "versions", "flow")
+    assert [line.split()[0] for line in listed.splitlines()] == ["version", "3", "2", "1"]
+    await sluice("template", "show", "flow", "--version", "3", "--out", str(folder / "out"))
+    assert (folder / "out" / "tools" / "join.cwl").read_bytes() == TOOL.replace("\n", "\r\n").encode()
+    assert (await sluice("template", "show", "flow", "--text")).startswith(WORKFLOW)
+    shown = await sluice("template", "show", "flow")
+    for line in ("flow, version 3", "  count (map)", "  type is raw", "  limit: int = 5", "  tools/join.cwl"):
+        assert line in shown
+    dataset = await operator.client.register_dataset(NewDataset(name="run-1"))
+    chain = await operator.client.request_chain(dataset.uid, "flow")
+    in_use = await sluice("template", "delete", "flow", code=1)
+    assert f"chain {chain.uid} of data set run-1, version 3: in_progress" in in_use
+    assert "flow deleted" in await sluice("template", "delete", "flow", "--force")
+    assert "there is no template" in await sluice("template", "versions", "flow", code=1)
+
+
+async def test_warnings_are_shown_with_their_places_and_do_not_stop_an_upload(sluice: Command, folder: Path) -> None:
+    slow = TOOL.replace("parts: File[]", "parts: {type: 'File[]', inputBinding: {}}").replace("timelimit: 10", "timelimit: $(9)")
+    (folder / "tools" / "join.cwl").write_text(slow)
+    said = await sluice("template", "upload", str(folder / "workflow.cwl"))
+    assert f"{folder}/tools/join.cwl:6:27: warning: 'parts' of step 'join' is a File[] with an inputBinding" in said
+    assert f"{folder}/tools/join.cwl:11:19: warning: the time limit is an expression" in said
+    stored = json.loads(await sluice("template", "show", "flow", "--json"))
+    assert [finding["file"] for finding in stored["warnings"]] == ["tools/join.cwl"] * 2

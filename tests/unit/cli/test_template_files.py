@@ -1,0 +1,84 @@
+"""What `sluice template upload` takes along."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from sluice.cli.template_files import read_template_files, template_name
+from sluice.cwl import PackError, UploadRefused
+from tests.unit.cli.test_template_check import check
+from tests.unit.cwl.test_packing import TOOL, WORKFLOW
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "flow" / "tools").mkdir(parents=True)
+    (tmp_path / "flow" / ".git").mkdir()
+    (tmp_path / "flow" / ".git" / "config").write_text("x")
+    (tmp_path / "flow" / "workflow.cwl").write_text(WORKFLOW)
+    (tmp_path / "flow" / "tools" / "join.cwl").write_text(TOOL)
+    (tmp_path / "flow" / "readme.md").write_text("A workflow.")
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "flow" / "link.txt").symlink_to(tmp_path / "secret.txt")
+    return tmp_path / "flow"
+
+
+def test_a_file_brings_what_it_refers_to_and_nothing_else(folder: Path) -> None:
+    found = read_template_files([folder / "workflow.cwl"])
+    assert (found.name, found.upload.main) == ("flow", "workflow.cwl")
+    assert found.upload.texts == {"workflow.cwl": WORKFLOW, "tools/join.cwl": TOOL}
+    assert found.shown("tools/join.cwl") == str(folder / "tools" / "join.cwl")
+    deeper = folder / "sub" / "main.cwl"
+    deeper.parent.mkdir()
+    deeper.write_text(WORKFLOW.replace("tools/", "../tools/"))
+    found = read_template_files([deeper])
+    assert (found.name, sorted(found.upload.texts)) == ("sub", ["sub/main.cwl", "tools/join.cwl"])
+    assert found.shown("sub/main.cwl") == str(deeper)
+
+
+def test_a_folder_is_taken_whole_but_for_hidden_files_and_links_out_of_it(folder: Path) -> None:
+    found = read_template_files([folder])
+    assert found.name == "flow"
+    assert sorted(found.upload.texts) == ["readme.md", "tools/join.cwl", "workflow.cwl"]
+
+
+def test_several_files_and_a_zip(folder: Path) -> None:
+    several = read_template_files([folder / "workflow.cwl", folder / "tools" / "join.cwl"])
+    assert sorted(several.upload.texts) == ["tools/join.cwl", "workflow.cwl"]
+    path = folder.parent / "packed.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a/workflow.cwl", WORKFLOW)
+        archive.writestr("a/tools/join.cwl", TOOL)
+    zipped = read_template_files([path])
+    assert (zipped.name, sorted(zipped.upload.texts)) == ("packed", ["a/tools/join.cwl", "a/workflow.cwl"])
+
+
+def test_what_holds_on_this_disk_only_is_refused(folder: Path) -> None:
+    workflow = folder / "workflow.cwl"
+    for run in (f"{folder}/tools/join.cwl", f"file://{folder}/tools/join.cwl"):
+        workflow.write_text(WORKFLOW.replace("tools/join.cwl", run))
+        with pytest.raises(PackError) as refusal:
+            read_template_files([workflow])
+        assert "so that it can be uploaded with it" in refusal.value.findings[0].message
+    (folder / "empty").mkdir()
+    with pytest.raises(UploadRefused, match="there is no file"):
+        read_template_files([folder / "empty"])
+
+
+def test_folders_and_zips_are_checked_as_files_are(folder: Path) -> None:
+    code, text = check(folder)
+    assert (code, text.splitlines()[-1]) == (0, f"{folder}: fine; 2 steps: count (map), join (merge)")
+    (folder / "tools" / "join.cwl").write_text(TOOL.replace("baseCommand", "baseComand"))
+    for path in (folder, folder / "workflow.cwl"):
+        code, text = check(path)
+        assert code == 1
+        assert f"{folder}/tools/join.cwl:3:1: error:" in text
+    (folder / "broken.zip").write_bytes(b"PK\x03\x04")
+    code, text = check(folder / "broken.zip")
+    assert (code, "the zip cannot be read" in text) == (1, True)
+
+
+def test_names_come_from_files_and_folders(tmp_path: Path) -> None:
+    assert template_name(Path("clean.cwl")) == "clean"
+    assert template_name(tmp_path / "my flow" / "workflow.cwl") == "my-flow"
