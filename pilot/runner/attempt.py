@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 import structlog
 
@@ -19,10 +18,11 @@ from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, node_error
 from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.load import Loaded
+from pilot.runner.outgoing import outgoing
 from pilot.runner.process import Cut, Ended, Limits, Program, run_program
 from pilot.runner.protocol import EndedFrame, RunnerSettings
 from pilot.runner.shared import SharedFiles
-from pilot.runner.staging import log_url, produced, stage_in, stage_log, stage_out
+from pilot.runner.staging import log_url, stage_in, stage_log, stage_out
 from pilot.runner.tool import PreparedJob, expression_processes
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
@@ -122,21 +122,18 @@ class Attempt:
         self._stop_if_told()
         self._journal.begun(self._token)
         shared = self._shared.of(self._task)
-        files = stage_in(self._job.inputs, f"{self._folder}/{IN}", shared=shared)
-        by_port: dict[str, list[dict[str, Any]]] = {}
-        for file, value in zip((*self._job.inputs, *shared), files, strict=True):
-            by_port.setdefault(file.port or self._task.dat_in_port, []).append(value)
-        prepared = tool.prepare(self._folder, by_port, self._job.inputs[0].url)
+        values = stage_in(self._task, self._job.inputs, f"{self._folder}/{IN}", shared=shared)
+        prepared = tool.prepare(self._folder, values, self._job.inputs[0].url)
         self._story.command = prepared.arguments
         self._stop_if_told()
         ended = self._run_tool(prepared)
         self._story.ended = ended
         self._judge(tool, prepared, ended)
-        paths = tool.collect(prepared, ended.exit_code)
+        found = tool.collect(prepared, ended.exit_code)
         self._stop_if_told()
-        outgoing = produced(self._task, self._job, paths)
-        self._note_placed([file.url for file in outgoing])
-        self._outputs = stage_out(outgoing)
+        files = outgoing(self._task, self._job, found, self._folder)
+        self._note_placed([file.url for file in files])
+        self._outputs = stage_out(files)
 
     def _stop_if_told(self) -> None:
         if self._control.stop_reason(self._token) is not None:

@@ -12,6 +12,7 @@ from pilot.folders import IN, TMP
 from pilot.runner.documents import load_again, load_document
 from pilot.runner.failures import AttemptError
 from pilot.runner.named_files import bring_files
+from pilot.runner.staging import file_url
 from pilot.runner.tool import CommandLine, PreparedJob
 from sluice.contracts.invocations import Invocation
 from sluice.contracts.pilots import PilotTask
@@ -34,17 +35,17 @@ class LoadedInvocation:
         error = self._running.error_class(exit_code)
         return error if error is None or exit_code in self._running.temporary else ErrorClass.TOOL_REFUSED
 
-    def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]], source: str) -> PreparedJob:
-        """``files``: the invocation, whose URL is ``source``. Raises ``AttemptError``."""
-        [file] = files[self._task.dat_in_port]
+    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str) -> PreparedJob:
+        """``values``: the invocation, whose URL is ``source``. Raises ``AttemptError``."""
+        [file] = values[self._task.dat_in_port]
         with _not_again():
             invocation = _read(f"{folder}/{IN}/{file['basename']}")
             process, order = bring_files([invocation.process, invocation.order], source, f"{folder}/{IN}")
             self._line = self._load(invocation.model_copy(update={"process": process}), folder)
             return self._line.prepare(folder, order, None)
 
-    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, str]:
-        """The bundle of the output object. Raises ``AttemptError``."""
+    def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
+        """The output object, as a bundle. Raises ``AttemptError``."""
         path = f"{prepared.job.tmpdir}.tar"
         with _not_again():
             found = self._running.collect(prepared, exit_code)
@@ -52,7 +53,7 @@ class LoadedInvocation:
                 pack(found, Path(path))
             except BundleError as error:
                 raise AttemptError(ErrorClass.TOOL_FAILED, f"the outputs cannot be kept: {error}", exit_code=exit_code) from error
-        return {self._task.outputs[0].port: path}
+        return {self._task.outputs[0].port: {"class": "File", "location": file_url(path)}}
 
     @property
     def _running(self) -> CommandLine:

@@ -2,23 +2,19 @@
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pydantic import TypeAdapter, ValidationError
-
 from pilot.runner.failures import AttemptError, stage_in_error, stage_out_error
-from sluice.contracts.base import FileName
-from sluice.contracts.naming import log_name, output_name
+from sluice.contracts.naming import log_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.contracts.tasks import TaskOutput
-from sluice.storage import StorageError, fetch, put, put_bytes, remove
-
-_file_name: TypeAdapter[str] = TypeAdapter(FileName)
+from sluice.storage import BundleError, StorageError, fetch, put, put_bytes, remove, unpack
 
 
 def file_url(path: str) -> str:
@@ -26,58 +22,66 @@ def file_url(path: str) -> str:
     return "file://" + quote(path)
 
 
-def stage_in(inputs: Sequence[InputFile], folder: str, *, shared: Sequence[InputFile] = ()) -> list[dict[str, Any]]:
-    """Brings the files into ``folder`` and gives them as CWL File objects, in order. ``shared``: further ones that are on this
-    node and verified already. Raises ``AttemptError``."""
+def stage_in(
+    task: PilotTask, inputs: Sequence[InputFile], folder: str, *, shared: Sequence[InputFile] = ()
+) -> dict[str, list[Any]]:
+    """Brings the files into ``folder`` and gives them as CWL values by port, in order. ``shared``: further ones that are on this
+    node and verified already. Raises ``AttemptError``, ``OSError``."""
     seen: set[str] = set()
-    files: list[dict[str, Any]] = []
+    bundles = {bundle.port for bundle in task.bundles}
+    values: dict[str, list[Any]] = {}
     for number, file in enumerate((*inputs, *shared)):
-        known = number >= len(inputs)
+        port, known = file.port or task.dat_in_port, number >= len(inputs)
+        if port in bundles:
+            place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
+            values.setdefault(port, []).append(_unpacked(file, place, known=known))
+            continue
         place = folder
         if file.name in seen:  # of different folders, alike in name
             place = f"{folder}/{number}"
             os.mkdir(place)
         seen.add(file.name)
         path = f"{place}/{file.name}"
-        try:
-            fetch(file.url, Path(path), checksum=None if known else file.checksum, size=None if known else file.size)
-        except StorageError as error:
-            raise stage_in_error(file.name, error) from error
-        files.append({"class": "File", "location": file_url(path), "basename": file.name, "size": file.size})
-    return files
+        _fetch(file, path, known=known)
+        value = {"class": "File", "location": file_url(path), "basename": file.name, "size": file.size}
+        values.setdefault(port, []).append(value)
+    return values
+
+
+def _fetch(file: InputFile, path: str, *, known: bool) -> None:
+    try:
+        fetch(file.url, Path(path), checksum=None if known else file.checksum, size=None if known else file.size)
+    except StorageError as error:
+        raise stage_in_error(file.name, error) from error
+
+
+def _unpacked(file: InputFile, folder: str, *, known: bool) -> Any:
+    """The value of a bundle, with its files below ``folder``."""
+    path = f"{folder}/bundle"
+    _fetch(file, path, known=known)
+    try:
+        return unpack(Path(path), Path(folder))
+    except BundleError as error:
+        sentence = f"input file {file.name!r} does not hold a value of the type that the tool's input has: {error}"
+        raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence) from error
+    finally:
+        os.unlink(path)
 
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """A file that the tool wrote: its port, its path here, and where it goes."""
+    """A file that is to go out: its port, its path here, and where it goes. ``number``: its entry's, where not the job's."""
 
     output: TaskOutput
     path: str
     url: str
     #: No other output is the same file, so it may be moved away.
     alone: bool
+    number: int | None = None
 
 
 def log_url(task: PilotTask, job: LeasedJob) -> str:
     return f"{task.log_out_url}/{log_name(job.seq, job.attempt)}"
-
-
-def produced(task: PilotTask, job: LeasedJob, paths: dict[str, str]) -> list[Produced]:
-    """``paths``: by output port. Raises ``AttemptError`` where a name cannot be kept in the catalogue."""
-    files: list[Produced] = []
-    for output in task.outputs:
-        path = paths.get(output.port)
-        if path is None:
-            continue
-        name = output_name(job.seq, job.attempt, os.path.basename(path))
-        try:
-            _file_name.validate_python(name)
-        except ValidationError as error:
-            sentence = f"output {output.port!r}: the file name {os.path.basename(path)!r} is too long or has control characters"
-            raise AttemptError(ErrorClass.STAGE_OUT_FAILED, sentence) from error
-        alone = sum(other == path for other in paths.values()) == 1
-        files.append(Produced(output, path, f"{output.dat_out_url}/{name}", alone))
-    return files
 
 
 def stage_out(files: Sequence[Produced]) -> list[OutputFile]:
@@ -90,7 +94,16 @@ def stage_out(files: Sequence[Produced]) -> list[OutputFile]:
         except StorageError as error:
             take_back([output.url for output in stored])
             raise stage_out_error(name, error) from error
-        stored.append(OutputFile(port=file.output.port, name=name, size=result.size, checksum=result.checksum, url=file.url))
+        stored.append(
+            OutputFile(
+                port=file.output.port,
+                name=name,
+                size=result.size,
+                checksum=result.checksum,
+                url=file.url,
+                number=file.number,
+            )
+        )
     return stored
 
 

@@ -133,35 +133,27 @@ class LoadedTool:
         self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in tool.tool["inputs"]}
         self.error_class = self._line.error_class
 
-    def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]], source: str) -> PreparedJob:
-        """``files``: CWL File objects by port. ``source``: URL of the first. Raises ``AttemptError`` where they do not fit."""
-        return self._line.prepare(folder, job_order(self._task, self._types, files), self._task.resources)
+    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str) -> PreparedJob:
+        """``values``: what the job gets at each data port. ``source``: URL of the first. Raises ``AttemptError`` where they do
+        not fit."""
+        return self._line.prepare(folder, job_order(self._task, self._types, values), self._task.resources)
 
-    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, str]:
-        """Path of the file at each output port; ports without one are left out. Raises ``AttemptError``."""
-        return paths_of(self._task, self._line.collect(prepared, exit_code), prepared.job.outdir, exit_code=exit_code)
+    def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
+        """The output object. Raises ``AttemptError``."""
+        return self._line.collect(prepared, exit_code)
 
 
-def job_order(task: PilotTask, types: Mapping[str, Any], files: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """Parameters, and at each data port a single File (None where there is none) or a list of them, as its type says. Raises
-    ``AttemptError``."""
+def job_order(task: PilotTask, types: Mapping[str, Any], values: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """Parameters, and at each data port a single value (None where there is none) or a list of them: of plain files as its type
+    says. Raises ``AttemptError``."""
     order = dict(task.args)
+    whole = {bundle.port: bundle.whole for bundle in task.bundles}
     for port in (task.dat_in_port, *task.side_ports):
         if port not in types:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool has no input {port!r}")
-        given = files.get(port, [])
-        order[port] = given if _takes_list(types[port]) else next(iter(given), None)
+        given = values.get(port, [])
+        order[port] = given if whole.get(port, _takes_list(types[port])) else next(iter(given), None)
     return order
-
-
-def paths_of(task: PilotTask, found: Mapping[str, Any], outdir: str, *, exit_code: int) -> dict[str, str]:
-    """Of an output object, the path of the file at each port; ports without one are left out. Raises ``AttemptError``."""
-    paths = {output.port: _path_of(output.port, found.get(output.port), outdir) for output in task.outputs}
-    for output in task.outputs:
-        if paths[output.port] is None and not output.optional:
-            sentence = f"the tool wrote no file for its output {output.port!r}"
-            raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=exit_code)
-    return {port: path for port, path in paths.items() if path is not None}
 
 
 class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
@@ -171,6 +163,8 @@ class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are no
         path = obj.get("path") or _local(obj["location"])
         if self.separateDirs and not copy and path is not None and path.startswith(f"{self.stagedir}/"):
             self._pathmap[obj["location"]] = MapperEnt(path, path, obj["class"], False)
+            self.visitlisting(obj.get("secondaryFiles", []), stagedir, basedir, staged=staged)
+            self.visitlisting(obj.get("listing", []), stagedir, basedir, staged=staged)
             return
         super().visit(obj, stagedir, basedir, copy=copy, staged=staged)
 
@@ -241,21 +235,3 @@ def _no_output(message: str) -> str:
     if nothing:
         return f"the tool wrote no file for {where}: nothing matches {nothing.group(1)}"
     return f"the tool's outputs are not as declared: {' '.join(_PLACE.sub('', message).split())[:2000]}"
-
-
-def _path_of(port: str, value: Any, outdir: str) -> str | None:
-    if isinstance(value, list):
-        if len(value) > 1:
-            sentence = f"output {port!r} has {len(value)} files; a job gives at most one file a port"
-            raise AttemptError(ErrorClass.TOOL_FAILED, sentence)
-        value = value[0] if value else None
-    if value is None:
-        return None
-    if not isinstance(value, dict) or value.get("class") != "File":
-        raise AttemptError(ErrorClass.TOOL_FAILED, f"output {port!r} is not a file")
-    if "contents" in value and str(value.get("location", "_:")).startswith("_:"):
-        path = os.path.join(outdir, os.path.basename(value.get("basename") or port))
-        with open(path, "w") as file:
-            file.write(value["contents"])
-        return path
-    return _local(value["location"]) or cast(str, value["location"])

@@ -12,7 +12,7 @@ from pilot.folders import OUT, TMP
 from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.run_workflow import JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
-from pilot.runner.tool import PreparedJob, job_order, paths_of
+from pilot.runner.tool import PreparedJob, job_order
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 
@@ -30,10 +30,10 @@ class LoadedWorkflow:
             return None
         return ErrorClass.TOOL_REFUSED if exit_code == REFUSED else ErrorClass.TOOL_FAILED
 
-    def prepare(self, folder: str, files: Mapping[str, list[dict[str, Any]]], source: str) -> PreparedJob:
-        """``files``: CWL File objects by port. Raises ``AttemptError``, ``OSError``."""
+    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str) -> PreparedJob:
+        """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
         place = f"{folder}/{TMP}"
-        for name, content in ((PROCESS, self.task.executable), (ORDER, job_order(self.task, self._types, files))):
+        for name, content in ((PROCESS, self.task.executable), (ORDER, job_order(self.task, self._types, values))):
             with open(f"{place}/{name}", "w") as file:
                 json.dump(content, file)
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
@@ -48,12 +48,12 @@ class LoadedWorkflow:
             job=place,
         )
 
-    def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, str]:
-        """Path of the file at each output port; ports without one are left out. Raises ``AttemptError``."""
+    def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
+        """The output object. Raises ``AttemptError``."""
         try:
             with open(f"{prepared.job}/{RESULT}") as file:
-                found = json.load(file)
+                found: dict[str, Any] = json.load(file)
         except (OSError, ValueError) as error:
             sentence = "the process inside the job ended well, and left no result"
             raise AttemptError(ErrorClass.INTERNAL, sentence, exit_code=exit_code) from error
-        return paths_of(self.task, found, os.path.dirname(prepared.job) + f"/{OUT}", exit_code=exit_code)
+        return found

@@ -88,6 +88,13 @@ class LeasedJob(Contract):
     inputs: list[InputFile]
 
 
+class BundlePort(Contract):
+    """A port whose entries are bundles. ``whole``: it takes the list of all values, else a single value."""
+
+    port: str
+    whole: bool = False
+
+
 class PilotTask(Contract):
     """What a pilot has to know of a task, sent once."""
 
@@ -102,6 +109,8 @@ class PilotTask(Contract):
     side_ports: list[str] = Field(default_factory=list)
     #: Files that every job gets beside its own, in order, each with its port.
     shared_inputs: list[InputFile] = Field(default_factory=list)
+    #: Ports whose entries are no plain files.
+    bundles: list[BundlePort] = Field(default_factory=list)
     outputs: list[TaskOutput]
     log_out_uid: UUID
     log_out_url: StorageUrl
@@ -149,13 +158,15 @@ class HeartbeatAnswer(Contract):
 
 
 class OutputFile(Contract):
-    """A file that is safely on its storage, under its final name."""
+    """A file that is safely on its storage, under its final name. ``number``: of its entry; None: that of the job."""
 
     port: str
     name: FileName
     size: int
     checksum: Checksum
     url: StorageUrl
+    # A WMS of the release before refuses what it does not know.
+    number: Annotated[int, Field(ge=0)] | None = Field(default=None, exclude_if=lambda number: number is None)
 
 
 class LogFile(Contract):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from sluice.contracts.base import Contract, Share
-from sluice.contracts.states import DeviceType, InputMode, TaskMode
+from sluice.contracts.states import DeviceType, EntryKind, InputMode, TaskMode
 
 
 class Parameter(Contract):
@@ -90,6 +90,7 @@ class SideInput(Contract):
     source: Source
     mode: InputMode
     optional: bool = False
+    kind: EntryKind = EntryKind.FILE
 
 
 class ParameterRef(Contract):
@@ -110,10 +111,13 @@ Argument = Annotated[ParameterRef | Constant, Field(discriminator="kind")]
 
 
 class StepOutput(Contract):
-    """``optional``: the tool may give no file (CWL ``File?``): that filters."""
+    """``optional``: the tool may give nothing (CWL ``File?``): that filters. ``spread``: the tool gives a list in the step's only
+    job, and each of its items is an entry of its own."""
 
     port: str
     optional: bool = False
+    kind: EntryKind = EntryKind.FILE
+    spread: bool = False
 
 
 class PlanStep(Contract):
@@ -127,6 +131,7 @@ class PlanStep(Contract):
     source: Source
     #: The tool does without a file at ``data_port`` (CWL ``File?``) where another data set has one of that number.
     data_optional: bool = False
+    data_kind: EntryKind = EntryKind.FILE
     side_inputs: list[SideInput] = Field(default_factory=list)
     arguments: dict[str, Argument] = Field(default_factory=dict)
     outputs: Annotated[list[StepOutput], Field(min_length=1)]
@@ -145,11 +150,31 @@ class PlanStep(Contract):
 
 
 class PlanOutput(Contract):
-    """A workflow output: the data set that ``step`` writes at ``port``."""
+    """A workflow output: the data set that ``step`` writes at ``port``. ``single``: one value in CWL, no list of them."""
 
     name: str
     step: str
     port: str
+    kind: EntryKind = EntryKind.FILE
+    single: bool = False
+
+
+class SecondaryFile(Contract):
+    """A file beside a primary one, by CWL's pattern: each ``^`` at its start takes one ending off, the rest is put on."""
+
+    pattern: str
+    required: bool = True
+
+
+class DataEntries(Contract):
+    """What the entries of the first data set are in CWL; where they are no plain files, the catalogue has bundles."""
+
+    type: Literal["File", "Directory"] = "File"
+    secondary_files: list[SecondaryFile] = Field(default_factory=list)
+
+    @property
+    def kind(self) -> EntryKind:
+        return EntryKind.FILE if self.type == "File" and not self.secondary_files else EntryKind.BUNDLE
 
 
 class Retention(Contract):
@@ -167,6 +192,7 @@ class Plan(Contract):
     doc: str = ""
     cwl_version: str
     data_input: str
+    data_entries: DataEntries = DataEntries()
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     match: dict[str, Condition] = Field(default_factory=dict)
     priority: int = 0

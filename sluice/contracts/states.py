@@ -54,6 +54,13 @@ class InputMode(StrEnum):
     ALL = "all"  #: all files, in order
 
 
+class EntryKind(StrEnum):
+    """What one entry of a data set is."""
+
+    FILE = "file"  #: a plain file
+    BUNDLE = "bundle"  #: a CWL value of another type with all its files, as one archive
+
+
 class DeviceType(StrEnum):
     CPU = "cpu"
     GPU = "gpu"

@@ -7,17 +7,19 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp
 from sluice.contracts.plan import Boundary, MergeGroups, Resources
-from sluice.contracts.states import AttemptOutcome, DeviceType, ErrorClass, InputMode, JobState, TaskMode, TaskState
+from sluice.contracts.states import AttemptOutcome, DeviceType, EntryKind, ErrorClass, InputMode, JobState, TaskMode, TaskState
 
 
 class TaskOutput(Contract):
-    """Where the files of one output port go: a data set, its storage, and its folder there."""
+    """Where the files of one output port go: a data set, its storage, and its folder there. ``spread``: see ``StepOutput``."""
 
     port: str
     dat_out_uid: UUID
     dat_stor_url: StorageUrl
     dat_out_url: StorageUrl
     optional: bool = False
+    kind: EntryKind = EntryKind.FILE
+    spread: bool = False
 
 
 class TaskInput(Contract):
@@ -27,6 +29,7 @@ class TaskInput(Contract):
     dat_in_uid: UUID
     mode: InputMode
     optional: bool = False
+    kind: EntryKind = EntryKind.FILE
 
 
 class Task(Contract):
@@ -49,12 +52,15 @@ class Task(Contract):
     dat_in_uid: UUID
     dat_in_port: str
     dat_in_optional: bool = False
+    dat_in_kind: EntryKind = EntryKind.FILE
     side_inputs: list[TaskInput] = Field(default_factory=list)
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0
     dat_out_uid: UUID
     dat_out_port: str
     dat_out_optional: bool = False
+    dat_out_kind: EntryKind = EntryKind.FILE
+    dat_out_spread: bool = False
     dat_stor_url: StorageUrl
     dat_out_url: StorageUrl
     side_outputs: list[TaskOutput] = Field(default_factory=list)
@@ -78,6 +84,8 @@ class Task(Contract):
             dat_stor_url=self.dat_stor_url,
             dat_out_url=self.dat_out_url,
             optional=self.dat_out_optional,
+            kind=self.dat_out_kind,
+            spread=self.dat_out_spread,
         )
         return [first, *self.side_outputs]
 

@@ -18,19 +18,21 @@ from sluice.contracts.plan import (
     StepOutput,
 )
 from sluice.contracts.problems import Finding
-from sluice.cwl.containing import contained, workflow_features
+from sluice.cwl.containing import contained, untold, workflow_features
 from sluice.cwl.cwltypes import is_optional, without_null
 from sluice.cwl.document import VERSIONS, Document, canonical, find_workflow
 from sluice.cwl.extensions import Extensions, Fields, read_extensions
 from sluice.cwl.findings import START, Findings
+from sluice.cwl.first_input import data_entries
 from sluice.cwl.links import SideLink, Wiring, check_types, read_links
 from sluice.cwl.mainfile import find_main
-from sluice.cwl.model import Port, Step, Workflow, read_workflow
+from sluice.cwl.model import Origin, Port, Step, Workflow, read_workflow
 from sluice.cwl.pack import as_text, read_files
 from sluice.cwl.requirements import CWLTOOL_NAMESPACE, Needs, check_names, merged, needs_of, set_apart
 from sluice.cwl.rules import check_rules
 from sluice.cwl.schema import check_as_cwltool, check_schema
 from sluice.cwl.sources import DiskFiles
+from sluice.cwl.streams import Stream
 from sluice.cwl.text import read_text
 from sluice.cwl.tree import clone, plain, processes_inside
 from sluice.cwl.uploads import Upload
@@ -158,12 +160,10 @@ class _Planner:
             doc=_doc(self.workflow.body),
             cwl_version=self.document.version,
             data_input=data_input,
+            data_entries=data_entries(self.workflow.inputs[data_input]),
             parameters={port.name: _parameter(port) for port in self.workflow.inputs.values() if port.name != data_input},
             steps=[self._step(step) for step in self.workflow.steps.values()],
-            outputs=[
-                PlanOutput(name=output, step=origin.step or "", port=origin.port)
-                for output, origin in self.wiring.outputs.items()
-            ],
+            outputs=[_output(output, origin, self.wiring.streams[origin]) for output, origin in self.wiring.outputs.items()],
             **{key: fields[key] for key in ("match", "priority", "bind", "retention") if key in fields},
         )
 
@@ -179,13 +179,11 @@ class _Planner:
             data_port=data.name,
             source=Source(step=origin.step, port=origin.port),
             data_optional=is_optional(step.input_type(data.name)),
+            data_kind=self.wiring.streams[origin].kind,
             side_inputs=[self._side_input(step, side) for side in self.wiring.side_links[step.name]],
             arguments=self._arguments(step),
-            outputs=[
-                StepOutput(port=port, optional=step.conditional or is_optional(step.tool_outputs[port].type))
-                for port in step.outputs
-            ],
-            tool=contained(step, self._tool(step, needs), self.wiring) if step.contained else self._tool(step, needs),
+            outputs=[self._step_output(step, port) for port in step.outputs],
+            tool=self._executable(step, needs),
             groups=fields.get("merge", PlanStep.model_fields["groups"].default),
             resources=needs.resources,
             device_type=needs.device_type,
@@ -196,7 +194,17 @@ class _Planner:
         name = side.link.name
         origin = self.wiring.origins[step.name, name]
         optional = is_optional(step.input_type(name))
-        return SideInput(port=name, source=Source(step=origin.step, port=origin.port), mode=side.mode, optional=optional)
+        source, kind = Source(step=origin.step, port=origin.port), self.wiring.streams[origin].kind
+        return SideInput(port=name, source=source, mode=side.mode, optional=optional, kind=kind)
+
+    def _step_output(self, step: Step, port: str) -> StepOutput:
+        optional = step.conditional or is_optional(step.tool_outputs[port].type)
+        stream = self.wiring.streams[Origin(step.name, port)]
+        return StepOutput(port=port, optional=optional, kind=stream.kind, spread=stream.spread)
+
+    def _executable(self, step: Step, needs: Needs) -> dict[str, Any]:
+        tool = self._tool(step, needs)
+        return contained(step, tool, self.wiring) if step.contained or untold(step, self.wiring) else tool
 
     def _arguments(self, step: Step) -> dict[str, Argument]:
         found: dict[str, Argument] = {}
@@ -228,6 +236,10 @@ class _Planner:
         if hints:
             tool["hints"] = plain(hints)
         return tool
+
+
+def _output(name: str, origin: Origin, stream: Stream) -> PlanOutput:
+    return PlanOutput(name=name, step=origin.step or "", port=origin.port, kind=stream.kind, single=not stream.many)
 
 
 def _parameter(port: Port) -> Parameter:

@@ -11,21 +11,13 @@ from sluice.cwl.cwltypes import (
     fit,
     holds_files,
     is_optional,
-    members_of,
     normal_type,
     show,
     without_null,
 )
 from sluice.cwl.findings import Findings, did_you_mean, place_of
-from sluice.cwl.model import Link, Port, Step, Workflow
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a link comes from: an output of ``step``, or (None) an input of the workflow."""
-
-    step: str | None
-    port: str
+from sluice.cwl.model import Link, Origin, Port, Step, Workflow
+from sluice.cwl.streams import Stream, Streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +39,13 @@ class Wiring:
     data_links: dict[str, Link] = field(default_factory=dict)
     side_links: dict[str, list[SideLink]] = field(default_factory=dict)
     modes: dict[str, TaskMode] = field(default_factory=dict)
+    #: What each data set holds.
+    streams: dict[Origin, Stream] = field(default_factory=dict)
+
+    def stream_of(self, step: str, port: str) -> Stream | None:
+        """What an input of a step reads; None where that is no data set."""
+        origin = self.origins.get((step, port))
+        return None if origin is None else self.streams.get(origin)
 
 
 def read_links(workflow: Workflow, findings: Findings) -> Wiring:
@@ -63,6 +62,12 @@ def read_links(workflow: Workflow, findings: Findings) -> Wiring:
         if origin is not None:
             wiring.outputs[output.name] = origin
     _refuse_cycles(workflow, wiring, findings)
+    streams = Streams(workflow, wiring.data_input, wiring.file_inputs, wiring.origins)
+    written = [Origin(step.name, port) for step in workflow.steps.values() for port in step.outputs]
+    for origin in [*wiring.origins.values(), *written]:
+        stream = streams.of(origin)
+        if stream is not None:
+            wiring.streams[origin] = stream
     for step in workflow.steps.values():
         if step.has_tool:
             _read_data_links(step, workflow, wiring, findings)
@@ -71,6 +76,7 @@ def read_links(workflow: Workflow, findings: Findings) -> Wiring:
 
 def _data_input(workflow: Workflow, findings: Findings) -> str | None:
     data = [port for port in workflow.inputs.values() if without_null(port.type) == ARRAY_OF_FILES]
+    data = data or [port for port in workflow.inputs.values() if without_null(port.type) == array_of("Directory")][:1]
     for port in data[1:]:
         findings.error(
             port.place,
@@ -79,11 +85,13 @@ def _data_input(workflow: Workflow, findings: Findings) -> str | None:
         )
     if data:
         if is_optional(data[0].type):
-            findings.error(data[0].place_of("type"), f"'{data[0].name}' is the data set and always given: its type is File[]")
+            kind = show(without_null(data[0].type))
+            findings.error(data[0].place_of("type"), f"'{data[0].name}' is the data set and always given: its type is {kind}")
         return data[0].name
     single = next((port.name for port in workflow.inputs.values() if without_null(port.type) == "File"), None)
     hint = f"; '{single}' would be it as File[], with the first step scattered over it" if single else ""
-    findings.error(place_of(workflow.body, "inputs"), f"no input is the data set: exactly one must be of type File[]{hint}")
+    what = "no input is the data set: exactly one must be of type File[] (or Directory[])"
+    findings.error(place_of(workflow.body, "inputs"), f"{what}{hint}")
     return None
 
 
@@ -173,17 +181,17 @@ def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
 
 def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """Finds the inputs that take data sets, and with them the step's mode."""
-    links = [link for link in step.links.values() if _is_data(wiring.origins.get((step.name, link.name)), wiring)]
+    streams = {name: wiring.stream_of(step.name, name) for name in step.links}
+    links = [link for link in step.links.values() if streams[link.name] is not None]
     if all(_is_file(wiring.origins[step.name, link.name], wiring) for link in links):
         unresolved = any(link.sources and (step.name, link.name) not in wiring.origins for link in step.links.values())
         if not unresolved and wiring.data_input is not None:
             hint = f"'{wiring.data_input}' or an output of another step"
             findings.error(step.place, f"step '{step.name}' takes no data set: one of its inputs must have {hint} as its source")
         return
-    right = [_is_plain(step, link, findings) for link in links]
-    if not _scatter_is_right(step, links, findings) or not all(right):
+    if not _scatter_is_right(step, links, findings):
         return
-    modes = {link.name: _input_mode(step, link, _given(wiring.origins[step.name, link.name], workflow)) for link in links}
+    modes = {link.name: _input_mode(step, link, streams[link.name]) for link in links}
     first = _first(step, links, modes)
     wiring.data_links[step.name] = first
     wiring.side_links[step.name] = [SideLink(link, modes[link.name]) for link in links if link is not first]
@@ -200,37 +208,15 @@ def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) ->
     return min(links, key=rank)
 
 
-def _input_mode(step: Step, link: Link, given: Any) -> InputMode:
-    """``given``: the type of what the link brings; it counts where only the step's expressions read it."""
+def _input_mode(step: Step, link: Link, stream: Stream | None) -> InputMode:
+    """What is scattered over is the step's word; all else is the source's: a list comes whole, a single value is that."""
     if link.name in step.scatter:
         return InputMode.EACH
-    taken = given if link.name not in step.tool_inputs or "valueFrom" in link.body else step.input_type(link.name)
-    return InputMode.ALL if _is_array(taken) else InputMode.ONE
-
-
-def _is_plain(step: Step, link: Link, findings: Findings) -> bool:
-    """Does the tool say whether it takes one file or many? (Where it wrongly has no such input, that is told elsewhere.)"""
-    port = step.tool_inputs.get(link.name)
-    if port is None or "valueFrom" in link.body:
-        return step.contained
-    if link.name in step.scatter or _is_array(port.type) or without_null(port.type) == "File":
-        return True
-    if fit(ARRAY_OF_FILES, port.type) == "fits" and "$import" not in port.body:
-        what = f"the tool of step '{step.name}' takes the data set as {show(port.type)}"
-        findings.error(port.place_of("type"), f"{what}: write File[] (and scatter over File for a step that runs on each file)")
-    return False
-
-
-def _is_data(origin: Origin | None, wiring: Wiring) -> bool:
-    return origin is not None and (origin.step is not None or origin.port == wiring.data_input or _is_file(origin, wiring))
+    return InputMode.ALL if stream is not None and stream.many else InputMode.ONE
 
 
 def _is_file(origin: Origin, wiring: Wiring) -> bool:
     return origin.step is None and origin.port in wiring.file_inputs
-
-
-def _is_array(kind: Any) -> bool:
-    return any(isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind))
 
 
 def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> bool:
@@ -279,13 +265,16 @@ def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
         taken = array_of(sink.type) if port in step.scatter else sink.type
         if link.body.get("pickValue") == "all_non_null":
             given = _picked(given)
-        way = _way(step, link, given, sink.type)
-        _tell_misfit(link, findings, given=given, taken=taken, what=f"input '{port}' of step '{name}'", way=way)
+        is_data = wiring.stream_of(name, port) is not None
+        way = _way(step, link, given, sink.type) if is_data else ""
+        what = f"input '{port}' of step '{name}'"
+        _tell_misfit(link, findings, given=given, taken=taken, what=what, way=way, is_data=is_data)
     for name, origin in wiring.outputs.items():
         link, given = workflow.outputs[name], _given(origin, workflow)
         if given is not None:
             given = _picked(given) if link.body.get("pickValue") == "all_non_null" else given
-            _tell_misfit(link, findings, given=given, taken=workflow.output_types[name], what=f"output '{name}'")
+            taken = workflow.output_types[name]
+            _tell_misfit(link, findings, given=given, taken=taken, what=f"output '{name}'", is_data=True)
 
 
 def _given(origin: Origin, workflow: Workflow) -> Any:
@@ -295,29 +284,33 @@ def _given(origin: Origin, workflow: Workflow) -> Any:
     return without_null(port.type) if port.body.get("default") is not None else port.type
 
 
+def _may_lack(kind: Any) -> bool:
+    """Is it, or are its items, optional?"""
+    return is_optional(kind) or (isinstance(kind, dict) and kind.get("type") == "array" and is_optional(kind["items"]))
+
+
 def _picked(kind: Any) -> Any:
     return array_of(without_null(kind["items"])) if isinstance(kind, dict) and kind.get("type") == "array" else kind
 
 
 def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
     """The way to make a data link fit, where there is a plain one."""
-    if not holds_files(given):
-        return ""
     if not step.scatter and fit(given, array_of(port_type)) != "does not fit":
-        return f": add 'scatter: {link.name}' to run the tool on each file"
+        return f": add 'scatter: {link.name}' to run the tool on each {'file' if holds_files(given) else 'value'}"
     if step.scatter and fit(given, port_type) != "does not fit":
         return f": leave 'scatter: {link.name}' out"
     return ""
 
 
-def _tell_misfit(link: Link, findings: Findings, *, given: Any, taken: Any, what: str, way: str = "") -> None:
+def _tell_misfit(link: Link, findings: Findings, *, given: Any, taken: Any, what: str, is_data: bool, way: str = "") -> None:
     source = (link.sources or ["?"])[0]
     match fit(given, taken):
         case "does not fit":
             findings.error(link.source_place, f"{what} takes {show(taken)}, and '{source}' is {show(given)}{way}")
         case "may not fit":
-            if holds_files(given):
-                note = "files not written are left out here; for other runners add 'pickValue: all_non_null'"
+            if is_data and _may_lack(given):
+                lacking = "files not written" if holds_files(given) else "values not given"
+                note = f"{lacking} are left out here; for other runners add 'pickValue: all_non_null'"
             else:
                 note = "a job fails where the value does not fit"
             findings.warning(link.source_place, f"{what} takes {show(taken)}, and '{source}' is {show(given)}: {note}")

@@ -16,6 +16,14 @@ from sluice.cwl.tree import Entry, entries, refuse_duplicates
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a link comes from: an output of ``step``, or (None) an input of the workflow."""
+
+    step: str | None
+    port: str
+
+
 @dataclass(slots=True)
 class Port:
     """An input or output of the workflow or of a tool. ``type`` written out (see `cwltypes`)."""

@@ -6,19 +6,20 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.states import InputMode, TaskMode
-from sluice.cwl.cwltypes import PRIMITIVES, fit, holds_files, is_optional, show, type_names, value_fits, without_null
+from sluice.cwl.cwltypes import PRIMITIVES, holds_files, is_optional, show, type_names, value_fits, without_null
 from sluice.cwl.extensions import Extensions
 from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
+from sluice.cwl.first_input import check_first_input
 from sluice.cwl.invocations import check_invocations
 from sluice.cwl.links import Wiring
 from sluice.cwl.model import Link, Port, Step, Workflow
+from sluice.cwl.secondary import check_secondary_files
 from sluice.cwl.tree import entries, plain
 
 #: Fields of a step's input.
 _OF_LINKS = {
     "linkMerge": "let one step before it write what both sources hold",
 }
-_OUTPUT_ONLY_FILES = "only files become data sets: leave it out of the step's 'out', or let the tool write it to a file"
 
 
 def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
@@ -34,6 +35,7 @@ def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, find
         if step.has_tool:
             _check_ports(step, findings)
             _check_outputs(step, wiring.modes.get(step.name), findings)
+    check_secondary_files(workflow, wiring, findings)
     _refuse_names_as_types(workflow, findings)
     _check_extensions(workflow, wiring, extensions, findings)
     check_invocations(workflow, extensions, findings)
@@ -61,10 +63,14 @@ def _refuse_fields(body: CommentedMap, refused: dict[str, str], what: str, findi
 
 
 def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
-    """Parameters are values, not files; the data set has nothing beside its files."""
-    if "secondaryFiles" in port.body:
-        _refuse_secondary(port, f"input '{port.name}'", findings)
+    """Parameters are values, not files."""
+    if port.name != wiring.data_input and "secondaryFiles" in port.body:
+        findings.error(
+            port.place_of("secondaryFiles"),
+            f"secondaryFiles of the parameter '{port.name}' are not supported yet: let the tools keep everything in one file",
+        )
     if port.name == wiring.data_input:
+        check_first_input(port, findings)
         if port.body.get("default") is not None:
             findings.error(
                 port.place_of("default"),
@@ -88,13 +94,6 @@ def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
 def _check_default(value: Any, port: Port, findings: Findings, *, place: Place, what: str) -> None:
     if value is not None and not value_fits(value, port.type):
         findings.error(place, f"the default of {what} must be of type {show(port.type)}, not {plain(value)!r}")
-
-
-def _refuse_secondary(port: Port, what: str, findings: Findings) -> None:
-    findings.error(
-        port.place_of("secondaryFiles"),
-        f"secondaryFiles of {what} are not supported yet: let the tools keep everything in one file",
-    )
 
 
 def _check_pick(link: Link, what: str, findings: Findings, *, is_data: bool) -> None:
@@ -156,13 +155,11 @@ def _check_ports(step: Step, findings: Findings) -> None:
                 fed.place if fed else step.place_of("in"),
                 f"step '{step.name}' gives no value for '{port.name}', which its tool needs",
             )
-        if "secondaryFiles" in port.body:
-            _refuse_secondary(port, f"the tool of step '{step.name}'", findings)
         _check_default(port.body.get("default"), port, findings, place=port.place_of("default"), what=f"'{port.name}'")
 
 
 def _check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None:
-    """What the step hands on are files: one a job, or (map) one or none."""
+    """What the step hands on is one value a job, or (map) one or none."""
     if not step.outputs:
         findings.error(
             step.place_of("out"), f"step '{step.name}' gives nothing on: name at least one output of its tool in 'out'"
@@ -171,25 +168,11 @@ def _check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> Non
         port = step.tool_outputs.get(name)
         if port is None:
             findings.error(place, f"the tool of step '{step.name}' has no output '{name}'{did_you_mean(name, step.tool_outputs)}")
-            continue
-        what = f"output '{name}' of the tool of step '{step.name}'"
-        if "secondaryFiles" in port.body:
-            _refuse_secondary(port, what, findings)
-        kind = without_null(port.type)
-        if kind == "File":
-            if mode is TaskMode.MERGE and is_optional(port.type):
-                findings.error(port.place_of("type"), f"{what} is File?; a merge must write its file: make it File")
-        elif kind == "Directory":
+        elif mode is TaskMode.MERGE and is_optional(port.type):
+            what, kind = f"output '{name}' of the tool of step '{step.name}'", show(without_null(port.type))
             findings.error(
-                port.place_of("type"), f"{what} is a Directory, which is not supported yet: let the tool write an archive"
+                port.place_of("type"), f"{what} is {show(port.type)}; a merge must write what it gives: make it {kind}"
             )
-        elif fit(kind, {"type": "array", "items": "File"}) == "fits" and kind != "Any":
-            findings.error(
-                port.place_of("type"),
-                f"{what} is {show(kind)}; several files from one job are not supported yet: let the tool write one",
-            )
-        else:
-            findings.error(port.place_of("type"), f"{what} is {show(port.type)}; {_OUTPUT_ONLY_FILES}")
 
 
 def _check_extensions(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
@@ -203,6 +186,9 @@ def _check_extensions(workflow: Workflow, wiring: Wiring, extensions: Extensions
         elif name not in parameters:
             findings.error(place, f"there is no parameter '{name}' to bind{did_you_mean(name, parameters)}")
     for step, fields in extensions.steps.items():
+        found = workflow.steps.get(step)
+        if found and not found.scatter and any(findings.has_error_at(link.source_place) for link in found.links.values()):
+            continue  # what comes in is another thing than what was meant
         if "merge" in fields.values and wiring.modes.get(step) is TaskMode.MAP:
             findings.error(
                 fields.places["merge"], f"step '{step}' runs its tool on each file; groups are for steps that take a File[]"
@@ -210,7 +196,7 @@ def _check_extensions(workflow: Workflow, wiring: Wiring, extensions: Extensions
 
 
 def _check_shared_files(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
-    """A file that every job gets must be the only one of its data set: groups of a merge write several."""
+    """What every job gets, and a list that is scattered over, must be the only one: groups of a merge write several."""
 
     def grouped(step: str | None) -> str | None:
         while step is not None and not workflow.steps[step].scatter:
@@ -221,6 +207,16 @@ def _check_shared_files(workflow: Workflow, wiring: Wiring, extensions: Extensio
             step = wiring.origins[step, wiring.data_links[step].name].step
         return None
 
+    for (name, port), origin in wiring.origins.items():
+        stream = wiring.streams.get(origin)
+        writer = grouped(origin.step) if stream is not None and stream.spread and port in workflow.steps[name].scatter else None
+        place = workflow.steps[name].links[port].source_place
+        if writer is not None and not findings.has_error_at(place):
+            findings.error(
+                place,
+                f"step '{name}' scatters over the list that '{origin.step}' gives, and there is one for each group of step "
+                f"'{writer}': leave 'sluice:merge' of '{writer}' out",
+            )
     for name, sides in wiring.side_links.items():
         for side in sides:
             writer = grouped(wiring.origins[name, side.link.name].step) if side.mode is InputMode.ONE else None

@@ -5,30 +5,44 @@ import hashlib
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
+from sluice import storage
 from sluice.cli import carry
-from sluice.cli.connect import connected
+from sluice.cli.connect import Connection, connected
 from sluice.cli.given_files import bring_in_parameters, local_files
-from sluice.contracts.datasets import NewDataset
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import File, NewDataset
 from sluice.contracts.naming import own_name
-from sluice.contracts.states import ChainState
+from sluice.contracts.plan import PlanOutput
+from sluice.contracts.states import ChainState, EntryKind
 from sluice.contracts.templates import NewTemplate
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file of a workflow output: its name and what is in it."""
+    """A file: its name, what is in it, and what lies beside it (its secondary files)."""
 
     name: str
     sha256: str
+    beside: tuple[Any, ...] = ()
 
 
-#: Output of the workflow → its files, in order.
-Answer = Mapping[str, Sequence[Written]]
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A directory: its name, and all that is below it with its path (None: a directory)."""
+
+    name: str
+    content: tuple[tuple[str, str | None], ...]
+
+
+#: Output of the workflow → its value: a file, a directory, a list in order, or plain data.
+Answer = Mapping[str, Any]
 
 
 def by_cwltool(workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path) -> Answer:
@@ -39,7 +53,7 @@ def by_cwltool(workflow: Path, files: Sequence[Path], params: Mapping[str, Any],
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     print(done.stderr)
     done.check_returncode()
-    return {name: [_written(file) for file in _listed(value)] for name, value in json.loads(done.stdout).items()}
+    return {name: _given(value) for name, value in json.loads(done.stdout).items()}
 
 
 def by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
@@ -57,21 +71,54 @@ async def _carry(url: str, given: NewTemplate, files: Sequence[Path], params: Ma
         chain = await connection.operator.request_chain(dataset.uid, template.name, params=values)
         chain = await carry.follow(connection, chain, on_look=lambda chain, tasks: None)
         assert chain.state is ChainState.FINISHED, chain.reason
-        places = {(output.step, output.port): output.name for output in template.plan.outputs}
-        return {
-            places[str(one.step), str(one.port)]: [
-                Written(own_name(file.name), file.checksum.removeprefix("sha256:"))
-                async for file in connection.dms.all_files(one.uid)
-            ]
-            for one in chain.datasets
-            if (one.step, one.port) in places
-        }
+        return {output.name: await _value(connection, chain, output) for output in template.plan.outputs}
 
 
-def _listed(value: Any) -> list[Any]:
-    """Files that a job left out have no place in a data set."""
-    return [one for one in (value if isinstance(value, list) else [value]) if one is not None]
+async def _value(connection: Connection, chain: Chain, output: PlanOutput) -> Any:
+    [dataset] = [one for one in chain.datasets if (one.step, one.port) == (output.step, output.port)]
+    entries = [_entry(file, output) async for file in connection.dms.all_files(dataset.uid)]
+    if not output.single or len(entries) > 1:
+        return entries
+    return entries[0] if entries else None
 
 
-def _written(file: Mapping[str, Any]) -> Written:
-    return Written(file["basename"], hashlib.sha256(Path(file["path"]).read_bytes()).hexdigest())
+def _entry(file: File, output: PlanOutput) -> Any:
+    if output.kind is EntryKind.FILE:
+        return Written(own_name(file.name), file.checksum.removeprefix("sha256:"))
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = Path(folder) / "bundle"
+        storage.fetch(file.url, bundle, checksum=file.checksum, size=file.size)
+        return _given(storage.unpack(bundle, Path(folder)))
+
+
+def _given(value: Any) -> Any:
+    """What a job left out has no place in a data set."""
+    found = _comparable(value)
+    return [one for one in found if one is not None] if isinstance(found, list) else found
+
+
+def _comparable(value: Any) -> Any:
+    match value:
+        case list():
+            return [_comparable(one) for one in value]
+        case {"class": "File"}:
+            path = _path(value)
+            beside = sorted((_comparable(one) for one in value.get("secondaryFiles", ())), key=lambda one: str(one.name))
+            for one in value.get("secondaryFiles", ()):
+                assert _path(one).parent == path.parent
+            return Written(value["basename"], _sha256(path), tuple(beside))
+        case {"class": "Directory"}:
+            path = _path(value)
+            below = sorted(path.rglob("*"))
+            return Folder(value["basename"], tuple((str(p.relative_to(path)), None if p.is_dir() else _sha256(p)) for p in below))
+        case dict():
+            return {key: _comparable(one) for key, one in value.items()}
+    return value
+
+
+def _path(value: Mapping[str, Any]) -> Path:
+    return Path(unquote(urlsplit(value["location"]).path))
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()

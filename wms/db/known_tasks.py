@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
-from sluice.contracts.pilots import PilotTask
+from sluice.contracts.pilots import BundlePort, PilotTask
+from sluice.contracts.states import EntryKind, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
 from sluice.servicekit.database import Connection
 from wms.db.tasks import SELECT_SPECS
@@ -59,6 +60,7 @@ def known(task: Task) -> KnownTask:
         mode=task.mode,
         dat_in_port=task.dat_in_port,
         side_ports=[side.port for side in task.side_inputs],
+        bundles=_bundles(task),
         outputs=task.outputs,
         log_out_uid=task.log_out_uid,
         log_out_url=task.log_out_url,
@@ -67,3 +69,9 @@ def known(task: Task) -> KnownTask:
     return KnownTask(
         task, {output.port: output for output in task.outputs}, pilot_task.model_dump_json(exclude_defaults=True).encode()
     )
+
+
+def _bundles(task: Task) -> list[BundlePort]:
+    first = (task.dat_in_port, task.mode is TaskMode.MERGE, task.dat_in_kind)
+    ports = [first, *((side.port, side.mode is InputMode.ALL, side.kind) for side in task.side_inputs)]
+    return [BundlePort(port=port, whole=whole) for port, whole, kind in ports if kind is EntryKind.BUNDLE]

@@ -19,6 +19,9 @@ class Fault(Exception):
         self.message = message
 
 
+_NUMBERED = {False: "as one of a list, which it is not", True: "without its place in the list that it is one of"}
+
+
 def inside(url: str, folder: str) -> bool:
     """Does the file's URL lie in the folder? (Contracts refuse '..' in both.)"""
     return url.startswith(folder + "/") and "\0" not in url
@@ -30,17 +33,20 @@ def check_report(task: Task, outputs: Mapping[str, TaskOutput], report: AttemptR
         raise Fault(ErrorClass.INTERNAL, f"the pilot put the log at {report.log.url}, outside of {task.log_out_url}")
     if report.outcome is not AttemptOutcome.FINISHED:
         return
-    seen: set[str] = set()
+    seen: set[tuple[str, int | None]] = set()
     for file in report.outputs:
         place = outputs.get(file.port)
         if place is None:
             raise Fault(ErrorClass.INTERNAL, f"the pilot reported a file for output {file.port!r}, which the step does not have")
-        if file.port in seen:
+        if place.spread is (file.number is None):
+            raise Fault(ErrorClass.INTERNAL, f"the pilot reported output {file.port!r} {_NUMBERED[place.spread]}")
+        if (file.port, file.number) in seen:
             raise Fault(ErrorClass.INTERNAL, f"the pilot reported two files for output {file.port!r}")
         if not inside(file.url, place.dat_out_url):
             raise Fault(ErrorClass.INTERNAL, f"the pilot put output {file.port!r} at {file.url}, outside of {place.dat_out_url}")
-        seen.add(file.port)
-    missing = [port for port, place in outputs.items() if not place.optional and port not in seen]
+        seen.add((file.port, file.number))
+    ports = {port for port, _ in seen}
+    missing = [port for port, place in outputs.items() if not place.optional and not place.spread and port not in ports]
     if missing:
         names = ", ".join(missing)
         raise Fault(ErrorClass.TOOL_FAILED, f"the tool ended well but wrote no file for output {names}")
@@ -49,10 +55,13 @@ def check_report(task: Task, outputs: Mapping[str, TaskOutput], report: AttemptR
 def output_files(
     task: Task, outputs: Mapping[str, TaskOutput], report: AttemptReport, *, seq: int, inputs: Sequence[Mapping[str, Any]]
 ) -> list[tuple[UUID, NewFile]]:
-    """Data set and file for each output. Order is kept: the file's seq is the job's (invariant 8)."""
+    """Data set and file for each output. Order is kept: the file's seq is the job's, or its place in a list (invariant 8)."""
     meta = _meta(task.mode, inputs)
     origin = _origin(task, report, inputs)
-    return [(outputs[file.port].dat_out_uid, _file(file, seq, meta, origin)) for file in report.outputs]
+    return [
+        (outputs[file.port].dat_out_uid, _file(file, seq if file.number is None else file.number, meta, origin))
+        for file in report.outputs
+    ]
 
 
 def log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID, NewFile]]:

@@ -105,6 +105,8 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
             dat_stor_url=places.outputs[output.port].storage,
             dat_out_url=places.outputs[output.port].url,
             optional=output.optional,
+            kind=output.kind,
+            spread=output.spread,
         )
         for output in planned.outputs
     ]
@@ -122,8 +124,11 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         dat_in_uid=places.sources[planned.source],
         dat_in_port=planned.data_port,
         dat_in_optional=planned.data_optional,
+        dat_in_kind=planned.data_kind,
         side_inputs=[
-            TaskInput(port=side.port, dat_in_uid=places.sources[side.source], mode=side.mode, optional=side.optional)
+            TaskInput(
+                port=side.port, dat_in_uid=places.sources[side.source], mode=side.mode, optional=side.optional, kind=side.kind
+            )
             for side in planned.side_inputs
             if side.source in places.sources
         ],
@@ -132,6 +137,8 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         dat_out_uid=first.dat_out_uid,
         dat_out_port=first.port,
         dat_out_optional=first.optional,
+        dat_out_kind=first.kind,
+        dat_out_spread=first.spread,
         dat_stor_url=first.dat_stor_url,
         dat_out_url=first.dat_out_url,
         side_outputs=written[1:],

@@ -1,0 +1,120 @@
+"""From what a tool gave at its outputs to the files that go to the storages: one for each entry of a data set."""
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from pydantic import TypeAdapter, ValidationError
+
+from pilot.folders import OUT, TMP
+from pilot.runner.failures import AttemptError
+from pilot.runner.staging import Produced
+from sluice.contracts.base import FileName
+from sluice.contracts.naming import output_name
+from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.contracts.states import EntryKind, ErrorClass
+from sluice.contracts.tasks import TaskOutput
+from sluice.storage import BundleError, pack
+
+_file_name: TypeAdapter[str] = TypeAdapter(FileName)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """``number``: its place in the list that the tool gave, where each item is an entry of its own."""
+
+    output: TaskOutput
+    value: Any
+    number: int | None = None
+
+
+def outgoing(task: PilotTask, job: LeasedJob, found: Mapping[str, Any], folder: str) -> list[Produced]:
+    """``found``: the output object of the tool that ran in ``folder``. Raises ``AttemptError``, ``OSError``.
+
+    Entries that are no plain files are packed here. An output that gave nothing has no file.
+    """
+    packer = _Packer(folder)
+    files = [(entry, *packer.file_of(entry)) for output in task.outputs for entry in _entries(output, found.get(output.port))]
+    times = Counter(path for _, path, _ in files)
+    return [
+        Produced(entry.output, path, f"{entry.output.dat_out_url}/{_name(job, entry, own)}", times[path] == 1, entry.number)
+        for entry, path, own in files
+    ]
+
+
+def _entries(output: TaskOutput, value: Any) -> Iterator[_Entry]:
+    if value is None or (value == [] and output.kind is EntryKind.FILE and not output.spread):
+        if not output.optional:
+            gave = "wrote no file" if output.kind is EntryKind.FILE and not output.spread else "gave nothing"
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool {gave} for its output {output.port!r}")
+    elif not output.spread:
+        yield _Entry(output, value)
+    elif isinstance(value, list):
+        yield from (_Entry(output, one, number) for number, one in enumerate(value) if one is not None)
+    else:
+        raise AttemptError(ErrorClass.TOOL_FAILED, f"output {output.port!r} is not a list")
+
+
+def _name(job: LeasedJob, entry: _Entry, own: str) -> str:
+    """Raises ``AttemptError`` where it cannot be kept in the catalogue."""
+    name = output_name(job.seq if entry.number is None else entry.number, job.attempt, own)
+    try:
+        return _file_name.validate_python(name)
+    except ValidationError as error:
+        sentence = f"output {entry.output.port!r}: the file name {own!r} is too long or has control characters"
+        raise AttemptError(ErrorClass.STAGE_OUT_FAILED, sentence) from error
+
+
+@dataclass(slots=True)
+class _Packer:
+    """``folder``: of the attempt."""
+
+    folder: str
+
+    def file_of(self, entry: _Entry) -> tuple[str, str]:
+        """Path of the file that is the entry, and the name that it has by itself."""
+        if entry.output.kind is EntryKind.FILE:
+            path = self._plain(entry.output.port, entry.value)
+            return path, os.path.basename(path)
+        # A folder that the tool, which has ended, cannot have prepared links in.
+        path = tempfile.mkdtemp(dir=f"{self.folder}/{TMP}") + "/bundle"
+        try:
+            pack(entry.value, Path(path))
+        except BundleError as error:
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"output {entry.output.port!r} cannot be kept: {error}") from error
+        return path, f"{_own_name(entry.value) or entry.output.port}.tar"
+
+    def _plain(self, port: str, value: Any) -> str:
+        if isinstance(value, list):
+            if len(value) != 1:
+                sentence = f"output {port!r} has {len(value)} files; a job gives at most one file at an output of type File"
+                raise AttemptError(ErrorClass.TOOL_FAILED, sentence)
+            value = value[0]
+        if not isinstance(value, dict) or value.get("class") != "File":
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"output {port!r} is not a file")
+        location = str(value.get("location", "_:"))
+        if "contents" in value and location.startswith("_:"):
+            return self._written(os.path.basename(value.get("basename") or port), value["contents"])
+        return unquote(urlsplit(location).path) if location.startswith("file://") else location
+
+    def _written(self, name: str, contents: str) -> str:
+        path = f"{self.folder}/{OUT}/{name}"
+        if os.path.lexists(path):
+            path = f"{tempfile.mkdtemp(dir=f'{self.folder}/{TMP}')}/{name}"
+        with open(path, "x") as file:
+            file.write(contents)
+        return path
+
+
+def _own_name(value: Any) -> str:
+    """What a single file or directory is called; other values, and names too long for a prefix and an ending, have none."""
+    if not isinstance(value, dict) or value.get("class") not in ("File", "Directory"):
+        return ""
+    location = str(value.get("location", "")).rstrip("/")
+    name = str(value.get("basename") or (os.path.basename(unquote(urlsplit(location).path)) if "/" in location else ""))
+    return name if len(name) <= 200 else ""
