@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,11 +13,14 @@ from uuid import UUID
 
 from sluice import storage
 from sluice.cli.connect import Connection
+from sluice.cli.entries import ToBringIn, ToBundle
+from sluice.cli.unpacking import unpack_output
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, File, NewDataset, NewFile
 from sluice.contracts.naming import own_name
+from sluice.contracts.plan import PlanOutput
 from sluice.contracts.problems import NotAvailable, Unprocessable
-from sluice.contracts.states import JobState, StorageType
+from sluice.contracts.states import EntryKind, JobState, StorageType
 from sluice.contracts.tasks import Job
 from sluice.contracts.templates import Template
 
@@ -26,28 +30,21 @@ FIRST_LOOK, LONGEST_LOOK = 0.05, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A file written to the output folder."""
+    """A file written to the output folder: ``name`` is its path there. ``file``: of the catalogue, or of what it was in."""
 
     path: Path
+    name: str
     file: File
     output: str
-
-
-def input_files(paths: Sequence[Path]) -> list[Path]:
-    """The files named, folders replaced by their files in order of name. Raises ``Unprocessable`` naming what is not there."""
-    missing = [path for path in paths if not path.exists()]
-    if missing:
-        raise Unprocessable("no such file: " + ", ".join(map(str, missing)))
-    files = [file for path in paths for file in (sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path])]
-    if not files:
-        raise Unprocessable("no input: the folder is empty")
-    return files
+    size: int
+    checksum: str
 
 
 async def bring_in(
-    connection: Connection, files: Sequence[Path], *, dataset: NewDataset, on_file: Callable[[int], None]
+    connection: Connection, files: Sequence[ToBringIn], *, dataset: NewDataset, on_file: Callable[[int], None]
 ) -> Dataset:
-    """Copies the files to an input storage, registers them in their order, closes the data set. ``on_file`` gets bytes done."""
+    """Copies the files (and bundles of what is no plain file) to an input storage, registers them in their order, closes the data
+    set. ``on_file`` gets bytes done."""
     stores = await connection.dms.storages(StorageType.INPUT)
     if not stores:
         raise NotAvailable("the system has no input storage: register one with `sluice storage add`")
@@ -56,10 +53,9 @@ async def bring_in(
     entries: list[NewFile] = []
     for seq, (path, name) in enumerate(zip(files, _unique_names(files), strict=True)):
         url = f"{folder}/{name}"
-        stored = await asyncio.to_thread(storage.put, path, url)
-        entries.append(
-            NewFile(seq=seq, name=name, size=stored.size, checksum=stored.checksum, url=url, meta={"source": path.name})
-        )
+        stored = await asyncio.to_thread(_put, path, url)
+        source = path.source.name if isinstance(path, ToBundle) else path.name
+        entries.append(NewFile(seq=seq, name=name, size=stored.size, checksum=stored.checksum, url=url, meta={"source": source}))
         on_file(stored.size)
     await connection.dms.register_files(registered.uid, entries)
     return await connection.dms.close_dataset(registered.uid, files=len(files))
@@ -92,22 +88,29 @@ async def follow(connection: Connection, chain: Chain, *, on_look: Callable[[Cha
 
 
 async def bring_out(connection: Connection, chain: Chain, template: Template, folder: Path) -> list[Output]:
-    """Copies the workflow's outputs into ``folder`` (verified), under the names their tools gave them where those are unique."""
+    """Copies the workflow's outputs into ``folder`` (verified), under the names their tools gave them where those are unique; for
+    what is no plain file see ``unpack_output``."""
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     found = [
-        (output.name, file)
+        (output, file)
         for output in template.plan.outputs
         for dataset in chain.datasets
         if (dataset.step, dataset.port) == (output.step, output.port)
         async for file in connection.dms.all_files(dataset.uid)
     ]
-    counts = Counter(own_name(file.name) for _, file in found)
+    counts = Counter(own_name(file.name) for output, file in found if output.kind is EntryKind.FILE)
+    bundled = [output for output in template.plan.outputs if output.kind is EntryKind.BUNDLE]
+    counts.update([*(output.name for output in bundled), *(f"{output.name}.json" for output in bundled)])
     written: list[Output] = []
-    for output_name, file in found:
-        own = own_name(file.name)
-        path = folder / (own if counts[own] == 1 else f"{output_name}-{file.seq:06d}-{own}")
-        await asyncio.to_thread(_copy_out, file, path)
-        written.append(Output(path, file, output_name))
+    for output, file in found:
+        if output.kind is EntryKind.FILE:
+            own = own_name(file.name)
+            path = folder / (own if counts[own] == 1 else f"{output.name}-{file.seq:06d}-{own}")
+            await asyncio.to_thread(_copy_out, file, path)
+            written.append(Output(path, path.name, file, output.name, file.size, file.checksum))
+    for output in bundled:
+        files = [file for other, file in found if other is output]
+        written += await asyncio.to_thread(_unpack_out, files, output, folder)
     return written
 
 
@@ -130,10 +133,10 @@ def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> 
         "parameters": chain.params,
         "outputs": [
             {
-                "name": output.path.name,
+                "name": output.name,
                 "output": output.output,
-                "size": output.file.size,
-                "sha256": output.file.checksum.removeprefix("sha256:"),
+                "size": output.size,
+                "sha256": output.checksum.removeprefix("sha256:"),
                 "origin": output.file.origin,
                 "meta": output.file.meta,
             }
@@ -145,10 +148,36 @@ def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> 
     return path
 
 
-def _unique_names(files: Sequence[Path]) -> list[str]:
+def _put(entry: ToBringIn, url: str) -> storage.Stored:
+    if isinstance(entry, Path):
+        return storage.put(entry, url)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bundle"
+        try:
+            storage.pack(entry.value, path)
+        except storage.BundleError as error:
+            raise Unprocessable(f"{entry.source.name} cannot be brought in: {error}") from error
+        return storage.put(path, url, move=True)
+
+
+def _unique_names(files: Sequence[ToBringIn]) -> list[str]:
     counts = Counter(path.name for path in files)
     return [path.name if counts[path.name] == 1 else f"{seq:06d}-{path.name}" for seq, path in enumerate(files)]
 
 
 def _copy_out(file: File, path: Path) -> None:
     storage.copy(file.url, storage.local_url(path), checksum=file.checksum, size=file.size)
+
+
+def _unpack_out(files: Sequence[File], output: PlanOutput, folder: Path) -> list[Output]:
+    return [
+        Output(
+            path=found.path,
+            name=found.path.relative_to(folder).as_posix(),
+            file=found.file,
+            output=output.name,
+            size=found.path.stat().st_size,
+            checksum=storage.checksum_of(found.path),
+        )
+        for found in unpack_output(files, output, folder)
+    ]

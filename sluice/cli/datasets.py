@@ -8,9 +8,11 @@ import typer
 
 from sluice.cli import carry
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.entries import entries_of
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
 from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.plan import DataEntries
 from sluice.contracts.states import DatasetState, DatasetType
 
 app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
@@ -76,6 +78,9 @@ def register(
     name: str,
     paths: Annotated[list[Path], typer.Argument(help="Its files, in order; a folder means its files.")],
     *,
+    template: Annotated[
+        str | None, typer.Option(help="Bundle files as this template wants them: directories, or files with secondary files.")
+    ] = None,
     meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata, which templates match.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
@@ -85,7 +90,8 @@ def register(
     new = NewDataset(name=name, meta=key_values(meta or [], option="--meta"))
 
     async def bring_in(connection: Connection) -> Dataset:
-        return await carry.bring_in(connection, carry.input_files(paths), dataset=new, on_file=lambda size: None)
+        wanted = DataEntries() if template is None else (await connection.operator.template(template)).plan.data_entries
+        return await carry.bring_in(connection, entries_of(paths, wanted), dataset=new, on_file=lambda size: None)
 
     dataset = ask(url, home, bring_in)
     answer(dataset, f"{dataset.name} ({dataset.uid}): {dataset.count_files} files, {human_bytes(dataset.bytes)}", as_json=as_json)

@@ -13,6 +13,7 @@ import typer
 
 from sluice.cli import carry
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, connected, plain_errors, running_url
+from sluice.cli.entries import entries_of, require_paths
 from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import key_values
@@ -29,7 +30,14 @@ from sluice.embedded.home import Home
 def run(  # noqa: PLR0913 - a command's options, each by its name
     template: Annotated[Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)],
     *,
-    inputs: Annotated[list[Path], typer.Option("--input", "-i", help="Input files, in order; a folder means its files.")],
+    inputs: Annotated[
+        list[Path],
+        typer.Option(
+            "--input",
+            "-i",
+            help="Input files, in order; a folder means its files, or itself where the template takes directories.",
+        ),
+    ],
     more: Annotated[list[Path] | None, typer.Argument(help="More input files (for shell patterns).")] = None,
     params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter; a File's path.")] = None,
     meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")] = None,
@@ -86,17 +94,18 @@ def _system(url: str | None, home: Path) -> Iterator[str]:
 
 async def _run(url: str, arguments: _Arguments) -> bool:
     started = time.monotonic()
-    files = carry.input_files(arguments.files)
+    require_paths(arguments.files)
     async with connected(url) as connection:
         written = await asyncio.to_thread(read_template_files, [arguments.template])
         template = await connection.operator.store_template(written.new(arguments.name))
         for finding in template.warnings:
             err.print(str(finding))
+        entries = await asyncio.to_thread(entries_of, arguments.files, template.plan.data_entries)
         dataset_name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         given = local_files(template.plan, arguments.params)
         # On demand: no other template takes it.
         dataset = NewDataset(name=dataset_name, meta=arguments.meta, on_demand=True)
-        registered = await carry.bring_in(connection, files, dataset=dataset, on_file=lambda size: None)
+        registered = await carry.bring_in(connection, entries, dataset=dataset, on_file=lambda size: None)
         params = await bring_in_parameters(connection, arguments.params, given, dataset_name=dataset_name)
         chain = await connection.operator.request_chain(registered.uid, template.name, params=params)
         chain, tasks = await _follow(connection, chain, quiet=arguments.as_json)
@@ -131,7 +140,7 @@ async def _finish(
                 "reason": chain.reason,
                 "chain": str(chain.uid),
                 "seconds": round(seconds, 3),
-                "outputs": [{"name": o.path.name, "size": o.file.size, "sha256": o.file.checksum[7:]} for o in outputs],
+                "outputs": [{"name": o.name, "size": o.size, "sha256": o.checksum[7:]} for o in outputs],
                 "failed_jobs": [{"step": s, "inputs": j.inputs, "class": j.error_class, "message": j.message} for s, j in failed],
             }
         )
@@ -139,7 +148,7 @@ async def _finish(
         for step, job in failed:
             err.print(f"  {step}: {', '.join(job.inputs)}: {job.message}")
         for output in outputs:
-            out.print(f"{output.path}  {human_bytes(output.file.size)}")
+            out.print(f"{output.path}  {human_bytes(output.size)}")
         if chain.state is not ChainState.FINISHED:
             err.print(f"{chain.state.value}: {chain.reason}")
     return chain.state is ChainState.FINISHED

@@ -1,0 +1,135 @@
+"""Workflow outputs that are no plain files, from their bundles to files in a folder, and to JSON where they hold other values."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from sluice import storage
+from sluice.contracts.datasets import File
+from sluice.contracts.plan import PlanOutput
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A file written to the output folder; ``file``: of the catalogue, that it comes from."""
+
+    path: Path
+    file: File
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    file: File
+    value: Any
+
+    @property
+    def names(self) -> list[str]:
+        return [one["basename"] for group in _groups(self.value) for one in group]
+
+
+def unpack_output(files: Sequence[File], output: PlanOutput, folder: Path) -> list[Unpacked]:
+    """Into ``<folder>/<output>/``, and ``<folder>/<output>.json`` where it has values that are neither file nor directory.
+
+    Where names would stand twice, each entry has a folder of its own, called by its number. What an earlier run left under the
+    same name is replaced. Raises ``StorageError``, ``BundleError``, ``OSError``.
+    """
+    aside = Path(tempfile.mkdtemp(dir=folder))
+    try:
+        entries = [_fetched(file, aside / str(number)) for number, file in enumerate(files)]
+        names = Counter(name for entry in entries for name in entry.names)
+        is_clear = all(count == 1 for count in names.values())
+        written: list[Unpacked] = []
+        for entry in entries:
+            placer = _Placer(folder / output.name if is_clear else folder / output.name / f"{entry.file.seq:06d}")
+            for group in _groups(entry.value):
+                placer.place(group, folder)
+            written += [Unpacked(path, entry.file) for path in placer.written]
+        if any(not _is_object(entry.value) for entry in entries):
+            path = _write_json([entry.value for entry in entries], output, folder)
+            written.append(Unpacked(path, entries[0].file))
+        return written
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _fetched(file: File, place: Path) -> _Entry:
+    place.mkdir(parents=True)
+    storage.fetch(file.url, place / "bundle", checksum=file.checksum, size=file.size)
+    value = storage.unpack(place / "bundle", place)
+    for number, group in enumerate(_groups(value)):
+        for one in group:
+            one["basename"] = _safe_name(str(one.get("basename") or f"{one['class'].lower()}-{number}"))
+    return _Entry(file, value)
+
+
+def _safe_name(name: str) -> str:
+    """Raises ``BundleError`` where it would lead out of its folder."""
+    if name in {"", ".", ".."} or "/" in name or "\0" in name:
+        raise storage.BundleError(f"{name[:200]!r} is no name of a file")
+    return name
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("class") in ("File", "Directory")
+
+
+def _groups(value: Any) -> Iterator[list[dict[str, Any]]]:
+    """The files and directories in a value, each with those that belong beside it."""
+    if _is_object(value):
+        yield [value, *(one for other in value.get("secondaryFiles", ()) for group in _groups(other) for one in group)]
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _groups(one)
+
+
+class _Placer:
+    """Moves what belongs to one entry into its folder."""
+
+    def __init__(self, base: Path) -> None:
+        self.written: list[Path] = []
+        self._base = base
+        self._taken: set[str] = set()
+        self._number = 0
+
+    def place(self, group: Sequence[dict[str, Any]], folder: Path) -> None:
+        """Their locations are relative to ``folder`` afterwards."""
+        self._number += 1
+        names = {one["basename"] for one in group}
+        base = self._base if not names & self._taken else self._base / str(self._number)
+        self._taken |= names
+        base.mkdir(parents=True, exist_ok=True)
+        for one in group:
+            path = base / one["basename"]
+            _put(one, path)
+            self.written += sorted(found for found in path.rglob("*") if found.is_file()) if path.is_dir() else [path]
+            for key in [key for key in one if key not in ("class", "basename", "secondaryFiles", "size", "format")]:
+                del one[key]
+            one["path"] = path.relative_to(folder).as_posix()
+
+
+def _put(value: dict[str, Any], path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    if "location" in value:
+        os.replace(unquote(urlsplit(value["location"]).path), path)
+    elif value["class"] == "File":
+        path.write_text(str(value.get("contents", "")))
+    else:
+        path.mkdir()
+        for one in value.get("listing", ()):
+            _put(one, path / _safe_name(str(one.get("basename") or "file")))
+
+
+def _write_json(values: list[Any], output: PlanOutput, folder: Path) -> Path:
+    """One value where CWL says so, else a list; places of files are relative to ``folder``."""
+    path = folder / f"{output.name}.json"
+    value = values[0] if output.single and len(values) == 1 else values
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    return path
