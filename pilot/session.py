@@ -7,7 +7,7 @@ import structlog
 from pilot.pauses import Pauses
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, Registration
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.problems import ServiceError, Unprocessable
 
 log = structlog.get_logger(__name__)
 
@@ -39,10 +39,20 @@ class Session:
             pauses = Pauses(longest=10.0)
             while True:
                 try:
-                    self.registration = await self.client.register(self.pilot)
+                    self.registration = await self._register()
                     break
                 except ServiceError as error:
                     log.warning("pilot.not_registered", reason=error.detail, attempt=pauses.count + 1)
                     await pauses.wait()
             self._times += 1
             log.info("pilot.registered", times=self._times, heartbeat=self.registration.heartbeat, lease=self.registration.lease)
+
+    async def _register(self) -> Registration:
+        """A WMS of the release before refuses what it does not know: there the pilot gets no work that needs a container."""
+        try:
+            return await self.client.register(self.pilot)
+        except Unprocessable:
+            if not self.pilot.engines:
+                raise
+            log.warning("pilot.engines_not_told", note="the WMS does not know of containers; start this pilot again when it does")
+            return await self.client.register(self.pilot.model_copy(update={"engines": []}))

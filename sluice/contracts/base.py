@@ -32,6 +32,11 @@ def _absolute_url(url: str) -> str:
 #: Absolute URL of a storage, a folder or a file on a storage; no '..', no slash at the end.
 StorageUrl = Annotated[str, AfterValidator(_absolute_url)]
 
+#: Of a container's image, as in ``registry/path/name:tag``; never an option on a command line, nor a URL.
+ImageName = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(?:[:@/][A-Za-z0-9_][A-Za-z0-9._-]*)*$", max_length=255)
+]
+
 #: ``sha256:<hex>``.
 Checksum = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 

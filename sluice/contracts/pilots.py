@@ -3,11 +3,11 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp
-from sluice.contracts.plan import Resources
-from sluice.contracts.states import AttemptOutcome, ErrorClass, PilotState, ReportAnswer, TaskMode
+from sluice.contracts.plan import Container, Resources
+from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass, PilotState, ReportAnswer, TaskMode
 from sluice.contracts.tasks import TaskOutput
 
 
@@ -29,6 +29,13 @@ class RegisterPilot(Contract):
     slots: Annotated[int, Field(ge=1, le=4096)]
     resources: NodeResources
     version: str
+    #: That work on the node, the one used first; left out where there is none: a WMS of the release before does not know it.
+    engines: list[ContainerEngine] = Field(default_factory=list)
+
+    @model_serializer(mode="wrap")
+    def _without_no_engines(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        found: dict[str, Any] = plain(self)
+        return found if self.engines else {key: value for key, value in found.items() if key != "engines"}
 
 
 class Pilot(Contract):
@@ -115,6 +122,7 @@ class PilotTask(Contract):
     log_out_uid: UUID
     log_out_url: StorageUrl
     resources: Resources
+    container: Container | None = None
 
 
 class Lease(Contract):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from sluice.contracts.base import Contract, Share
+from sluice.contracts.base import Contract, ImageName, Share
 from sluice.contracts.states import DeviceType, EntryKind, InputMode, TaskMode
 
 
@@ -75,6 +75,21 @@ class Resources(Contract):
     time_limit: Annotated[float, Field(ge=0)] = 3600.0
 
 
+class ContainerImage(Contract):
+    """``name``: what the engine runs (CWL's dockerImageId). ``pull``: where it comes from (dockerPull); None: nodes have it."""
+
+    name: ImageName
+    pull: ImageName | None = None
+
+
+class Container(Contract):
+    """What a step's jobs run in. ``images``: of all tools in it. ``required``: otherwise they run without where there is no
+    engine."""
+
+    images: Annotated[list[ContainerImage], Field(min_length=1)]
+    required: bool = True
+
+
 class Source(Contract):
     """Where a step's files come from: an output of a step, or (``step`` None) the workflow's data input or a parameter that is
     a file."""
@@ -142,6 +157,7 @@ class PlanStep(Contract):
     groups: MergeGroups = MergeGroups()
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
+    container: Container | None = None
 
     @property
     def sources(self) -> list[Source]:

@@ -66,6 +66,20 @@ class DeviceType(StrEnum):
     GPU = "gpu"
 
 
+class ContainerEngine(StrEnum):
+    """What runs containers on a pilot's node."""
+
+    DOCKER = "docker"
+    PODMAN = "podman"
+    APPTAINER = "apptainer"  #: and Singularity, as which it was known before
+    UDOCKER = "udocker"
+
+    @property
+    def label(self) -> str:
+        """As its makers write it."""
+        return self.value if self is ContainerEngine.UDOCKER else self.value.capitalize()
+
+
 class TaskState(StrEnum):
     """Life of a task in the WMS."""
 

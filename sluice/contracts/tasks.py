@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp
-from sluice.contracts.plan import Boundary, MergeGroups, Resources
+from sluice.contracts.plan import Boundary, Container, MergeGroups, Resources
 from sluice.contracts.states import AttemptOutcome, DeviceType, EntryKind, ErrorClass, InputMode, JobState, TaskMode, TaskState
 
 
@@ -70,6 +70,7 @@ class Task(Contract):
     boundary: Boundary = Boundary()
     groups: MergeGroups = MergeGroups()
     resources: Resources = Resources()
+    container: Container | None = None
 
     @property
     def shares(self) -> bool:

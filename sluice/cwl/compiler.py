@@ -187,6 +187,7 @@ class _Planner:
             groups=fields.get("merge", PlanStep.model_fields["groups"].default),
             resources=needs.resources,
             device_type=needs.device_type,
+            container=needs.container,
             **{key: fields[key] for key in ("boundary", "retry", "rank") if key in fields},
         )
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.contracts.plan import Resources
+from sluice.contracts.plan import Container, Resources
 from sluice.contracts.states import DeviceType
+from sluice.cwl.containers import image_of
 from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
 from sluice.cwl.model import Step
 from sluice.cwl.tree import Entry, entries, processes_inside, put
@@ -67,6 +68,7 @@ class Needs:
     requirements: list[Requirement]
     resources: Resources
     device_type: DeviceType
+    container: Container | None
 
 
 def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], findings: Findings) -> None:
@@ -91,26 +93,25 @@ def needs_of(step: Step, workflow: CommentedMap, namespaces: dict[str, str], fin
     """Of a step that runs a workflow, one job needs as much as the tool in it that needs most."""
     held = _effective((step.tool, step.body, workflow), namespaces)
     inner = [_effective((tool, body), namespaces) for body, tool in processes_inside(step.tool)]
-    for one in (held, *inner):
-        _check_container(step, one.get("DockerRequirement"), findings)
+    container = _container(step, [one["DockerRequirement"] for one in (held, *inner) if "DockerRequirement" in one], findings)
     amounts = [_resources(one.get("ResourceRequirement"), findings) for one in (held, *inner)]
     resources = {key: max(one[key] for one in amounts if key in one) for key in {key for one in amounts for key in one}}
     device = DeviceType.GPU if any(_CUDA in one for one in (held, *inner)) else DeviceType.CPU
-    return Needs(list(held.values()), Resources(**resources | _time_limit(step, held, inner, findings)), device)
+    return Needs(list(held.values()), Resources(**resources | _time_limit(step, held, inner, findings)), device, container)
 
 
-def _check_container(step: Step, docker: Requirement | None, findings: Findings) -> None:
-    if docker is not None and docker.required:
-        findings.error(
-            docker.place,
-            f"step '{step.name}' requires a container, and containers are not supported yet: "
-            "install the tool on the nodes, and make DockerRequirement a hint",
-        )
-    elif docker is not None:
+def _container(step: Step, asked: Sequence[Requirement], findings: Findings) -> Container | None:
+    """``asked``: the DockerRequirements of the tools that one job runs."""
+    found = [(one, image_of(one.body, one.place, findings, step=step.name, required=one.required)) for one in asked]
+    images = {image.name: image for _, image in found if image is not None}
+    required = any(one.required for one, _ in found)
+    if images and not required:
         findings.warning(
-            docker.place,
-            f"the container of step '{step.name}' is a hint and is not used: the tool must be installed on the nodes",
+            asked[0].place,
+            f"the container of step '{step.name}' is a hint: on a node without Docker, Podman or the like its jobs run without, "
+            "and need the tool installed there",
         )
+    return Container(images=list(images.values()), required=required) if images else None
 
 
 def _effective(owners: Sequence[CommentedMap], namespaces: dict[str, str]) -> dict[str, Requirement]:

@@ -65,6 +65,7 @@ def known(task: Task) -> KnownTask:
         log_out_uid=task.log_out_uid,
         log_out_url=task.log_out_url,
         resources=task.resources,
+        container=task.container,
     )
     return KnownTask(
         task, {output.port: output for output in task.outputs}, pilot_task.model_dump_json(exclude_defaults=True).encode()

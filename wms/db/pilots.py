@@ -6,18 +6,18 @@ from uuid import UUID
 
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import PilotState
+from sluice.contracts.states import ContainerEngine, PilotState
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.tasks import demand_of
-from wms.domain.matching import Demand
+from wms.domain.matching import Demand, Node
 
 UPSERT_PILOT = statement("""
 -- A repeated registration is the same pilot, started again: active, and with its present resources.
-INSERT INTO pilots (uid, name, host, slots, resources, version) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO pilots (uid, name, host, slots, resources, version, engines) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (uid) DO UPDATE SET
     name = excluded.name, host = excluded.host, slots = excluded.slots, resources = excluded.resources,
-    version = excluded.version, state = '{pilot.ACTIVE}', drain = false, seen_at = now()
+    engines = excluded.engines, version = excluded.version, state = '{pilot.ACTIVE}', drain = false, seen_at = now()
 """)
 
 TOUCH_PILOT = statement("""
@@ -25,7 +25,7 @@ TOUCH_PILOT = statement("""
 UPDATE pilots SET
     seen_at = now(),
     state = CASE WHEN state = '{pilot.LOST}' THEN CASE WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END ELSE state END
-WHERE uid = $1 RETURNING state, resources
+WHERE uid = $1 RETURNING state, resources, engines
 """)
 
 TOUCH_AND_LOOK = statement("""
@@ -35,10 +35,10 @@ WITH seen AS (
         seen_at = now(),
         state = CASE WHEN state = '{pilot.LOST}' THEN CASE WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
             ELSE state END
-    WHERE uid = $1 RETURNING state, resources
+    WHERE uid = $1 RETURNING state, resources, engines
 )
-SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS node,
-    t.uid, t.rank, t.created_at, t.ready, t.cores, t.ram, t.disk, t.device_type
+SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS resources,
+    s.engines, t.uid, t.rank, t.created_at, t.ready, t.cores, t.ram, t.disk, t.device_type, t.needs_container
 FROM seen AS s LEFT JOIN tasks AS t ON t.state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND t.ready > 0
 """)
 
@@ -74,14 +74,18 @@ ORDER BY registered_at, uid
 """)
 
 SELECT_NODES = statement("""
-SELECT resources FROM pilots WHERE state = '{pilot.ACTIVE}'
+SELECT resources, engines FROM pilots WHERE state = '{pilot.ACTIVE}'
 """)
 
 
 @dataclass(frozen=True, slots=True)
 class SeenPilot:
     state: PilotState
-    resources: NodeResources
+    node: Node
+
+
+def node_of(row: Any) -> Node:
+    return Node(NodeResources.model_validate(row["resources"]), [ContainerEngine(name) for name in row["engines"]])
 
 
 def require_pilot(uid: UUID, row: Any) -> Any:
@@ -94,12 +98,12 @@ def require_pilot(uid: UUID, row: Any) -> Any:
 async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
     """Notes that the pilot is there. Raises ``NotFound``."""
     row = require_pilot(uid, await connection.fetchrow(TOUCH_PILOT, uid))
-    return SeenPilot(PilotState(row["state"]), NodeResources.model_validate(row["resources"]))
+    return SeenPilot(PilotState(row["state"]), node_of(row))
 
 
 async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, list[Demand]]:
     """Notes that the pilot is there; gives the tasks that have ready jobs. Raises ``NotFound``."""
     rows = await connection.fetch(TOUCH_AND_LOOK, uid)
     first = require_pilot(uid, rows[0] if rows else None)
-    seen = SeenPilot(PilotState(first["pilot_state"]), NodeResources.model_validate(first["node"]))
+    seen = SeenPilot(PilotState(first["pilot_state"]), node_of(first))
     return seen, [demand_of(row) for row in rows if row["uid"] is not None]

@@ -195,3 +195,11 @@ UPDATE alembic_version SET version_num='wms0004' WHERE alembic_version.version_n
 ALTER TABLE tasks ADD COLUMN shared_inputs jsonb;
 
 UPDATE alembic_version SET version_num='wms0005' WHERE alembic_version.version_num = 'wms0004';
+
+-- Running upgrade wms0005 -> wms0006
+
+ALTER TABLE tasks ADD COLUMN needs_container boolean NOT NULL DEFAULT false;
+
+ALTER TABLE pilots ADD COLUMN engines text[] NOT NULL DEFAULT '{}';
+
+UPDATE alembic_version SET version_num='wms0006' WHERE alembic_version.version_num = 'wms0005';

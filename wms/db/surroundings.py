@@ -2,9 +2,8 @@
 
 from uuid import UUID
 
-from sluice.contracts.pilots import NodeResources
 from sluice.servicekit.database import Connection
-from wms.db.pilots import SELECT_NODES
+from wms.db.pilots import SELECT_NODES, node_of
 from wms.db.statement import statement
 from wms.db.tasks import demands
 from wms.domain.sentences import Surroundings
@@ -24,7 +23,7 @@ WHERE id = $1 AND state = '{job.READY}'
 
 async def surroundings(connection: Connection, task: UUID) -> Surroundings:
     paused = await connection.fetchrow(SELECT_PAUSED, task)
-    nodes = [NodeResources.model_validate(row["resources"]) for row in await connection.fetch(SELECT_NODES)]
+    nodes = [node_of(row) for row in await connection.fetch(SELECT_NODES)]
     return Surroundings(
         demands=await demands(connection),
         nodes=nodes,

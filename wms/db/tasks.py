@@ -19,8 +19,9 @@ from wms.domain.matching import Demand
 
 INSERT_TASK = """
 -- A task that is known already stays as it is.
-INSERT INTO tasks (uid, chain_uid, step, template, spec, mode, device_type, cores, ram, disk, base_rank, rank)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11) ON CONFLICT (uid) DO NOTHING RETURNING uid
+INSERT INTO tasks (uid, chain_uid, step, template, spec, mode, device_type, cores, ram, disk, base_rank, rank,
+    needs_container)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12) ON CONFLICT (uid) DO NOTHING RETURNING uid
 """
 
 SELECT_SPECS = "SELECT uid, spec FROM tasks WHERE uid = ANY($1::uuid[])"
@@ -32,7 +33,7 @@ SELECT uid, shared_inputs::text AS shared FROM tasks WHERE uid = ANY($1::uuid[])
 
 SELECT_DEMANDS = statement("""
 -- What pilots could be given; only live tasks are looked at, and no job.
-SELECT uid, rank, created_at, ready, cores, ram, disk, device_type FROM tasks
+SELECT uid, rank, created_at, ready, cores, ram, disk, device_type, needs_container FROM tasks
 WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
 """)
 
@@ -94,13 +95,15 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         task.chain_uid,
         task.step,
         task.template,
-        task.model_dump(mode="json"),
+        # Without defaults: an instance of the release before reads it, too.
+        task.model_dump(mode="json", exclude_defaults=True),
         task.mode,
         task.device_type,
         needs.cores,
         needs.ram,
         needs.disk,
         task.rank,
+        task.container is not None and task.container.required,
     )
     return inserted is not None
 
@@ -120,6 +123,7 @@ def demand_of(row: Any) -> Demand:
         ram=row["ram"],
         disk=row["disk"],
         device_type=DeviceType(row["device_type"]),
+        needs_container=row["needs_container"],
     )
 
 

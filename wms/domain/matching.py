@@ -1,12 +1,12 @@
 """Which tasks' jobs a pilot gets: those that fit its resources, by rank, then by age."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import DeviceType
+from sluice.contracts.states import ContainerEngine, DeviceType
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,24 @@ class Demand:
     ram: int
     disk: int
     device_type: DeviceType
+    needs_container: bool = False
 
 
-def misfit(demand: Demand, node: NodeResources) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Node:
+    """``engines``: those that run containers on it."""
+
+    resources: NodeResources
+    engines: Sequence[ContainerEngine] = ()
+
+
+#: The names of all engines, for a person.
+ENGINES = f"{', '.join(engine.label for engine in list(ContainerEngine)[:-1])} or {list(ContainerEngine)[-1].label}"
+
+
+def misfit(demand: Demand, on: Node) -> str | None:
     """Why a job of the task cannot run on the node ("needs 4 cores, the node has 2"); None when it can."""
+    node = on.resources
     for need, has, unit in (
         (demand.cores, node.cores, "cores"),
         (demand.ram, node.ram, "MiB of memory"),
@@ -34,6 +48,8 @@ def misfit(demand: Demand, node: NodeResources) -> str | None:
             return f"needs {need:g} {unit}, the node has {has:g}"
     if demand.device_type is DeviceType.GPU and not node.gpus:
         return "needs a GPU, the node has none"
+    if demand.needs_container and not on.engines:
+        return f"needs a container, the node has none of {ENGINES}"
     return None
 
 
@@ -42,6 +58,6 @@ def order(demands: Iterable[Demand]) -> list[Demand]:
     return sorted(demands, key=lambda demand: (-demand.rank, demand.created_at, demand.uid))
 
 
-def choose(demands: Iterable[Demand], node: NodeResources) -> list[Demand]:
+def choose(demands: Iterable[Demand], node: Node) -> list[Demand]:
     """The tasks whose jobs the node can run, best first: it is given jobs of the first, then of the next, until it has enough."""
     return order(demand for demand in demands if misfit(demand, node) is None)

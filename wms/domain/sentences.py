@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
-from wms.domain.matching import Demand, misfit, order
+from wms.domain.matching import ENGINES, Demand, Node, misfit, order
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +14,7 @@ class Surroundings:
     jobs may be tried again (None: none pauses), and how many of its ready jobs pause."""
 
     demands: Sequence[Demand]
-    nodes: Sequence[NodeResources]
+    nodes: Sequence[Node]
     paused: int = 0
     next_in: float | None = None
 
@@ -67,14 +66,22 @@ def why_waiting(task: TaskStatus, around: Surroundings) -> str:
         return "Its jobs are being looked at"
     reasons = [misfit(own, node) for node in around.nodes]
     if all(reason is not None for reason in reasons):
-        largest = max(around.nodes, key=lambda node: (len(node.gpus), node.cores, node.ram))
-        return f"No pilot fits: a job {misfit(own, largest)} (the largest of {plural(len(around.nodes), 'pilot')})"
+        return f"No pilot fits: a job {_why_none_fits(own, around.nodes)}"
     ahead = order(around.demands)
     before = ahead[: ahead.index(own)]
     if before:
         jobs = sum(demand.ready for demand in before)
         return f"Waiting behind {plural(len(before), 'task')} of higher rank or age with {plural(jobs, 'ready job')}"
     return f"Next in line: all slots of {plural(len(around.nodes), 'pilot')} are taken, or about to be asked for"
+
+
+def _why_none_fits(demand: Demand, nodes: Sequence[Node]) -> str:
+    able = [node for node in nodes if node.engines] if demand.needs_container else nodes
+    if not able:
+        none = f"none of the {len(nodes)} pilots has" if len(nodes) > 1 else "the only pilot has none of"
+        return f"needs a container, and {none} {ENGINES}"
+    largest = max(able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram))
+    return f"{misfit(demand, largest)} (the largest of {plural(len(nodes), 'pilot')})"
 
 
 def explain_job(  # noqa: PLR0911 - one sentence for each state

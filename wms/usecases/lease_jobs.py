@@ -48,11 +48,11 @@ async def lease_jobs(
                 return Leased(workload.terms.lease, drain=True)
             # The pilot counts from when it sent the request, which was before ``started``: add what it has waited until now.
             leased = Leased(workload.terms.lease + loop.time() - started)
-            for demand in choose(demands, seen.resources):
+            for demand in choose(demands, seen.node):
                 if (wanted := request.jobs - len(leased.jobs)) == 0:
                     break
                 leased.jobs += await claim_jobs(
-                    connection, demand.uid, jobs=wanted, pilot=pilot, ram=seen.resources.ram, lease=workload.terms.span
+                    connection, demand.uid, jobs=wanted, pilot=pilot, ram=seen.node.resources.ram, lease=workload.terms.span
                 )
             leased.tasks = await _unknown(connection, workload, leased.jobs, request.known_tasks)
             leased.shared = await shared_inputs(connection, [one.task.uid for one in leased.tasks if one.task.shares])

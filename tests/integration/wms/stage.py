@@ -24,7 +24,7 @@ from sluice.contracts.pilots import (
     StartedJob,
 )
 from sluice.contracts.plan import Boundary, MergeGroups, Resources
-from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, ReportAnswer, TaskMode
+from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass, JobState, ReportAnswer, TaskMode
 from sluice.contracts.tasks import Task, TaskStatus
 from sluice.servicekit.database import Database
 from wms.db import splitting
@@ -102,10 +102,19 @@ class Stage:
         self.workload.signal.ready()
         return task
 
-    async def add_pilot(self, *, name: str = "p", cores: float = 8, ram: int = 16_000, gpus: Sequence[str] = ()) -> UUID:
+    async def add_pilot(
+        self,
+        *,
+        name: str = "p",
+        cores: float = 8,
+        ram: int = 16_000,
+        gpus: Sequence[str] = (),
+        engines: Sequence[ContainerEngine] = (),
+    ) -> UUID:
         uid = uuid4()
         node = NodeResources(cores=cores, ram=ram, disk=1_000_000, gpus=list(gpus))
-        await register_pilot(self.workload, RegisterPilot(uid=uid, name=name, host="h", slots=4, resources=node, version="1"))
+        pilot = RegisterPilot(uid=uid, name=name, host="h", slots=4, resources=node, version="1", engines=list(engines))
+        await register_pilot(self.workload, pilot)
         return uid
 
     async def lease(self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0) -> list[ClaimedJob]:

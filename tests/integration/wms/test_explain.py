@@ -1,7 +1,8 @@
 """Why a task or job does not run: sentences with numbers."""
 
-from sluice.contracts.plan import Boundary, Resources
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.pilots import PilotTask
+from sluice.contracts.plan import Boundary, Container, ContainerImage, Resources
+from sluice.contracts.states import ContainerEngine, ErrorClass
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.usecases.accept_task import accept_task
@@ -42,6 +43,28 @@ async def test_task_that_waits(stage: Stage) -> None:
         await why_job(stage, job.id)
         == f"Given to pilot {await _pilot_of(stage, job.id)} (attempt 1), which has not started it yet."
     )
+
+
+async def test_task_that_needs_a_container(stage: Stage) -> None:
+    container = Container(images=[ContainerImage(name="debian:12")])
+    task = await stage.add_task(make_task(container=container, resources=Resources(cores=2)), jobs=2)
+    bare = [await stage.add_pilot(cores=32)]
+    assert "needs a container, and the only pilot has none of Docker, Podman, Apptainer or udocker" in await why(stage, task)
+    bare += [await stage.add_pilot(cores=64) for _ in range(2)]
+    assert "a job needs a container, and none of the 3 pilots has Docker, Podman, Apptainer or udocker" in await why(stage, task)
+    assert [await stage.lease(pilot, 2) for pilot in bare] == [[], [], []]
+    small = await stage.add_pilot(cores=1, engines=[ContainerEngine.PODMAN])
+    assert "a job needs 2 cores, the node has 1 (the largest of 4 pilots)" in await why(stage, task)
+    assert await stage.lease(small, 2) == []
+    able = await stage.leased(await stage.add_pilot(engines=[ContainerEngine.DOCKER]), 2)
+    assert len(able.jobs) == 2
+    assert PilotTask.model_validate_json(able.tasks[0].for_pilots).container == container
+
+
+async def test_a_container_that_is_a_hint_keeps_no_pilot_away(stage: Stage) -> None:
+    container = Container(images=[ContainerImage(name="debian:12")], required=False)
+    await stage.add_task(make_task(container=container), jobs=1)
+    assert len(await stage.lease(await stage.add_pilot(), 1)) == 1
 
 
 async def _pilot_of(stage: Stage, job_id: int) -> object:

@@ -83,7 +83,13 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "output that is an input": ([("outputSource: join/joined", "¦outputSource: frames")], ["outputs come from steps"]),
     "same output twice": ([("outputs:\n  all:", "outputs:\n  first: {type: File, outputSource: join/joined}\n  all:"), ("    outputSource: join", "    ¦outputSource: join")], ["are the same data set"]),
     "key twice": ([("    out: [number]", "    out: [number]\n    ¦out: [number]")], ["'out' stands twice here; the first is in line 25"]),
-    "required container": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ¦DockerRequirement: {dockerPull: x}\n  join")], ["containers are not supported yet"]),
+    "container built on the node": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {dockerImageId: x, ¦dockerFile: FROM debian}\n  join")], ["'dockerFile' of step 'count' is not supported: put the image into a registry"]),
+    "container from a file": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {dockerImageId: x, ¦dockerLoad: x.tar}\n  join")], ["'dockerLoad' of step 'count' is not supported"]),
+    "container from a folder tree": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {dockerImageId: x, ¦dockerImport: x.tar}\n  join")], ["'dockerImport' of step 'count' is not supported"]),
+    "container of no image": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ¦DockerRequirement: {dockerOutputDirectory: /out}\n  join")], ["names no image: write 'dockerPull'"]),
+    "image that is an option": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {¦dockerPull: --privileged}\n  join")], ["'dockerPull' is no name of an image: '--privileged'"]),
+    "image that is a URL": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {¦dockerImageId: 'docker://debian'}\n  join")], ["is no name of an image"]),
+    "outputs at a relative path": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {dockerPull: x, ¦dockerOutputDirectory: out}\n  join")], ["is an absolute path, not 'out'"]),
     "unknown requirement": ([("ToolTimeLimit: {timelimit: 10}\n  join", "¦ToolTimeLimt: {timelimit: 10}\n  join")], ["did you mean 'ToolTimeLimit'?"]),
     "negative amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {¦ramMin: -1}\n  join")], ["must be greater than 0"]),
     "infinite amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {ramMin: ¦1e999}\n  join")], ["no number that can be worked with"]),
@@ -140,8 +146,8 @@ NESTED_CASES: dict[str, tuple[Edits, list[str]]] = {
         ["SubworkflowFeatureRequirement"],
     ),
     "container inside": (
-        [("envDef: {LC_ALL: C}}, ", "envDef: {LC_ALL: C}}, ¦DockerRequirement: {dockerPull: x}, ")],
-        ["step 'clean' requires a container"],
+        [("envDef: {LC_ALL: C}}, ", "envDef: {LC_ALL: C}}, DockerRequirement: {¦dockerLoad: x}, ")],
+        ["'dockerLoad' of step 'clean' is not supported"],
     ),
     "tool inside that is a file": (
         [
@@ -192,6 +198,7 @@ def test_every_reason_comes_with_its_place(case: str) -> None:
         ([("  count:\n", "  ¦count:\n"), ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join", "  join")], "has no time limit"),
         ([("        parts: File[]\n", "        parts: {type: 'File[]', ¦inputBinding: {}}\n")], "takes minutes for thousands of files"),
         ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n      hints:\n        ¦DockerRequirement: {dockerPull: x}\n  join")], "is a hint"),
+        ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n      hints:\n        DockerRequirement: {dockerImageId: x, ¦dockerFile: FROM x}\n  join")], "'dockerFile' of step 'count' is not supported"),
         ([("{timelimit: 10}\n  join", "{timelimit: 10}\n        ResourceRequirement: {¦ramMin: $(inputs.limit)}\n  join")], "is an expression"),
         ([("    type: int\n    default: 5", "    type: int?"), ("limit: limit", "¦limit: limit")], "takes int, and 'limit' is int?"),
         ([("requirements:\n  Scatter", "hints:\n  ¦acme:Fast: {}\nrequirements:\n  Scatter")], "'acme:Fast' is not known here"),

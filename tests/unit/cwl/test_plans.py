@@ -12,6 +12,8 @@ from sluice.contracts.plan import (
     Between,
     Boundary,
     Constant,
+    Container,
+    ContainerImage,
     Equals,
     Glob,
     MergeGroups,
@@ -176,6 +178,24 @@ def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
     assert (count.device_type, join.device_type) == (DeviceType.GPU, DeviceType.CPU)
     assert [hint["class"] for hint in count.tool["hints"]] == ["cwltool:CUDARequirement"]
     assert count.tool["$namespaces"] == {"cwltool": "http://commonwl.org/cwltool#"}
+
+
+@pytest.mark.parametrize("kind", ["requirements", "hints"])
+def test_a_step_says_which_containers_its_jobs_need(kind: str) -> None:
+    docker = "DockerRequirement: {dockerPull: 'registry.example:5000/lab/sort:1.2', dockerImageId: 'sort:1'}"
+    if kind == "requirements":
+        text = edited(("  ScatterFeatureRequirement: {}", f"  ScatterFeatureRequirement: {{}}\n  {docker}"))
+    else:
+        text = edited(("doc: Counts", f"hints: {{{docker}}}\ndoc: Counts"))
+    for step in plan_of(text).steps:
+        assert step.container == Container(
+            images=[ContainerImage(name="sort:1", pull="registry.example:5000/lab/sort:1.2")], required=kind == "requirements"
+        )
+        assert "DockerRequirement" in {one["class"] for one in step.tool[kind]}
+
+
+def test_a_step_without_containers_says_nothing_of_them() -> None:
+    assert [step.container for step in plan_of(edited()).steps] == [None, None]
 
 
 def test_all_extension_fields() -> None:

@@ -1,13 +1,14 @@
 """Which tasks' jobs a pilot gets."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import DeviceType
-from wms.domain.matching import Demand, choose, misfit
+from sluice.contracts.states import ContainerEngine, DeviceType
+from wms.domain.matching import Demand, Node, choose, misfit
 
-NODE = NodeResources(cores=2, ram=1000, disk=1000)
+NODE = Node(NodeResources(cores=2, ram=1000, disk=1000))
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -27,4 +28,12 @@ def test_what_does_not_fit_is_passed_over() -> None:
     assert misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
     assert misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
     assert misfit(asked[2], NODE) == "needs a GPU, the node has none"
-    assert misfit(asked[2], NODE.model_copy(update={"gpus": ["H200"]})) is None
+    assert misfit(asked[2], replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]}))) is None
+
+
+def test_a_job_that_needs_a_container_goes_where_one_can_run() -> None:
+    asked = replace(demand(1), needs_container=True)
+    assert misfit(asked, NODE) == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"
+    assert choose([asked, demand(2)], NODE) == [demand(2)]
+    for engine in ContainerEngine:
+        assert misfit(asked, replace(NODE, engines=[engine])) is None

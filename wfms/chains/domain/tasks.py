@@ -148,4 +148,5 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         boundary=planned.boundary,
         groups=planned.groups,
         resources=planned.resources,
+        container=planned.container,
     )

@@ -1,0 +1,56 @@
+"""How a pilot introduces itself, to a WMS of its own release and of the one before."""
+
+import json
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from pilot.session import Session
+from sluice.clients.wms import WmsClient
+from sluice.contracts.pilots import NodeResources, RegisterPilot, Registration
+from sluice.contracts.states import ContainerEngine
+
+
+class Wms:
+    """Its route for registrations. ``known``: fields that its release knows; as every contract, it refuses others."""
+
+    def __init__(self, known: set[str]) -> None:
+        self.bodies: list[dict[str, object]] = []
+        self._known = known
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        self.bodies.append(body)
+        if unknown := body.keys() - self._known:
+            problem = {"type": "urn:sluice:problem:unprocessable", "title": "x", "status": 422, "detail": f"{unknown}"}
+            return httpx.Response(422, json=problem, headers={"content-type": "application/problem+json"})
+        return httpx.Response(200, json=Registration(heartbeat=1.0, lease=5.0).model_dump())
+
+
+BEFORE = {"uid", "name", "host", "slots", "resources", "version"}
+
+
+@pytest.mark.parametrize("engines", [[], [ContainerEngine.PODMAN]])
+async def test_a_wms_of_the_release_before_gets_what_it_knows(engines: list[ContainerEngine]) -> None:
+    wms = Wms(BEFORE)
+    resources = NodeResources(cores=1, ram=1024, disk=1024)
+    pilot = RegisterPilot(uid=uuid4(), name="node-1", host="node", slots=1, resources=resources, version="1", engines=engines)
+    async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
+        session = Session(WmsClient(http), pilot)
+        await session.register()
+    assert (session.times, session.registration.lease) == (1, 5.0)
+    assert wms.bodies[-1].keys() == BEFORE
+    assert len(wms.bodies) == 1 + len(engines)
+
+
+async def test_a_wms_of_this_release_is_told_of_the_engines() -> None:
+    wms = Wms({*RegisterPilot.model_fields})
+    resources = NodeResources(cores=1, ram=1024, disk=1024)
+    pilot = RegisterPilot(
+        uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1", engines=[ContainerEngine.DOCKER]
+    )
+    async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
+        await Session(WmsClient(http), pilot).register()
+    [body] = wms.bodies
+    assert RegisterPilot.model_validate(body) == pilot
