@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from sluice import storage
 from sluice.cli import carry
 from sluice.cli.connect import Connection, connected
+from sluice.cli.entries import entries_of
 from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import File, NewDataset
@@ -47,9 +48,13 @@ Answer = Mapping[str, Any]
 
 def by_cwltool(workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path) -> Answer:
     """Raises ``CalledProcessError`` where cwltool refuses or fails; what it said is printed."""
-    order = {"texts": [{"class": "File", "location": f"file://{path}"} for path in files], **params}
+    order = {
+        "texts": [{"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()} for path in files],
+        **params,
+    }
     (folder / "order.json").write_text(json.dumps(order))
-    command = [sys.executable, "-m", "cwltool", "--quiet", "--outdir", str(folder / "out"), str(workflow), "order.json"]
+    program = str(Path(sys.executable).with_name("cwltool"))  # started as a module, it answers 0 whatever happens
+    command = [program, "--quiet", "--outdir", str(folder / "out"), str(workflow), "order.json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     print(done.stderr)
     done.check_returncode()
@@ -65,7 +70,9 @@ async def _carry(url: str, given: NewTemplate, files: Sequence[Path], params: Ma
     async with connected(url) as connection:
         template = await connection.operator.store_template(given)
         new = NewDataset(name=f"texts-for-{given.name}", on_demand=True)
-        dataset = await carry.bring_in(connection, files, dataset=new, on_file=lambda size: None)
+        dataset = await carry.bring_in(
+            connection, entries_of(files, template.plan.data_entries), dataset=new, on_file=lambda size: None
+        )
         local = local_files(template.plan, params)
         values = await bring_in_parameters(connection, params, local, dataset_name=dataset.name)
         chain = await connection.operator.request_chain(dataset.uid, template.name, params=values)

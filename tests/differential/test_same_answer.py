@@ -1,6 +1,6 @@
 """Sluice and the reference runner give the same files, of the same names, in the same order."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,42 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
 FILES: Mapping[str, Mapping[str, str]] = {"file-parameters": {"words": "apple\nfig\n", "title": "T\n"}}
 
 
+def _texts(folder: Path) -> list[Path]:
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    return [folder / name for name in TEXTS]
+
+
+def _measured_texts(folder: Path) -> list[Path]:
+    """Each with its length beside it, some with a note."""
+    files = _texts(folder)
+    for number, path in enumerate(files):
+        path.with_name(f"{path.name}.len").write_text(str(path.stat().st_size))
+        if number % 2:
+            path.with_suffix(".note").write_text(f"note {number}")
+    return files
+
+
+def _directories(folder: Path) -> list[Path]:
+    for number in range(3):
+        _texts_in(folder / f"tree-{number}", "one.txt", *(f"deep/{n}.txt" for n in range(number)))
+    return sorted(folder.iterdir())
+
+
+def _texts_in(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"{folder.name} {name}\n")
+
+
+#: By template, what makes its data set, if that is not the texts.
+INPUTS: Mapping[str, Callable[[Path], list[Path]]] = {
+    "first-secondary": _measured_texts,
+    "first-directories": _directories,
+}
+
+
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with live_system() as system:
@@ -44,10 +80,7 @@ def url() -> Iterator[str]:
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
 def test_the_answer_is_the_reference_runners(template: Path, url: str, tmp_path: Path) -> None:
-    files = [tmp_path / "in" / name for name in TEXTS]
-    (tmp_path / "in").mkdir()
-    for path in files:
-        path.write_text(TEXTS[path.name])
+    files = INPUTS.get(template.stem, _texts)(tmp_path / "in")
     given = _written(FILES.get(template.stem, {}), tmp_path / "given")
     params = {**PARAMS.get(template.stem, {}), **given}
     expected = by_cwltool(template, files, params, folder=tmp_path)

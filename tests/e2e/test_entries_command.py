@@ -1,0 +1,101 @@
+"""`sluice run` and `sluice dataset register` with what is no plain file, against a real system."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.test_command import sluice
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+READS = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+sluice:match: {kind: reads}
+requirements: {ScatterFeatureRequirement: {}}
+inputs: {reads: {type: "File[]", secondaryFiles: [.idx]}}
+outputs:
+  trees: {type: "Directory[]", outputSource: grow/tree}
+  sizes: {type: "int[]", outputSource: grow/size}
+  same: {type: "File[]", outputSource: grow/same}
+steps:
+  grow:
+    scatter: read
+    in: {read: reads}
+    out: [tree, size, same]
+    run:
+      class: CommandLineTool
+      baseCommand: [sh, -c, 'mkdir tree && cp "$1" "$1.idx" tree/ && cp "$1" same.txt', sh]
+      inputs: {read: {type: File, secondaryFiles: [.idx], inputBinding: {}}}
+      outputs:
+        tree: {type: Directory, outputBinding: {glob: tree}}
+        size: {type: int, outputBinding: {outputEval: $(inputs.read.size)}}
+        same: {type: File, outputBinding: {glob: same.txt}}
+      requirements: {ToolTimeLimit: {timelimit: 60}, InlineJavascriptRequirement: {}}
+"""
+
+
+@pytest.fixture(scope="module")
+def system() -> Iterator[LiveSystem]:
+    with live_system("--pilots", "1", "--slots", "2") as system:
+        yield system
+
+
+@pytest.fixture
+def reads(tmp_path: Path) -> Path:
+    folder = tmp_path / "reads"
+    folder.mkdir()
+    for name in ("a.txt", "bc.txt"):
+        (folder / name).write_text(name.removesuffix(".txt"))
+        (folder / f"{name}.idx").write_text(f"index of {name}")
+    return folder
+
+
+@pytest.fixture
+def workflow(tmp_path: Path) -> Path:
+    path = tmp_path / "reads.cwl"
+    path.write_text(READS)
+    return path
+
+
+def test_run_takes_files_with_others_and_gives_directories_and_values(
+    system: LiveSystem, workflow: Path, reads: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    sluice("run", str(workflow), "--input", str(reads), "--out", str(out), "--url", system.url)
+    manifest = json.loads((out / "manifest.json").read_text())["outputs"]
+    assert {one["name"]: (out / one["name"]).read_text() for one in manifest if one["output"] == "trees"} == {
+        "trees/000000/tree/a.txt": "a",
+        "trees/000000/tree/a.txt.idx": "index of a.txt",
+        "trees/000001/tree/bc.txt": "bc",
+        "trees/000001/tree/bc.txt.idx": "index of bc.txt",
+    }
+    assert json.loads((out / "sizes.json").read_text()) == [1, 2]
+    assert [one["name"] for one in manifest if one["output"] == "same"] == ["same-000000-same.txt", "same-000001-same.txt"]
+    for one in manifest:
+        content = (out / one["name"]).read_bytes()
+        assert (one["size"], one["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
+    assert len(manifest) == sum(path.is_file() for path in out.rglob("*")) - 1, "all but the manifest itself"
+
+
+def test_a_file_that_is_missing_beside_another_is_told_before_anything_starts(
+    system: LiveSystem, workflow: Path, reads: Path, tmp_path: Path
+) -> None:
+    (reads / "bc.txt.idx").unlink()
+    before = json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout)
+    done = sluice("run", str(workflow), "--input", str(reads), "--out", str(tmp_path / "out"), "--url", system.url, code=1)
+    assert "bc.txt: bc.txt.idx" in " ".join(done.stderr.split())
+    assert json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout) == before
+
+
+def test_data_sets_are_registered_as_a_template_wants_them(system: LiveSystem, workflow: Path, reads: Path) -> None:
+    sluice("template", "upload", str(workflow), "--url", system.url)
+    given = ["dataset", "register", "some-reads", str(reads), "--meta", "kind=other", "--url", system.url, "--json"]
+    assert json.loads(sluice(*given, "--template", "reads").stdout)["count_files"] == 2
+    given[2] = "all-files"
+    assert json.loads(sluice(*given).stdout)["count_files"] == 4

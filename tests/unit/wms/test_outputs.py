@@ -1,0 +1,80 @@
+"""Reports are checked against their task before anything of them is registered."""
+
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+
+from sluice.contracts.pilots import AttemptReport, OutputFile
+from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
+from sluice.contracts.tasks import Task
+from wms.db.known_tasks import known
+from wms.domain.outputs import Fault, check_report, output_files
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def task(**changes: object) -> Task:
+    plain = {
+        "uid": uuid.uuid4(),
+        "chain_uid": uuid.uuid4(),
+        "step": "cut",
+        "template": "t",
+        "executable": {},
+        "args": {},
+        "mode": TaskMode.MERGE,
+        "dat_in_uid": uuid.uuid4(),
+        "dat_in_port": "f",
+        "dat_out_uid": uuid.uuid4(),
+        "dat_out_port": "o",
+        "dat_stor_url": "file:///store",
+        "dat_out_url": "file:///store/out",
+        "log_out_uid": uuid.uuid4(),
+        "log_stor_url": "file:///logs",
+        "log_out_url": "file:///logs/cut",
+    }
+    return Task.model_validate({**plain, **changes})
+
+
+def written(number: int | None, *, port: str = "o") -> OutputFile:
+    name = f"{number or 0:08d}.1-x"
+    return OutputFile(port=port, name=name, size=1, checksum="sha256:" + "0" * 64, url=f"file:///store/out/{name}", number=number)
+
+
+def report(*outputs: OutputFile) -> AttemptReport:
+    return AttemptReport(id=1, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=NOW, outputs=list(outputs))
+
+
+def test_items_of_a_list_are_registered_in_their_places() -> None:
+    spread = task(dat_out_spread=True)
+    outputs = known(spread).outputs
+    given = report(written(0), written(2))
+    check_report(spread, outputs, given)
+    inputs = [{"name": "a", "seq": 4, "meta": {}}]
+    files = output_files(spread, outputs, given, seq=7, inputs=inputs)
+    assert [(dataset, file.seq, file.name) for dataset, file in files] == [
+        (spread.dat_out_uid, 0, "00000000.1-x"),
+        (spread.dat_out_uid, 2, "00000002.1-x"),
+    ]
+    plain = task()
+    [(_, file)] = output_files(plain, known(plain).outputs, report(written(None)), seq=7, inputs=inputs)
+    assert file.seq == 7
+    check_report(spread, outputs, report())  # an empty list
+
+
+@pytest.mark.parametrize(
+    ("is_list", "outputs", "error", "why"),
+    [
+        (False, [written(0)], ErrorClass.INTERNAL, "as one of a list, which it is not"),
+        (True, [written(None)], ErrorClass.INTERNAL, "without its place in the list"),
+        (True, [written(1), written(1)], ErrorClass.INTERNAL, "two files for output 'o'"),
+        (False, [written(None), written(None)], ErrorClass.INTERNAL, "two files for output 'o'"),
+        (False, [], ErrorClass.TOOL_FAILED, "wrote no file for output o"),
+        (False, [written(None, port="p")], ErrorClass.INTERNAL, "which the step does not have"),
+    ],
+)
+def test_what_is_not_as_the_task_says_is_refused(is_list: bool, outputs: list[OutputFile], error: ErrorClass, why: str) -> None:
+    given = task(dat_out_spread=is_list)
+    with pytest.raises(Fault, match=why) as fault:
+        check_report(given, known(given).outputs, report(*outputs))
+    assert fault.value.error is error
