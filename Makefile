@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help install demo stack stack-demo stack-bench faults test check lock clean docs bench
+.PHONY: help install conformance demo stack stack-demo stack-bench faults test check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -52,6 +52,9 @@ test: install ## checks, then all tests on real PostgreSQL and RabbitMQ
 	@scripts/install-test-needs.sh
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+conformance: install ## the CWL project's own tests (SUITE=folder of the repository cwl-v1.2; 20 minutes)
+	@scripts/conformance.sh "$(SUITE)"
 
 docs: install ## the generated parts of docs/
 	@$(BIN)/python scripts/generate_docs.py

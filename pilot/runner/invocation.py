@@ -1,6 +1,7 @@
 """A step whose files say what is to be run: each a CWL process with its job order."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,9 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pilot.folders import IN, TMP
+from pilot.folders import IN, OUT, TMP
 from pilot.runner.documents import load_again, load_document
+from pilot.runner.exact import read_exact
 from pilot.runner.failures import AttemptError
+from pilot.runner.leaks import refuse_leaks
 from pilot.runner.named_files import bring_files
 from pilot.runner.staging import file_url
 from pilot.runner.tool import CommandLine, PreparedJob
@@ -49,6 +52,7 @@ class LoadedInvocation:
         path = f"{prepared.job.tmpdir}.tar"
         with _not_again():
             found = self._running.collect(prepared, exit_code)
+            refuse_leaks(found, f"{os.path.dirname(path)}/{OUT}")
             try:
                 pack(found, Path(path))
             except BundleError as error:
@@ -62,13 +66,13 @@ class LoadedInvocation:
         return self._line
 
     def _load(self, invocation: Invocation, folder: str) -> CommandLine:
-        key = json.dumps([invocation.process, invocation.requirements, invocation.hints])
+        key = json.dumps(invocation.process)
         line = self._loaded.get(key)
         if line is None:
             if invocation.process.get("class") != "CommandLineTool":
                 raise AttemptError(ErrorClass.TOOL_FAILED, f"an invocation runs a CommandLineTool, not {_class(invocation)}")
             if invocation.loaded_from:
-                process = load_again(invocation.process, invocation.loaded_from, invocation.requirements, invocation.hints)
+                process = load_again(invocation.process, invocation.loaded_from)
             else:
                 process = load_document(invocation.process, f"{folder}/{TMP}", "the tool")
             line = CommandLine(process)
@@ -80,8 +84,10 @@ class LoadedInvocation:
 
 def _read(path: str) -> Invocation:
     try:
-        return Invocation.model_validate_json(Path(path).read_bytes())
-    except ValidationError as error:
+        return Invocation.model_validate(read_exact(Path(path).read_bytes()))
+    except ValueError as error:
+        if not isinstance(error, ValidationError):
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"the file is no invocation: {error}") from error
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise AttemptError(ErrorClass.TOOL_FAILED, f"the file is no invocation: {place}: {first['msg']}") from error

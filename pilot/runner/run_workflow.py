@@ -16,6 +16,7 @@ from cwltool.load_tool import load_tool
 from cwltool.workflow import default_make_tool
 from schema_salad.fetcher import DefaultFetcher
 
+from pilot.runner.exact import read_exact
 from pilot.runner.expressions import install
 from pilot.runner.javascript import JavaScript
 
@@ -57,8 +58,8 @@ def main(folder: str, out: str) -> int:
 
 def _run(folder: str, out: str) -> int:
     process = load_tool(f"file://{folder}/{PROCESS}", loading_context())
-    with open(f"{folder}/{ORDER}") as file:
-        order = json.load(file)
+    with open(f"{folder}/{ORDER}", "rb") as file:
+        order = read_exact(file.read())
     context = RuntimeContext(
         {
             "use_container": False,

@@ -20,6 +20,7 @@ from cwltool.process import stage_files
 from schema_salad.exceptions import ValidationException
 
 from pilot.folders import IN, OUT, TMP
+from pilot.runner.exact import exact
 from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.run_workflow import loading_context
@@ -146,7 +147,7 @@ class LoadedTool:
 def job_order(task: PilotTask, types: Mapping[str, Any], values: Mapping[str, list[Any]]) -> dict[str, Any]:
     """Parameters, and at each data port a single value (None where there is none) or a list of them: of plain files as its type
     says. Raises ``AttemptError``."""
-    order = dict(task.args)
+    order: dict[str, Any] = exact(task.args)
     whole = {bundle.port: bundle.whole for bundle in task.bundles}
     for port in (task.dat_in_port, *task.side_ports):
         if port not in types:

@@ -9,6 +9,7 @@ from typing import Any
 import cwltool.process
 
 from pilot.folders import OUT, TMP
+from pilot.runner.exact import write_document
 from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.run_workflow import JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
@@ -34,8 +35,7 @@ class LoadedWorkflow:
         """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
         place = f"{folder}/{TMP}"
         for name, content in ((PROCESS, self.task.executable), (ORDER, job_order(self.task, self._types, values))):
-            with open(f"{place}/{name}", "w") as file:
-                json.dump(content, file)
+            write_document(content, f"{place}/{name}")
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
             file.write(engine().javascript.model_dump_json())
         environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL") if name in os.environ}

@@ -16,8 +16,6 @@ class Invocation(Contract):
 
     process: dict[str, Any]
     order: dict[str, Any] = Field(default_factory=dict)
-    #: The CWL version of ``process`` where a runner has loaded it and written it out; empty: it stands as a person wrote it.
+    #: The CWL version of a ``process`` that cwltool has loaded and written out, with all that it inherits; empty: it stands as a
+    #: person wrote it.
     loaded_from: str = ""
-    #: Those of the workflow and step around a loaded process, the nearest last.
-    requirements: list[dict[str, Any]] = Field(default_factory=list)
-    hints: list[dict[str, Any]] = Field(default_factory=list)

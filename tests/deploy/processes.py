@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from pilot.settings import PilotSettings
 from scripts.docs.services import app_of, settings_class
-from sluice.cli.__main__ import app
+from sluice.cli.app import app
 from sluice.cli.serve import PACKAGES, ServiceName
 from sluice.contracts.base import Contract
 from sluice.servicekit.settings import Addresses, ServiceSettings

@@ -10,7 +10,7 @@ import yaml
 from typer.core import TyperGroup
 
 from scripts.docs.settings_reference import processes, settings_of
-from sluice.cli.__main__ import app
+from sluice.cli.app import app
 from sluice.servicekit.settings import ServiceSettings
 from sluice.setup.logins import SetupSettings
 from tests.deploy.composition import Composition

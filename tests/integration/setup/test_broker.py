@@ -10,7 +10,7 @@ import pytest
 from aio_pika.exceptions import ChannelClosed, ProbableAuthenticationError
 from typer.testing import CliRunner
 
-from sluice.cli.__main__ import app
+from sluice.cli.app import app
 from sluice.contracts.messages import QUEUES
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.servicekit.lifecycle import running

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 from typer.testing import CliRunner
 
-from sluice.cli.__main__ import app
+from sluice.cli.app import app
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.servicekit.migrate import Migrator
 from sluice.setup.databases import set_up_databases

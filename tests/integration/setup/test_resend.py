@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 from typer.testing import CliRunner
 
-from sluice.cli.__main__ import app
+from sluice.cli.app import app
 from sluice.servicekit.migrate import Migrator
 from sluice.setup.logins import SERVICES
 from tests.conftest import DatabaseFactory

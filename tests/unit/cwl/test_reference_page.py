@@ -16,6 +16,7 @@ HOMES = {
     "workflow": "class: Workflow\n",
     "step": "    scatter: file\n",
     "merge": "  join:                 # merge: it takes the data set as File[]\n",
+    "steps": "steps:\n",
 }
 
 
@@ -28,7 +29,7 @@ def test_the_whole_template_has_nothing_to_find_fault_with() -> None:
 def test_each_example_compiles(kind: str, body: str) -> None:
     home = HOMES[kind]
     assert home in WHOLE
-    indent = "" if kind == "workflow" else "    "
+    indent = {"workflow": "", "steps": "  "}.get(kind, "    ")
     fragment = "".join(f"{indent}{line}\n" for line in body.splitlines())
     compiled = compile_template(WHOLE.replace(home, home + fragment), name="t")
     assert compiled.plan is not None, compiled.errors

@@ -1,0 +1,73 @@
+"""The system's REST interface for a command that has to be quick: nothing but the standard library is imported."""
+
+import http.client
+import json
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+_TIMEOUT = 60.0
+
+
+class Refused(Exception):
+    """The system answered with a problem: its sentence. ``status``: of HTTP; 503: it may work later."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
+class Rest:
+    """One connection, kept; opened anew where the system closed it."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        parts = urlsplit(url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._connection = kind(parts.netloc, timeout=_TIMEOUT)
+        self._root = f"{parts.path.rstrip('/')}/api/v1"
+
+    def get(self, path: str, **query: Any) -> Any:
+        """Arguments that are None are left out. Raises ``Refused``, ``OSError``."""
+        given = {key: value for key, value in query.items() if value is not None}
+        return self._ask("GET", f"{path}?{urlencode(given)}" if given else path, None)
+
+    def post(self, path: str, body: Any) -> Any:
+        return self._ask("POST", path, body)
+
+    def delete(self, path: str, **query: Any) -> Any:
+        return self._ask("DELETE", f"{path}?{urlencode(query)}", None)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _ask(self, method: str, path: str, body: Any) -> Any:
+        content = None if body is None else json.dumps(body).encode()
+        try:
+            answer, text = self._exchange(method, path, content)
+        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):  # closed while it lay idle
+            self._connection.close()
+            answer, text = self._exchange(method, path, content)
+        except (http.client.HTTPException, OSError) as error:
+            self._connection.close()
+            raise ConnectionError(f"the system at {self._url} cannot be reached: {error}") from error
+        except BaseException:  # an interrupt leaves an answer unread
+            self._connection.close()
+            raise
+        if answer.status >= 400:
+            raise Refused(answer.status, _sentence(answer, text))
+        return json.loads(text) if text else None
+
+    def _exchange(self, method: str, path: str, content: bytes | None) -> tuple[http.client.HTTPResponse, bytes]:
+        headers = {"Accept": "application/json"} | ({} if content is None else {"Content-Type": "application/json"})
+        self._connection.request(method, self._root + path, content, headers)
+        answer = self._connection.getresponse()
+        return answer, answer.read()
+
+
+def _sentence(answer: http.client.HTTPResponse, text: bytes) -> str:
+    """What an RFC 9457 problem says."""
+    try:
+        problem = json.loads(text)
+        return str(problem.get("detail") or problem["title"])
+    except (ValueError, KeyError, AttributeError):
+        return f"{answer.status} {answer.reason}"

@@ -1,0 +1,70 @@
+"""The templates that invocations run in: one for each kind of node that they need."""
+
+import hashlib
+import math
+from dataclasses import dataclass
+
+_TEXT = """\
+cwlVersion: v1.2
+class: Workflow
+doc: Runs of CWL tools that `sluice cwl-runner` asked for; each file of the data set is one of them.
+$namespaces: {{sluice: "urn:sluice:cwl:", cwltool: "http://commonwl.org/cwltool#"}}
+requirements: {{ScatterFeatureRequirement: {{}}}}
+inputs: {{invocations: "File[]"}}
+outputs:
+  results: {{type: "File[]", outputSource: invoke/result}}
+steps:
+  invoke:
+    sluice:invoke: true
+    sluice:boundary: {{minimum: 0}}
+    scatter: invocation
+    in: {{invocation: invocations}}
+    out: [result]
+    run:
+      class: Operation
+      requirements:
+        ResourceRequirement: {{coresMin: {cores:g}, ramMin: {ram}, tmpdirMin: {disk}, outdirMin: 0}}
+        ToolTimeLimit: {{timelimit: {time_limit:g}}}
+{hints}\
+      inputs: {{invocation: File}}
+      outputs: {{result: File}}
+"""
+_GPU = """\
+      hints:
+        cwltool:CUDARequirement: {cudaVersionMin: "1.0", cudaComputeCapability: "1.0"}
+"""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Of one invocation. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds; 0 (disk, time): no limit."""
+
+    cores: float = 1.0
+    ram: int = 1024
+    disk: int = 0
+    time_limit: float = 0.0
+    gpu: bool = False
+
+    @classmethod
+    def asked(
+        cls, *, cores: float | None = None, ram: float | None = None, disk: float = 0, time_limit: float = 0, gpu: bool = False
+    ) -> "Needs":
+        """As a tool asks for; None: it does not say."""
+        return cls(
+            cores=float(cores or cls.cores),
+            ram=cls.ram if ram is None else math.ceil(ram),
+            disk=math.ceil(disk),
+            time_limit=float(time_limit),
+            gpu=gpu,
+        )
+
+    @property
+    def text(self) -> str:
+        """The template."""
+        amounts = {"cores": self.cores, "ram": self.ram, "disk": self.disk, "time_limit": self.time_limit}
+        return _TEXT.format(**amounts, hints=_GPU if self.gpu else "")
+
+    @property
+    def name(self) -> str:
+        """The same text always has the same name, and another text another."""
+        return f"cwl-runner-{hashlib.sha256(self.text.encode()).hexdigest()[:8]}"

@@ -1,0 +1,75 @@
+"""CWL values as plain JSON: the files in them."""
+
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+#: Stands in JSON text for a fraction; no text of a user holds it.
+_MARK = f"fraction-{secrets.token_hex(16)}"
+#: Of a File or Directory, what holds only where it lies, and is worked out anew elsewhere.
+_OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext", "checksum")
+
+
+def local_path(value: Mapping[str, Any]) -> str:
+    """Of a File or Directory that lies on this machine, as its location or path says; empty for a literal.
+
+    Raises ``ValueError`` where it lies elsewhere.
+    """
+    location = str(value.get("location") or value.get("path") or "")
+    if location.startswith("file://"):
+        return unquote(urlsplit(location).path)
+    if location.startswith("_:"):
+        return ""
+    if "://" in location:
+        raise ValueError(f"{location} is not on this machine: copy it here, and give its path")
+    return location
+
+
+@dataclass(frozen=True, slots=True)
+class AsWritten:
+    """A fraction, as JSON text."""
+
+    text: str
+
+
+def to_json(value: Any) -> bytes:
+    """With fractions as they were written."""
+    numbers: list[str] = []
+
+    def mark(number: AsWritten) -> str:
+        numbers.append(number.text)
+        return _MARK
+
+    text = json.dumps(value, default=mark)
+    return "".join(part + number for part, number in zip_longest(text.split(f'"{_MARK}"'), numbers, fillvalue="")).encode()
+
+
+def brought(value: Any, bring: Callable[[Mapping[str, Any]], str]) -> Any:
+    """``value`` with the location of every File and Directory replaced by what ``bring`` gives for it; literals stay."""
+    match value:
+        case list():
+            return [brought(one, bring) for one in value]
+        case {"class": "File" | "Directory"}:
+            return _brought_object(value, bring)
+        case dict():
+            return {key: brought(one, bring) for key, one in value.items()}
+    return value
+
+
+def _brought_object(value: dict[str, Any], bring: Callable[[Mapping[str, Any]], str]) -> dict[str, Any]:
+    kept = {key: one for key, one in value.items() if key not in _OF_ITS_PLACE}
+    source = local_path(value)
+    if not source:
+        kept.pop("location", None)
+        return {key: brought(one, bring) if key in ("secondaryFiles", "listing") else one for key, one in kept.items()}
+    for key in ("contents", "listing"):
+        kept.pop(key, None)
+    kept["location"] = bring(value)
+    kept["basename"] = value.get("basename") or source.rstrip("/").rsplit("/", 1)[-1]
+    if "secondaryFiles" in kept:
+        kept["secondaryFiles"] = brought(kept["secondaryFiles"], bring)
+    return kept

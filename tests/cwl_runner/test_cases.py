@@ -1,0 +1,100 @@
+"""`sluice cwl-runner` by the tests' own interface: cases in the form of the CWL project's conformance tests, run by `cwltest`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.systems import live_system
+
+pytestmark = pytest.mark.xdist_group("differential")
+
+CASES = Path(__file__).parent / "cases"
+RUNNER = Path(sys.executable).with_name("sluice-cwl-runner")
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with live_system() as system:
+        yield system.url
+
+
+def command(url: str, *arguments: str | Path) -> Sequence[str]:
+    return [str(RUNNER), "--url", url, *map(str, arguments)]
+
+
+def run(url: str, *arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(url, *arguments), cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def left_over(url: str) -> list[str]:
+    """Data sets that are still there and nobody has asked to delete, but for the logs of what failed."""
+    found = httpx.get(f"{url}/services/dms/api/v1/datasets", params={"limit": 500}).json()["datasets"]
+    left = [one for one in found if one["state"] not in ("deleting", "deleted")]
+    return [one["name"] for one in left if one["type"] != "logs"]
+
+
+def test_all_cases(url: str, tmp_path: Path) -> None:
+    arguments = ["--test", str(CASES / "cases.yml"), "--tool", str(RUNNER), "-j2", "--timeout", "90"]
+    done = subprocess.run(
+        [Path(sys.executable).with_name("cwltest"), *arguments],
+        cwd=tmp_path,
+        env=os.environ | {"SLUICE_URL": url},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "All tests passed" in done.stdout + done.stderr
+    assert left_over(url) == []
+
+
+def test_a_failure_says_why(url: str, tmp_path: Path) -> None:
+    tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
+    (tmp_path / "fails.cwl").write_text(json.dumps(tool | {"baseCommand": ["sh", "-c", "echo no beam >&2; exit 3"]}))
+    done = run(url, "--quiet", "fails.cwl", folder=tmp_path)
+    assert (done.returncode, json.loads(done.stdout)) == (1, {})
+    assert "exit code 3: no beam" in done.stderr
+
+
+def test_a_container_that_no_node_has_is_not_supported(url: str, tmp_path: Path) -> None:
+    done = run(url, "--quiet", f"{CASES}/words.cwl#contained", folder=tmp_path)
+    assert done.returncode == 33
+    assert "container" in done.stderr
+
+
+def test_inputs_may_be_options(url: str, tmp_path: Path) -> None:
+    done = run(url, "--outdir", "out", CASES / "head.cwl", "--text", CASES / "c.txt", "--lines", "2", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "first.txt").read_text() == "kiwi\nbanana\n"
+    assert json.loads(done.stdout)["first"]["location"] == (tmp_path / "out" / "first.txt").as_uri()
+
+
+def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
+    (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": ["sh", "-c", f"touch {started}; sleep 500"]}))
+    process = subprocess.Popen(command(url, "waits.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not started.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert "canceled" in said
+    assert process.returncode != 0
+    assert left_over(url) == []
+
+
+def test_a_system_out_of_reach_is_told(tmp_path: Path) -> None:
+    done = run("http://127.0.0.1:9", CASES / "head.cwl", CASES / "text.json", folder=tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "127.0.0.1:9" in done.stderr
