@@ -22,6 +22,7 @@ from sluice.servicekit.http import errors
 def datasets_router(database: Database, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]) -> APIRouter:
     """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was halted goes on."""
     router = APIRouter(prefix="/api/v1/datasets", tags=["data sets"])
+    _add_list(router, database)
 
     @router.post("", status_code=201, responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)})
     async def register(new: NewDataset, response: Response) -> Dataset:
@@ -29,27 +30,6 @@ def datasets_router(database: Database, *, on_deletion: Callable[[], None], on_r
         dataset, made = await register_dataset(database, new)
         response.status_code = 201 if made else 200
         return dataset
-
-    @router.get("", responses=errors(Unprocessable, NotAvailable))
-    async def page(
-        after: Annotated[str | None, Query(description="Cursor of the last answer; none at the beginning.")] = None,
-        timestamp: Annotated[datetime | None, Query(description="Closed later than this (ISO 8601 with its zone).")] = None,
-        type: Annotated[DatasetType | None, Query()] = None,
-        state: Annotated[list[DatasetState] | None, Query(description="Only these; all states where none is named.")] = None,
-        name: Annotated[str | None, Query(description="The data set of exactly this name.")] = None,
-        limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
-    ) -> DatasetPage:
-        """Lists data sets, in one of two orders.
-
-        **Without `state` and `name`**: those that can be worked with (closed, uploading, uploaded), in the order in which they
-        were closed. Whoever gives each answer's `cursor` as the next request's `after` misses none and sees none twice,
-        however many close at the same moment.
-
-        **With `state` or `name`**: in the order of registration, in any state or those named. This is for people: a data set
-        whose registration takes long may appear before the cursor. A cursor of one order is refused in the other.
-        """
-        query = DatasetQuery(after=after, limit=limit, timestamp=timestamp, type=type, states=state or (), name=name)
-        return await list_datasets(database, query)
 
     @router.get("/{uid}", responses=errors(NotFound, NotAvailable))
     async def one(uid: UUID) -> Dataset:
@@ -79,3 +59,30 @@ def datasets_router(database: Database, *, on_deletion: Callable[[], None], on_r
         return dataset
 
     return router
+
+
+def _add_list(router: APIRouter, database: Database) -> None:
+    @router.get("", responses=errors(Unprocessable, NotAvailable))
+    async def page(
+        after: Annotated[str | None, Query(description="Cursor of the last answer; none at the beginning.")] = None,
+        timestamp: Annotated[datetime | None, Query(description="Closed later than this (ISO 8601 with its zone).")] = None,
+        type: Annotated[DatasetType | None, Query()] = None,
+        state: Annotated[list[DatasetState] | None, Query(description="Only these; all states where none is named.")] = None,
+        name: Annotated[str | None, Query(description="The data set of exactly this name.")] = None,
+        newest: Annotated[bool, Query(description="The last one registered first.")] = False,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
+    ) -> DatasetPage:
+        """Lists data sets, in one of three orders.
+
+        **Without `state` and `name`**: those that can be worked with (closed, uploading, uploaded), in the order in which they
+        were closed. Whoever gives each answer's `cursor` as the next request's `after` misses none and sees none twice,
+        however many close at the same moment.
+
+        **With `state` or `name`**: in the order of registration, in any state or those named. This is for people: a data set
+        whose registration takes long may appear before the cursor.
+        With `newest` the last one registered comes first. A cursor of one order is refused in the others.
+        """
+        query = DatasetQuery(
+            after=after, limit=limit, timestamp=timestamp, type=type, states=state or (), name=name, newest=newest
+        )
+        return await list_datasets(database, query)

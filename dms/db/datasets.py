@@ -45,6 +45,14 @@ WHERE position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = 
 ORDER BY position LIMIT $5
 """
 
+LIST_NEWEST = """
+-- The other way round; $1 is 0 at the beginning.
+SELECT * FROM datasets
+WHERE ($1 = 0 OR position < $1) AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
+    AND ($4::timestamptz IS NULL OR closed_at > $4) AND ($6::text IS NULL OR name = $6)
+ORDER BY position DESC LIMIT $5
+"""
+
 ADD_TO_COUNTERS = """
 UPDATE datasets SET count_files = count_files + $2, bytes = bytes + $3, close_at = coalesce(close_at, $4) WHERE uid = $1
 """
@@ -174,6 +182,12 @@ async def list_closed(connection: Connection, after: int, limit: int, wanted: Da
 
 async def list_registered(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
     rows = await connection.fetch(LIST_REGISTERED, after, wanted.states, wanted.type, wanted.closed_after, limit, wanted.name)
+    return [_to_row(row) for row in rows]
+
+
+async def list_newest(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
+    """``after`` 0: from the last one registered."""
+    rows = await connection.fetch(LIST_NEWEST, after, wanted.states, wanted.type, wanted.closed_after, limit, wanted.name)
     return [_to_row(row) for row in rows]
 
 

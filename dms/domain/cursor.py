@@ -8,6 +8,8 @@ from sluice.contracts.problems import Unprocessable
 class Order(StrEnum):
     CLOSING = "c"
     REGISTRATION = "r"
+    #: Of registration, the last one first.
+    NEWEST = "n"
 
 
 class WrongCursor(Unprocessable):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from dms.db.datasets import DatasetFilter, dataset_by_uid, list_closed, list_registered
+from dms.db.datasets import DatasetFilter, dataset_by_uid, list_closed, list_newest, list_registered
 from dms.domain.cursor import Order, read_position, write_position
 from dms.domain.facts import UnknownDataset
 from sluice.contracts.datasets import Dataset, DatasetPage
@@ -17,8 +17,8 @@ READABLE = [state for state in DatasetState if state.readable]
 
 @dataclass(frozen=True, slots=True)
 class DatasetQuery:
-    """``states`` or ``name`` given: a list for people, in order of registration. Neither: the data sets that can be worked with,
-    in order of closing, of which a reader with a cursor misses none."""
+    """``states``, ``name`` or ``newest`` given: a list for people, in order of registration, or the newest first. None of them:
+    the data sets that can be worked with, in order of closing, of which a reader with a cursor misses none."""
 
     after: str | None = None
     limit: int = 1_000
@@ -26,17 +26,22 @@ class DatasetQuery:
     type: DatasetType | None = None
     states: Sequence[DatasetState] = ()
     name: str | None = None
+    newest: bool = False
+
+
+#: How each order is read.
+_READ = {Order.CLOSING: list_closed, Order.REGISTRATION: list_registered, Order.NEWEST: list_newest}
 
 
 async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
     """One page. ``cursor``: where the next one begins; the one given where nothing was found. Raises ``WrongCursor``."""
-    order = Order.REGISTRATION if query.states or query.name is not None else Order.CLOSING
+    for_people = Order.REGISTRATION if query.states or query.name is not None else Order.CLOSING
+    order = Order.NEWEST if query.newest else for_people
     after = read_position(order, query.after)
     states = query.states or (READABLE if order is Order.CLOSING else list(DatasetState))
     wanted = DatasetFilter(states=states, type=query.type, closed_after=query.timestamp, name=query.name)
-    read = list_closed if order is Order.CLOSING else list_registered
     async with database.connection() as connection:
-        rows = await read(connection, after, query.limit, wanted)
+        rows = await _READ[order](connection, after, query.limit, wanted)
     if not rows:
         return DatasetPage(datasets=[], cursor=query.after or None)
     last = rows[-1].closed_position if order is Order.CLOSING else rows[-1].position

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli import carry
+from sluice.cli import carry, unmatched
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.entries import entries_of
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
@@ -16,6 +16,8 @@ from sluice.contracts.plan import DataEntries
 from sluice.contracts.states import DatasetState, DatasetType
 
 app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
+for _command in (unmatched.unmatched, unmatched.match, unmatched.dismiss):
+    app.command()(_command)
 
 
 @app.command("list")

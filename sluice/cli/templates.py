@@ -15,7 +15,7 @@ from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.cli.template_files import TemplateFiles, read_template_files
 from sluice.contracts.matching import condition_text
 from sluice.contracts.plan import Parameter
-from sluice.contracts.problems import Finding, NotFound, Unprocessable
+from sluice.contracts.problems import Finding, NotFound, ServiceError, Unprocessable
 from sluice.contracts.templates import CheckedTemplate, Template
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
@@ -108,17 +108,29 @@ def upload(
     found = plain_errors(lambda: read_template_files(files, main=main))
     new = found.new(name)
 
-    async def store(connection: Connection) -> tuple[Template, bool]:
+    async def store(connection: Connection) -> tuple[Template, bool, int]:
         latest = await _latest(connection, new.name)
         try:
             stored = await connection.operator.store_template(new)
         except Unprocessable as refusal:
             refusal.findings = _as_named(refusal.findings, found)
             raise
-        return stored, latest is None or stored.version > latest
+        return stored, latest is None or stored.version > latest, await _waiting(connection, stored)
 
-    stored, changed = ask(url, home, store)
+    stored, changed, waiting = ask(url, home, store)
     _tell(stored, _as_named(stored.warnings, found), as_json=as_json, note="" if changed else " already: nothing was changed")
+    if waiting and not as_json:
+        would = "data set that fitted no template would" if waiting == 1 else "data sets that fitted no template would"
+        out.print(f"{waiting} {would} be taken by it now: `sluice dataset unmatched --template {stored.name}` lists, and")
+        out.print("`sluice dataset match` matches again")
+
+
+async def _waiting(connection: Connection, stored: Template) -> int:
+    """Unmatched data sets that it would take; 0 where nobody can say."""
+    try:
+        return (await connection.operator.unmatched(template=stored.name)).total or 0 if stored.plan.match else 0
+    except ServiceError:
+        return 0
 
 
 async def _latest(connection: Connection, name: str) -> int | None:

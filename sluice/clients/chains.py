@@ -18,9 +18,12 @@ class ChainsClient(ServiceClient):
         with findings), ``Conflict`` (the data set is deleted or about to be)."""
         return await self.call("POST", f"{_API}/datasets", body=new, answer=Chain)
 
-    async def chains(self, *, state: ChainState | None = None, after: str | None = None, limit: int | None = None) -> ChainPage:
-        """Newest first."""
-        return await self.call("GET", f"{_API}/chains", answer=ChainPage, params={"state": state, "after": after, "limit": limit})
+    async def chains(
+        self, *, state: ChainState | None = None, dataset: UUID | None = None, after: str | None = None, limit: int | None = None
+    ) -> ChainPage:
+        """Newest first; ``dataset``: those whose input it is."""
+        params = {"state": state, "dataset": dataset, "after": after, "limit": limit}
+        return await self.call("GET", f"{_API}/chains", answer=ChainPage, params=params)
 
     async def chain(self, uid: UUID) -> Chain:
         """Raises ``NotFound``."""

@@ -82,9 +82,10 @@ class DmsClient(ServiceClient):
         after: str | None = None,
         type: DatasetType | None = None,
         limit: int | None = None,
+        newest: bool = False,
     ) -> DatasetPage:
-        """Data sets in these states (any), in order of registration."""
-        params = {"state": list(states), "after": after, "type": type, "limit": limit}
+        """Data sets in these states (any), in order of registration, or the newest first."""
+        params = {"state": list(states), "after": after, "type": type, "limit": limit, "newest": newest or None}
         return await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params=params)
 
     async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> Registered:

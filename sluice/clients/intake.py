@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.clients.base import ServiceClient
-from sluice.contracts.intake import Rematch, Rematched, UnmatchedList
+from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
 
 _API = "/api/v1"
 
@@ -15,6 +15,17 @@ class IntakeClient(ServiceClient):
         """Newest first."""
         return await self.call("GET", f"{_API}/unmatched", answer=UnmatchedList, params={"limit": limit})
 
+    async def ties(self) -> TieList:
+        """Templates of one priority that matched the same data sets, the latest first."""
+        return await self.call("GET", f"{_API}/ties", answer=TieList)
+
+    async def dismiss(self, dataset: UUID) -> None:
+        """The data set is not listed as unmatched any more. Raises ``NotFound`` where it was not."""
+        await self.call("DELETE", f"{_API}/unmatched/{dataset}")
+
+    async def rematch_all(self) -> RematchedAll:
+        return await self.call("POST", f"{_API}/rematch-all", answer=RematchedAll, seconds=300)
+
     async def rematch(self, dataset: UUID) -> Rematched:
-        """Raises ``NotFound`` where the data set is not among the unmatched."""
+        """Raises ``NotFound`` where the data set is not among the unmatched, ``Conflict`` where it was deleted."""
         return await self.call("POST", f"{_API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched)

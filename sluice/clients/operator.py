@@ -19,6 +19,7 @@ from sluice.contracts.datasets import (
     Registered,
     Storage,
 )  # fmt: skip
+from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.states import ChainState, JobState, StepState
@@ -120,6 +121,25 @@ class OperatorClient(ServiceClient):
         params = {} if attempt is None else {"attempt": attempt}
         request = self._http.build_request("GET", f"{_API}/jobs/{job_id}/log", params=params)
         return (await self._send(request)).text
+
+    async def unmatched(self, *, template: str | None = None, limit: int | None = None) -> UnmatchedList:
+        """Data sets that fitted no template, newest first; ``template``: those that it would take now."""
+        return await self.call("GET", f"{_API}/unmatched", answer=UnmatchedList, params={"template": template, "limit": limit})
+
+    async def dismiss_unmatched(self, dataset: UUID) -> None:
+        """Raises ``NotFound`` where it is not among the unmatched."""
+        await self.call("DELETE", f"{_API}/unmatched/{dataset}")
+
+    async def rematch(self, dataset: UUID) -> Rematched:
+        """Raises ``NotFound`` where it is not among the unmatched, ``Conflict`` where it was deleted."""
+        return await self.call("POST", f"{_API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched)
+
+    async def rematch_all(self) -> RematchedAll:
+        return await self.call("POST", f"{_API}/rematch-all", answer=RematchedAll, seconds=300)
+
+    async def ties(self) -> TieList:
+        """Templates of one priority that match the same data sets."""
+        return await self.call("GET", f"{_API}/ties", answer=TieList)
 
     async def pilots(self) -> PilotList:
         return await self.call("GET", f"{_API}/pilots", answer=PilotList)

@@ -43,6 +43,11 @@ Checksum = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
+def absent(value: object) -> bool:
+    """For fields that are left out where they say nothing, so that the release before reads the answer."""
+    return value is None
+
+
 class Contract(BaseModel):
     """Immutable, and strict about unknown fields: a misspelt field is an error, not a default."""
 

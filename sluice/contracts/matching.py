@@ -25,6 +25,12 @@ def objection(plan: Plan, facts: Mapping[str, Any]) -> str | None:
     return None
 
 
+def missing_text(missing: Mapping[str, str]) -> str:
+    """Parameters that find no value, in words; ``missing`` as of ``bind``."""
+    listed = ", ".join(f"{name} (from metadata {key!r})" for name, key in missing.items())
+    return f"matches, but the data set has no value for its parameters {listed}"
+
+
 def holds(condition: Condition, value: Any) -> bool:
     """``value`` None: the metadata has no such key."""
     match condition:

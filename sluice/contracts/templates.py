@@ -5,14 +5,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.base import Contract, Name, Timestamp
+from sluice.contracts.base import Contract, Name, Timestamp, absent
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
-
-
-def _absent(value: object) -> bool:
-    return value is None
-
 
 #: One text of a template: YAML or JSON, at most 2 MiB.
 _Text = Annotated[str, Field(max_length=2 * 1024 * 1024)]
@@ -22,9 +17,9 @@ class _Written(Contract):
     """A template as somebody wrote it: either one text in ``cwl``, or ``files`` by their paths. ``main``: the path of the
     workflow among these; without it, the one Workflow that no other file refers to, or that is called ``main``."""
 
-    cwl: Annotated[_Text | None, Field(exclude_if=_absent)] = None
-    files: Annotated[dict[str, _Text] | None, Field(exclude_if=_absent)] = None
-    main: Annotated[str | None, Field(exclude_if=_absent)] = None
+    cwl: Annotated[_Text | None, Field(exclude_if=absent)] = None
+    files: Annotated[dict[str, _Text] | None, Field(exclude_if=absent)] = None
+    main: Annotated[str | None, Field(exclude_if=absent)] = None
 
 
 class NewTemplate(_Written):
@@ -46,8 +41,8 @@ class Template(Contract):
     template: dict[str, Any] | None = None
     cwl: str | None = None
     #: All files as they were written, and which of them is the workflow, whose text ``cwl`` is (as above).
-    files: Annotated[dict[str, str] | None, Field(exclude_if=_absent)] = None
-    main: Annotated[str | None, Field(exclude_if=_absent)] = None
+    files: Annotated[dict[str, str] | None, Field(exclude_if=absent)] = None
+    main: Annotated[str | None, Field(exclude_if=absent)] = None
 
 
 class TemplateList(Contract):

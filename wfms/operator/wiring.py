@@ -2,6 +2,7 @@
 
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
+from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
@@ -26,13 +27,14 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
     """This service neither sends nor receives messages; through ``transport`` people see the queues of the others."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
-    others = {service: links.http(service) for service in ("dms", "wms", "wfms.chains")}
+    others = {service: links.http(service) for service in ("dms", "wms", "wfms.chains", "wfms.intake")}
     desk = QueueDesk(transport)
     dependencies = Dependencies(
         settings=settings,
         database=database,
         compiler=Compiler(),
         chains=ChainsClient(others["wfms.chains"]),
+        intake=IntakeClient(others["wfms.intake"]),
         dms=DmsClient(others["dms"]),
         wms=WmsClient(others["wms"]),
         queues=desk,

@@ -1,14 +1,16 @@
 """Chain service, WMS and DMS as the operator sees them: their routes and contracts over rows that a test lays down."""
 
+from typing import Annotated
 from uuid import UUID, uuid4
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Query
 
 from sluice.contracts.chains import Chain, ChainPage, ChainStep, ChainTask, ChainTaskList, NewChain
-from sluice.contracts.datasets import Dataset, DatasetPage, NewDataset, Storage
+from sluice.contracts.datasets import Dataset, DatasetPage, File, FilePage, NewDataset, Storage
+from sluice.contracts.intake import Rematch, Rematched, RematchedAll, Tie, TieList, Unmatched, UnmatchedList
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import ChainState, DatasetState, JobState, StepState, TaskState
+from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState, TaskState
 from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
 from sluice.servicekit.clock import SystemClock
 from sluice.servicekit.http import Health, create_app
@@ -27,7 +29,12 @@ class Neighbours:
         self.pilots: list[Pilot] = []
         self.datasets: dict[UUID, Dataset] = {}
         self.storages: list[Storage] = []
+        self.files: dict[UUID, list[File]] = {}
         self.requested: list[NewChain] = []
+        self.unmatched: dict[UUID, Unmatched] = {}
+        self.ties: list[Tie] = []
+        #: Data set → the template that takes it, once it is matched again.
+        self.rematches: dict[UUID, str] = {}
 
     @property
     def apps(self) -> dict[str, FastAPI]:
@@ -35,6 +42,7 @@ class Neighbours:
             "wfms.chains": [self._chain_routes(), self._chain_task_routes()],
             "wms": [self._wms_routes()],
             "dms": [self._dms_routes()],
+            "wfms.intake": [self._intake_routes()],
         }
         return {name: create_app(name, found, health=Health({}), metrics=ServiceMetrics()) for name, found in routers.items()}
 
@@ -71,9 +79,11 @@ class Neighbours:
             return chain
 
         @router.get("/chains")
-        async def chains(state: ChainState | None = None, limit: int = 1000, after: str | None = None) -> ChainPage:
+        async def chains(
+            state: ChainState | None = None, dataset: UUID | None = None, limit: int = 1000, after: str | None = None
+        ) -> ChainPage:
             found = sorted(self.chains.values(), key=lambda chain: chain.created_at, reverse=True)
-            found = [chain for chain in found if state in {None, chain.state}]
+            found = [chain for chain in found if state in {None, chain.state} and dataset in {None, chain.dataset_uid}]
             first = int(after or 0)
             more = len(found) > first + limit
             return ChainPage(chains=found[first : first + limit], next=str(first + limit) if more else None)
@@ -168,12 +178,58 @@ class Neighbours:
 
         return router
 
+    def _intake_routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1")
+
+        @router.get("/unmatched")
+        async def unmatched(limit: int = 200) -> UnmatchedList:
+            return UnmatchedList(datasets=list(self.unmatched.values())[:limit], total=len(self.unmatched))
+
+        @router.get("/ties")
+        async def ties() -> TieList:
+            return TieList(ties=self.ties)
+
+        @router.delete("/unmatched/{uid}", status_code=204)
+        async def dismiss(uid: UUID) -> None:
+            if self.unmatched.pop(uid, None) is None:
+                raise NotFound(f"data set {uid} is not among the unmatched ones")
+
+        @router.post("/rematch")
+        async def rematch(request: Rematch) -> Rematched:
+            if request.dataset_uid not in self.unmatched:
+                raise NotFound(f"data set {request.dataset_uid} is not among the unmatched ones")
+            template = self.rematches.get(request.dataset_uid)
+            if template is None:
+                return Rematched(template=None, reason="no template matches")
+            del self.unmatched[request.dataset_uid]
+            return Rematched(template=template)
+
+        @router.post("/rematch-all")
+        async def rematch_all() -> RematchedAll:
+            taken = [uid for uid in self.unmatched if uid in self.rematches]
+            for uid in taken:
+                del self.unmatched[uid]
+            return RematchedAll(matched=len(taken), gone=0, left=len(self.unmatched))
+
+        return router
+
     def _dms_routes(self) -> APIRouter:
         router = APIRouter(prefix="/api/v1")
 
         @router.get("/datasets")
-        async def datasets() -> DatasetPage:
-            return DatasetPage(datasets=list(self.datasets.values()), cursor=None)
+        async def datasets(
+            type: DatasetType | None = None, state: Annotated[list[DatasetState] | None, Query()] = None,
+            name: str | None = None, newest: bool = False, after: str | None = None, limit: int = 1000,
+        ) -> DatasetPage:  # fmt: skip
+            found = sorted(self.datasets.values(), key=lambda one: one.timestamp, reverse=newest)
+            found = [one for one in found if type in {None, one.type} and one.state in (state or DatasetState)]
+            found = [one for one in found if name in {None, one.name}]
+            first = int(after or 0)
+            return DatasetPage(datasets=found[first : first + limit], cursor=str(first + limit))
+
+        @router.get("/datasets/{uid}/files")
+        async def files(uid: UUID) -> FilePage:
+            return FilePage(files=self.files.get(uid, []), next=None)
 
         @router.post("/datasets", status_code=201)
         async def register(new: NewDataset) -> Dataset:

@@ -31,7 +31,8 @@ def token_of(page: httpx.Response) -> str:
 async def test_every_page_answers_with_its_headers_and_loads_nothing_from_elsewhere(operator: Operator, scene: Scene) -> None:
     chains, tasks = list(operator.neighbours.chains), list(operator.neighbours.tasks)
     pages = ["/", "/templates", "/templates/spd", "/chains", "/chains?state=failed", "/tasks", "/tasks?state=failed", "/jobs/1"]
-    pages += ["/queues", "/queues/wms.tasks"]
+    pages += ["/queues", "/queues/wms.tasks", "/datasets", "/datasets/unmatched", "/chains/new", "/chains/new?template=spd"]
+    pages += [f"/datasets/{uid}" for uid in operator.neighbours.datasets]
     pages += [f"/chains/{uid}" for uid in chains] + [f"/tasks/{uid}" for uid in tasks]
     for path in pages:
         page = await operator.http.get(path)

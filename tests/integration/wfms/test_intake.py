@@ -1,12 +1,13 @@
 """The intake: every closed data set is decided upon once, and its chain is made once."""
 
 import asyncio
+from uuid import uuid4
 
 import pytest
 
 from sluice.clients.intake import IntakeClient
 from sluice.contracts.plan import Equals, Glob, Parameter, Plan
-from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from tests.integration.wfms.faults import Crash
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
@@ -108,6 +109,61 @@ async def test_unmatched_data_sets_are_kept_with_the_reason_and_can_be_matched_a
     assert (await intake.unmatched()).datasets == []
     with pytest.raises(NotFound, match="not among the unmatched"):
         await intake.rematch(dataset.uid)
+
+
+async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgotten(world: World) -> None:
+    intake = IntakeClient(world.client("wfms.intake"))
+    names = [f"d{number:02}" for number in range(40)]
+    sets = [await world.input(name, meta={"kind": "odd" if number % 4 else "other"}) for number, name in enumerate(names)]
+    await world.take_in()
+    before = await intake.unmatched(limit=10)
+    assert (len(before.datasets), before.total) == (10, 40)
+    kinds = {one.uid: one.meta for one in sets}
+    assert all(one.dataset is not None and one.dataset.meta == kinds[one.dataset_uid] for one in before.datasets)
+    await world.dms.delete_dataset(sets[0].uid, force=True)
+    world.template(one_step(match={"kind": Equals(value="odd")}), name="odd-ones")
+    assert (await intake.unmatched()).total == 40, "nothing happens by itself"
+    found = await intake.rematch_all()
+    assert (found.matched, found.gone, found.left) == (30, 1, 9)
+    again = await intake.rematch_all()
+    assert (again.matched, again.gone, again.left) == (0, 0, 9)
+    left = (await intake.unmatched()).datasets
+    since = {one.dataset_uid: one.since for one in before.datasets}
+    assert all(one.since == since.get(one.dataset_uid, one.since) for one in left), "still unmatched since the first time"
+    while await world.hand_over_datasets():
+        pass
+    assert await names_in_chains(world) == [name for number, name in enumerate(names) if number % 4]
+
+
+async def test_an_unmatched_data_set_is_dismissed_or_found_deleted(world: World) -> None:
+    intake = IntakeClient(world.client("wfms.intake"))
+    seen_to, deleted = await world.input("a"), await world.input("b")
+    await world.take_in()
+    await intake.dismiss(seen_to.uid)
+    with pytest.raises(NotFound):
+        await intake.dismiss(seen_to.uid)
+    await world.dms.delete_dataset(deleted.uid, force=True)
+    with pytest.raises(Conflict, match="was deleted"):
+        await intake.rematch(deleted.uid)
+    assert (await intake.unmatched()).datasets == []
+
+
+async def test_templates_of_one_priority_are_told_until_one_changes(world: World) -> None:
+    intake = IntakeClient(world.client("wfms.intake"))
+    first, second = (world.template(one_step(match=RAW, priority=3), name=name) for name in ("aa", "bb"))
+    world.template(one_step(match=RAW), name="cc")
+    for name in ("d1", "d2"):
+        await world.input(name, meta={"kind": "raw"})
+    await world.take_in()
+    (tie,) = (await intake.ties()).ties
+    assert (tie.template_id, tie.rival_id, tie.priority) == (first.id, second.id, 3)
+    assert (tie.template, tie.rival, tie.datasets, tie.dataset_name) == ("aa", "bb", 2, "d2")
+    await world.hand_over_datasets()
+    assert {chain.template_name for chain in (await world.chains.chains()).chains} == {"aa"}
+    world.templates[1] = second.model_copy(update={"version": 2, "id": uuid4(), "plan": one_step(match=RAW, priority=4)})
+    await world.input("d3", meta={"kind": "raw"})
+    await world.take_in()
+    assert (await intake.ties()).ties == []
 
 
 async def test_what_the_chain_service_refuses_is_unmatched_with_findings(world: World) -> None:

@@ -38,9 +38,11 @@ def chain_routes(database: Database, dms: DmsClient, *, wake: Callable[[], None]
         return await read_chain(database, uid)
 
     @router.get("/chains", responses=errors(Unprocessable))
-    async def list_chains(state: ChainState | None = None, after: str | None = None, limit: Limit = 50) -> ChainPage:
-        """Newest first."""
-        return await read_chains(database, state=state, after=after, limit=limit)
+    async def list_chains(
+        state: ChainState | None = None, dataset: UUID | None = None, after: str | None = None, limit: Limit = 50
+    ) -> ChainPage:
+        """Newest first; `dataset`: those whose input it is."""
+        return await read_chains(database, state=state, after=after, limit=limit, dataset=dataset)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     async def one_chain(uid: UUID) -> Chain:

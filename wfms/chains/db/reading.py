@@ -15,6 +15,7 @@ SELECT uid, position, state, template_id, template_name, template_version, datas
     created_at, ended_at, reason
 FROM chains
 WHERE ($1::uuid IS NULL OR uid = $1) AND ($2::text IS NULL OR state = $2) AND ($3::bigint IS NULL OR position < $3)
+    AND ($5::uuid IS NULL OR dataset_uid = $5)
 ORDER BY position DESC LIMIT $4
 """
 
@@ -45,10 +46,11 @@ async def chains_page(
     uid: UUID | None = None,
     state: ChainState | None = None,
     before: int | None = None,
+    dataset: UUID | None = None,
     limit: int = 1,
 ) -> tuple[list[Chain], int | None]:
     """Chains and the position of the last, None when the page is not full."""
-    rows = await connection.fetch(CHAINS, uid, state, before, limit)
+    rows = await connection.fetch(CHAINS, uid, state, before, limit, dataset)
     uids = [row["uid"] for row in rows]
     steps = await connection.fetch(STEPS, uids)
     datasets = await connection.fetch(DATASETS, uids)

@@ -28,10 +28,13 @@ async def read_chain(database: Database, uid: UUID) -> Chain:
     return chains[0]
 
 
-async def read_chains(database: Database, *, state: ChainState | None, after: str | None, limit: int) -> ChainPage:
-    """Newest first. Errors: ``BadCursor``."""
+async def read_chains(
+    database: Database, *, state: ChainState | None, after: str | None, limit: int, dataset: UUID | None = None
+) -> ChainPage:
+    """Newest first; ``dataset``: those whose input it is. Errors: ``BadCursor``."""
     if after is not None and not (after.isascii() and after.isdigit() and len(after) < 19):
         raise BadCursor(after)
     async with database.connection() as connection:
-        chains, last = await chains_page(connection, state=state, before=None if after is None else int(after), limit=limit)
+        before = None if after is None else int(after)
+        chains, last = await chains_page(connection, state=state, before=before, dataset=dataset, limit=limit)
     return ChainPage(chains=chains, next=None if last is None else str(last))

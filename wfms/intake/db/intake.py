@@ -35,16 +35,26 @@ GIVE_BACK_HANDOVERS = "UPDATE handovers SET next_try_at = now(), claim_token = N
 DELETE_HANDOVER = "DELETE FROM handovers WHERE dataset_uid = $1 RETURNING 1"
 
 UPSERT_UNMATCHED = """
-INSERT INTO unmatched (dataset_uid, dataset_name, reason, findings, since) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (dataset_uid) DO UPDATE SET reason = EXCLUDED.reason, findings = EXCLUDED.findings
+INSERT INTO unmatched (dataset_uid, dataset_name, reason, findings, since, dataset) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (dataset_uid) DO UPDATE SET reason = EXCLUDED.reason, findings = EXCLUDED.findings, dataset = EXCLUDED.dataset
 """
 
 DELETE_UNMATCHED = "DELETE FROM unmatched WHERE dataset_uid = $1 RETURNING 1"
 
 HAS_UNMATCHED = "SELECT EXISTS (SELECT 1 FROM unmatched WHERE dataset_uid = $1)"
 
+LOCK_UNMATCHED = "SELECT 1 FROM unmatched WHERE dataset_uid = $1 FOR UPDATE"
+
 SELECT_UNMATCHED = """
-SELECT dataset_uid, dataset_name, reason, findings, since FROM unmatched ORDER BY since DESC, dataset_uid LIMIT $1
+SELECT dataset_uid, dataset_name, reason, findings, since, dataset FROM unmatched ORDER BY since DESC, dataset_uid LIMIT $1
+"""
+
+COUNT_UNMATCHED = "SELECT count(*) FROM unmatched"
+
+OLDEST_UNMATCHED = """
+-- Those behind a place in the order of their coming.
+SELECT dataset_uid, since FROM unmatched
+WHERE $1::timestamptz IS NULL OR (since, dataset_uid) > ($1, $2) ORDER BY since, dataset_uid LIMIT $3
 """
 
 
@@ -91,11 +101,17 @@ async def put_unmatched(
     connection: Connection, dataset: Dataset, *, reason: str, now: datetime, findings: list[Finding] | None = None
 ) -> None:
     listed = [finding.model_dump(mode="json") for finding in findings or []]
-    await connection.execute(UPSERT_UNMATCHED, dataset.uid, dataset.name, reason, listed, now)
+    whole = dataset.model_dump(mode="json")
+    await connection.execute(UPSERT_UNMATCHED, dataset.uid, dataset.name, reason, listed, now, whole)
 
 
 async def has_unmatched(connection: Connection, dataset: UUID) -> bool:
     return bool(await connection.fetchval(HAS_UNMATCHED, dataset))
+
+
+async def lock_unmatched(connection: Connection, dataset: UUID) -> bool:
+    """Nobody else decides upon it until the transaction ends. False when it is not (or no longer) there."""
+    return await connection.fetchval(LOCK_UNMATCHED, dataset) is not None
 
 
 async def delete_unmatched(connection: Connection, dataset: UUID) -> bool:
@@ -106,3 +122,16 @@ async def delete_unmatched(connection: Connection, dataset: UUID) -> bool:
 async def select_unmatched(connection: Connection, *, limit: int) -> list[Unmatched]:
     """Newest first."""
     return [Unmatched.model_validate(dict(row)) for row in await connection.fetch(SELECT_UNMATCHED, limit)]
+
+
+async def count_unmatched(connection: Connection) -> int:
+    return int(await connection.fetchval(COUNT_UNMATCHED) or 0)
+
+
+#: Since when, and its uid.
+Place = tuple[datetime, UUID]
+
+
+async def oldest_unmatched(connection: Connection, *, after: Place | None, limit: int) -> list[Place]:
+    rows = await connection.fetch(OLDEST_UNMATCHED, *(after or (None, None)), limit)
+    return [(row["since"], row["dataset_uid"]) for row in rows]

@@ -68,3 +68,24 @@ CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
 CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
 UPDATE alembic_version SET version_num='wfms_intake0002' WHERE alembic_version.version_num = 'wfms_intake0001';
+
+-- Running upgrade wfms_intake0002 -> wfms_intake0003
+
+-- A Dataset, as it was decided upon; null in rows of earlier releases.
+ALTER TABLE unmatched ADD COLUMN dataset jsonb;
+
+CREATE TABLE ties (
+    template_id uuid NOT NULL,
+    rival_id uuid NOT NULL,
+    template text NOT NULL,
+    rival text NOT NULL,
+    priority bigint NOT NULL,
+    datasets bigint NOT NULL DEFAULT 1 CHECK (datasets >= 1),
+    -- The last one that both matched.
+    dataset_uid uuid NOT NULL,
+    dataset_name text NOT NULL,
+    at timestamptz NOT NULL,
+    PRIMARY KEY (template_id, rival_id)
+);
+
+UPDATE alembic_version SET version_num='wfms_intake0003' WHERE alembic_version.version_num = 'wfms_intake0002';

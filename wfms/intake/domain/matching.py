@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.matching import bind, facts_of, objection
+from sluice.contracts.matching import bind, facts_of, missing_text, objection
 from sluice.contracts.templates import Template
 
 #: Templates named in a reason; the rest is counted.
@@ -14,8 +14,11 @@ NAMED = 10
 
 @dataclass(frozen=True, slots=True)
 class Matched:
+    """``rivals``: other templates of the same priority that match as well."""
+
     template: Template
     params: dict[str, Any]
+    rivals: tuple[Template, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,21 +28,21 @@ class NotMatched:
 
 def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatched:
     """Of the latest versions that match, the one of highest priority takes the data set; of several, the first by name."""
-    latest = _latest(templates)
+    latest = latest_of(templates)
     facts = facts_of(dataset)
     objections = {template.name: objection(template.plan, facts) for template in latest}
     fitting = [template for template in latest if objections[template.name] is None]
     if not fitting:
         return NotMatched(_nothing_fits([(name, why or "") for name, why in objections.items()]))
-    template = min(fitting, key=lambda one: (-one.plan.priority, one.name))
+    template, *others = sorted(fitting, key=lambda one: (-one.plan.priority, one.name))
     params, missing = bind(template.plan, facts)
     if missing:
-        listed = ", ".join(f"{name} (from metadata {key!r})" for name, key in missing.items())
-        return NotMatched(f"template {template.name} matches, but the data set has no value for its parameters {listed}")
-    return Matched(template, params)
+        return NotMatched(f"template {template.name} {missing_text(missing)}")
+    return Matched(template, params, tuple(one for one in others if one.plan.priority == template.plan.priority))
 
 
-def _latest(templates: Iterable[Template]) -> list[Template]:
+def latest_of(templates: Iterable[Template]) -> list[Template]:
+    """The latest version of each, by name."""
     latest: dict[str, Template] = {}
     for template in templates:
         if template.name not in latest or template.version > latest[template.name].version:

@@ -8,16 +8,17 @@ from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.servicekit.database import Connection
 from wfms.intake.db import intake
+from wfms.intake.db.ties import put_tie
 from wfms.intake.domain.matching import Matched, NotMatched
 
 log = structlog.get_logger(__name__)
 
 
 async def record_decision(connection: Connection, dataset: Dataset, decision: Matched | NotMatched, *, now: datetime) -> None:
-    """Effect: a matched data set waits for its handing over, another one is visible with the reason. A decision that waits
-    already stays as it is. Messages: none. Errors: none."""
+    """Effect: a matched data set waits for its handing over, another one is visible with the reason; so are templates of the same
+    priority that matched as well. A decision that waits already stays as it is. Messages: none. Errors: none."""
     match decision:
-        case Matched(template, params):
+        case Matched(template, params, rivals):
             chain = NewChain(
                 dataset=dataset,
                 template_id=template.id,
@@ -28,6 +29,11 @@ async def record_decision(connection: Connection, dataset: Dataset, decision: Ma
             )
             await intake.insert_handover(connection, chain)
             log.info("dataset.matched", dataset=str(dataset.uid), template=template.name)
+            for rival in rivals:
+                await put_tie(connection, dataset, template=template, rival=rival, now=now)
+            if rivals:
+                names = [rival.name for rival in rivals]
+                log.warning("dataset.tied", dataset=str(dataset.uid), template=template.name, rivals=names)
         case NotMatched(reason):
             await intake.put_unmatched(connection, dataset, reason=reason, now=now)
             log.warning("dataset.unmatched", dataset=str(dataset.uid), reason=reason)

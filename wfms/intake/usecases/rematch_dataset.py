@@ -1,14 +1,18 @@
 """Matches a data set again that fitted no template."""
 
+from collections.abc import Sequence
+from typing import assert_never
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Rematched
-from sluice.contracts.problems import NotFound
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.templates import Template
 from sluice.servicekit.database import Database
 from wfms.intake.db import intake
-from wfms.intake.domain.matching import Matched, decide
+from wfms.intake.domain.matching import Matched, NotMatched, decide
 from wfms.intake.usecases.record_decision import record_decision
 
 
@@ -19,18 +23,46 @@ class NotUnmatched(NotFound):
         super().__init__(f"data set {uid} is not among the unmatched ones; to process it again, request a chain", dataset=uid)
 
 
+class Gone(Conflict):
+    """The data set was deleted, and is not among the unmatched any more."""
+
+    def __init__(self, dataset: UUID) -> None:
+        super().__init__(f"data set {dataset} was deleted; it is not kept as unmatched any more", dataset=dataset)
+
+
 async def rematch_dataset(database: Database, uid: UUID, *, dms: DmsClient, operator: OperatorClient) -> Rematched:
-    """Precondition: the data set is among the unmatched. Effect: it is decided upon again. Messages: none. Errors:
-    ``NotUnmatched``; ``NotFound`` where the DMS does not know it, ``NotAvailable``."""
+    """Precondition: the data set is among the unmatched. Effect: it is decided upon again, or forgotten where it was deleted.
+    Messages: none. Errors: ``NotUnmatched``, ``Gone``, ``NotAvailable``."""
     async with database.connection() as connection:
         if not await intake.has_unmatched(connection, uid):
             raise NotUnmatched(uid)
-    dataset = await dms.dataset(uid)
-    decision = decide(dataset, (await operator.templates()).templates)
+    return await decide_again(database, uid, dms=dms, templates=(await operator.templates()).templates)
+
+
+async def decide_again(database: Database, uid: UUID, *, dms: DmsClient, templates: Sequence[Template]) -> Rematched:
+    """As ``rematch_dataset``, with the templates at hand."""
+    dataset = await _still_there(dms, uid)
+    decision = None if dataset is None else decide(dataset, templates)
     async with database.transaction() as transaction:
-        if not await intake.delete_unmatched(transaction.connection, uid):
+        if not await intake.lock_unmatched(transaction.connection, uid):
             raise NotUnmatched(uid)
-        await record_decision(transaction.connection, dataset, decision, now=database.clock.now())
-    if isinstance(decision, Matched):
-        return Rematched(template=decision.template.name)
-    return Rematched(template=None, reason=decision.reason)
+        if not isinstance(decision, NotMatched):  # what stays unmatched keeps the time since when it is
+            await intake.delete_unmatched(transaction.connection, uid)
+        if dataset is not None and decision is not None:
+            await record_decision(transaction.connection, dataset, decision, now=database.clock.now())
+    match decision:
+        case None:
+            raise Gone(uid)
+        case Matched(template):
+            return Rematched(template=template.name)
+        case NotMatched(reason):
+            return Rematched(template=None, reason=reason)
+    assert_never(decision)
+
+
+async def _still_there(dms: DmsClient, uid: UUID) -> Dataset | None:
+    try:
+        dataset = await dms.dataset(uid)
+    except NotFound:
+        return None
+    return dataset if dataset.usable else None

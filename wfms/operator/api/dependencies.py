@@ -7,6 +7,7 @@ import httpx
 
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
+from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.queues import QueueDesk
@@ -22,6 +23,7 @@ class Dependencies:
     database: Database
     compiler: Compiler
     chains: ChainsClient
+    intake: IntakeClient
     dms: DmsClient
     wms: WmsClient
     queues: QueueDesk

@@ -1,8 +1,10 @@
 """What stands on the first page: numbers, and what needs a person, each in one sentence."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sluice.contracts.intake import Tie
 from sluice.contracts.pilots import Pilot
 from sluice.contracts.states import ChainState, PilotState
 from wfms.operator.domain.progress import ChainProgress
@@ -16,12 +18,13 @@ class Weight(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """``chain`` or ``task``: uid of what it is about, as text."""
+    """``chain`` or ``task``: uid of what it is about, as text; ``page``: or the page that shows it."""
 
     weight: Weight
     text: str
     chain: str = ""
     task: str = ""
+    page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ def overview_of(
     pilots: list[Pilot] | None,
     troubles: list[str],
     templates: int,
+    intake: Sequence[Notice] = (),
 ) -> Overview:
     tasks = [progress.task for chain in running for progress in chain.steps if progress.task is not None]
     waiting = sum(task.ready for task in tasks)
@@ -72,6 +76,7 @@ def overview_of(
                 Weight.ERROR, f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs: start one"
             )
         )
+    notices += intake
     for chain in running:
         notices += _of_running(chain)
     notices += [_of_failed(chain) for chain in ended if chain.chain.state is ChainState.FAILED]
@@ -83,6 +88,17 @@ def overview_of(
         ][:3]
     notices.sort(key=lambda notice: notice.weight is not Weight.ERROR)
     return Overview(running, ended, known, notices, templates, waiting, sum(task.running + task.leased for task in tasks))
+
+
+def notices_of_intake(unmatched: int, ties: list[Tie]) -> list[Notice]:
+    found = []
+    if unmatched:
+        sets = f"{count_text(unmatched, 'data set')} {'fits' if unmatched == 1 else 'fit'} no template"
+        found.append(Notice(Weight.WARNING, f"{sets}: nothing processes {'it' if unmatched == 1 else 'them'}", page="unmatched"))
+    for tie in ties[:3]:
+        both = f"Templates {tie.template} and {tie.rival} have the same priority and match the same data sets"
+        found.append(Notice(Weight.WARNING, f"{both}: {tie.template} gets them", page="unmatched"))
+    return found
 
 
 def _of_running(progress: ChainProgress) -> list[Notice]:

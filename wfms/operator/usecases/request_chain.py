@@ -1,20 +1,31 @@
 """Carries a data set through a template because somebody asks for it."""
 
+from uuid import UUID
+
+import structlog
+
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
+from sluice.clients.intake import IntakeClient
 from sluice.contracts.chains import Chain, NewChain, RequestChain
 from sluice.contracts.matching import bind, facts_of
+from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import DatasetUnusable
 from wfms.operator.usecases.read_template import read_template
 
+log = structlog.get_logger(__name__)
+
 _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 
 
-async def request_chain(database: Database, chains: ChainsClient, dms: DmsClient, request: RequestChain) -> Chain:
+async def request_chain(
+    database: Database, request: RequestChain, *, chains: ChainsClient, dms: DmsClient, intake: IntakeClient
+) -> Chain:
     """Precondition: the template and the data set exist, and the data set is not deleted (one that is still open is waited for).
-    Effect: a chain, or the one that is there for this data set and template version. Messages: none of ours. Raises
+    Effect: a chain, or the one that is there for this data set and template version; the data set
+    is not listed as unmatched any more. Messages: none of ours. Raises
     ``TemplateUnknown``, ``NotFound`` (the data set), ``DatasetUnusable``, ``Unprocessable`` (parameters), ``NotAvailable``."""
     template = await read_template(database, request.template)
     dataset = await dms.dataset(request.dataset_uid)
@@ -29,4 +40,16 @@ async def request_chain(database: Database, chains: ChainsClient, dms: DmsClient
         plan=template.plan,
         params={**bound, **request.params},
     )
-    return await chains.new_dataset(chain)
+    made = await chains.new_dataset(chain)
+    await _not_unmatched_any_more(intake, dataset.uid)
+    return made
+
+
+async def _not_unmatched_any_more(intake: IntakeClient, dataset: UUID) -> None:
+    """It may stay on that list where the intake does not answer: that is a list for people."""
+    try:
+        await intake.dismiss(dataset)
+    except NotFound:
+        pass
+    except ServiceError as error:
+        log.warning("intake.not_told", dataset=str(dataset), reason=error.detail)

@@ -63,7 +63,8 @@ def test_highest_priority_wins_then_the_name_and_only_the_latest_version_counts(
     low, high = template("a", run), template("z", run, priority=5)
     assert decide(dataset(), [low, high]) == Matched(high, {})
     also_low = template("b", run)
-    assert decide(dataset(), [also_low, low]) == Matched(low, {})
+    assert decide(dataset(), [also_low, low]) == Matched(low, {}, (also_low,))
+    assert decide(dataset(), [also_low, high, low]) == Matched(high, {}), "those of lower priority are no rivals"
     other = template("z", {"run": Equals(value=8)}, version=2, priority=5)
     assert decide(dataset(), [low, high, other]) == Matched(low, {})
 

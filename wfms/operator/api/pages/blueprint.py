@@ -8,15 +8,17 @@ from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages import csrf
 from wfms.operator.api.pages.chains import ChainPages
+from wfms.operator.api.pages.datasets import DatasetPages
 from wfms.operator.api.pages.overview import OverviewPages
 from wfms.operator.api.pages.queues import QueuePages
+from wfms.operator.api.pages.start import StartPages
 from wfms.operator.api.pages.tasks import TaskPages
 from wfms.operator.api.pages.templates import TemplatePages
 
 
 def pages_blueprint(dependencies: Dependencies, bridge: Bridge) -> Blueprint:
     pages = Blueprint("pages", __name__, static_folder="static", static_url_path="/static", template_folder="html")
-    for part in (OverviewPages, TemplatePages, ChainPages, TaskPages, QueuePages):
+    for part in (OverviewPages, DatasetPages, TemplatePages, ChainPages, StartPages, TaskPages, QueuePages):
         part(dependencies, bridge).add_to(pages)
     pages.before_request(_check_form)
     pages.after_request(_cache_static)

@@ -8,9 +8,9 @@ from flask import request
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
-def chosen(kind: type[ChoiceT]) -> ChoiceT | None:
-    """The state that ``?state=`` names; None where it names none of them."""
+def chosen(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
+    """The one that ``?state=`` (or another ``key``) names; None where it names none of them."""
     try:
-        return kind(request.args.get("state", ""))
+        return kind(request.args.get(key, ""))
     except ValueError:
         return None

@@ -20,7 +20,7 @@ class OverviewPages:
 
     def _read(self) -> Overview:
         use = self._dependencies
-        return self._bridge.run(read_overview(use.database, use.chains, use.wms))
+        return self._bridge.run(read_overview(use.database, chains=use.chains, wms=use.wms, intake=use.intake))
 
     def show(self) -> str:
         return render_template("overview.html", overview=self._read())

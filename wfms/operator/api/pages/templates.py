@@ -15,6 +15,7 @@ from wfms.operator.domain.listing import list_files
 from wfms.operator.domain.sent import UNNAMED
 from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.read_template import list_templates, read_template, read_versions
+from wfms.operator.usecases.read_unmatched import count_waiting
 from wfms.operator.usecases.restore_template import restore_template
 from wfms.operator.usecases.store_template import Stored, store_template
 from wfms.operator.usecases.zip_files import zip_of
@@ -72,8 +73,12 @@ class TemplatePages:
         number = request.args.get("version", type=int)
         versions = self._bridge.run(read_versions(self._database, name))
         template = self._bridge.run(read_template(self._database, name, version=number, deleted=True))
+        waiting = 0
+        if versions and template.version == versions[0].version:
+            waiting = self._bridge.run(count_waiting(self._database, self._dependencies.intake, template))
         return render_template(
             "template.html",
+            waiting=waiting,
             template=template,
             versions=versions,
             drawing=draw(template.plan),

@@ -13,6 +13,7 @@ from wfms.operator.usecases.request_chain import request_chain
 
 class ChainQuery(Page):
     state: ChainState | None = None
+    dataset: UUID | None = None
 
 
 class ChainRoutes:
@@ -20,6 +21,7 @@ class ChainRoutes:
         self._database = dependencies.database
         self._chains = dependencies.chains
         self._dms = dependencies.dms
+        self._intake = dependencies.intake
 
     def routes(self) -> list[Route]:
         uid = "/chains/<uuid:uid>"
@@ -35,10 +37,10 @@ class ChainRoutes:
         ]  # fmt: skip
 
     async def list(self, query: ChainQuery) -> ChainPage:
-        return await self._chains.chains(state=query.state, after=query.after, limit=query.limit)
+        return await self._chains.chains(state=query.state, dataset=query.dataset, after=query.after, limit=query.limit)
 
     async def request(self, body: RequestChain) -> Chain:
-        return await request_chain(self._database, self._chains, self._dms, body)
+        return await request_chain(self._database, body, chains=self._chains, dms=self._dms, intake=self._intake)
 
     async def read(self, uid: UUID) -> Chain:
         return await self._chains.chain(uid)

@@ -1,4 +1,4 @@
-"""Routes of the DMS and the WMS that people use, passed on as they are: same path, same query, same answer."""
+"""Routes of the DMS, the WMS and the intake that people use, passed on as they are: same path, same query, same answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,6 +24,7 @@ from sluice.contracts.datasets import (
     Run,
     Storage,
 )  # fmt: skip
+from sluice.contracts.intake import Rematch, Rematched, RematchedAll
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.tasks import Explanation, Job, JobPage, TaskStatus
@@ -53,6 +54,9 @@ PASSED_ON: tuple[_Row, ...] = (
     ("dms", "POST", "/runs", "Registers a run.", Run, NewRun),
     ("dms", "GET", "/runs/<int:run>/frames", "Frames of a run.", None, None),
     ("dms", "POST", "/runs/<int:run>/frames", "Registers frames.", Registered, NewFrames),
+    ("wfms.intake", "DELETE", "/unmatched/<uuid:uid>", "Takes a data set off the list of unmatched ones.", None, None),
+    ("wfms.intake", "POST", "/rematch", "Matches an unmatched data set again.", Rematched, Rematch),
+    ("wfms.intake", "POST", "/rematch-all", "Matches all unmatched data sets again.", RematchedAll, None),
     ("wms", "POST", "/tasks/<uuid:uid>/retry", "Gives failed and held jobs another round.", TaskStatus, None),
     ("wms", "GET", "/tasks/<uuid:uid>/jobs", "Jobs of a task.", JobPage, None),
     ("wms", "GET", "/tasks/<uuid:uid>/explain", "Why a task does not run, or why it failed.", Explanation, None),

@@ -7,6 +7,7 @@ from wfms.operator.api.rest.queues import QueueRoutes
 from wfms.operator.api.rest.route import Route
 from wfms.operator.api.rest.tasks import TaskRoutes
 from wfms.operator.api.rest.templates import TemplateRoutes
+from wfms.operator.api.rest.unmatched import UnmatchedRoutes
 
 
 def all_routes(dependencies: Dependencies) -> list[Route]:
@@ -15,5 +16,6 @@ def all_routes(dependencies: Dependencies) -> list[Route]:
         *ChainRoutes(dependencies).routes(),
         *TaskRoutes(dependencies).routes(),
         *QueueRoutes(dependencies).routes(),
+        *UnmatchedRoutes(dependencies).routes(),
         *passed_on_routes(dependencies.others),
     ]

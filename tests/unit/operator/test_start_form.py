@@ -1,0 +1,80 @@
+"""The form that asks for a chain: what stands in its fields, and what is made of what was typed."""
+
+from typing import Any
+
+import pytest
+
+from sluice.contracts.plan import Parameter
+from sluice.contracts.problems import Finding
+from tests.unit.wfms.chains.plans import plan, step
+from wfms.operator.domain.start_form import Kind, fields_of, read_values
+
+LEVEL = {"type": "enum", "symbols": ["low", "high"]}
+PARAMETERS = {
+    "cut": Parameter(type="int", required=True, doc="Smallest number of hits."),
+    "gain": Parameter(type="float", default=1.5),
+    "label": Parameter(type="string", default="raw"),
+    "quick": Parameter(type="boolean", default=False),
+    "level": Parameter(type=LEVEL, default="low"),
+    "ranges": Parameter(type={"type": "array", "items": "int"}),
+    "mask": Parameter(type="File"),
+}
+PLAN = plan(step("only"), outputs=[("only", "out")], parameters=PARAMETERS)
+
+
+def test_fields_say_what_is_wanted_and_what_holds_otherwise() -> None:
+    fields = {field.name: field for field in fields_of(PLAN, {"gain": 2})}
+    assert [field.kind for field in fields.values()] == [
+        Kind.INTEGER, Kind.NUMBER, Kind.TEXT, Kind.TRUTH, Kind.CHOICE, Kind.JSON, Kind.FILE,
+    ]  # fmt: skip
+    assert [field.name for field in fields.values() if field.required] == ["cut"]
+    assert {name: field.otherwise for name, field in fields.items()} == {
+        "cut": "", "gain": "2, from the data set", "label": "raw", "quick": "false", "level": "low", "ranges": "", "mask": "",
+    }  # fmt: skip
+    assert fields["level"].choices == ["low", "high"]
+    assert fields["cut"].doc == "Smallest number of hits."
+    assert not fields_of(PLAN, {"cut": 3})[0].required, "the data set gives it"
+
+
+def test_values_are_read_as_their_types_and_nothing_typed_is_no_value() -> None:
+    uid = "0190f2b4-0000-7000-8000-000000000001"
+    typed = {"cut": " 3 ", "gain": "1e2", "label": "7", "quick": "true", "level": "high", "ranges": "[1, 2]", "mask": uid}
+    values, wrong = read_values(PLAN, typed)
+    assert wrong == []
+    assert values == {
+        "cut": 3, "gain": 100.0, "label": "7", "quick": True, "level": "high", "ranges": [1, 2],
+        "mask": {"class": "File", "dataset": uid},
+    }  # fmt: skip
+    assert isinstance(values["cut"], int)
+    assert read_values(PLAN, {"cut": " ", "unknown": "1"}) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("cut", "3.5", "is a whole number"),
+        ("cut", "1" * 30, "is a number that can be worked with"),
+        ("cut", "9" * 5000, "is a"),
+        ("gain", "much", "is a number"),
+        ("gain", "inf", "is a number that can be worked with"),
+        ("gain", "nan", "is a number that can be worked with"),
+        ("quick", "yes", "is true or false"),
+        ("ranges", "[1,", "is written as JSON"),
+        ("mask", "x", "is the uid of a data set of one file"),
+    ],
+)
+def test_what_cannot_be_read_is_told_at_its_field(name: str, text: str, message: str) -> None:
+    values, wrong = read_values(PLAN, {name: text})
+    assert values == {}
+    assert message in wrong[0].message
+    fields: dict[str, Any] = {field.name: field for field in fields_of(PLAN, {}, {name: text}, wrong)}
+    assert [one for one, field in fields.items() if field.wrong] == [name]
+    assert fields[name].wrong.startswith(message)
+    assert fields[name].typed == text
+
+
+def test_findings_of_the_request_stand_at_their_fields() -> None:
+    refused = [Finding(message="parameter 'cut' (int) is required and has no value"), Finding(message="something else")]
+    assert {field.name: field.wrong for field in fields_of(PLAN, {}, {}, refused) if field.wrong} == {
+        "cut": "(int) is required and has no value"
+    }

@@ -1,0 +1,35 @@
+"""Statements about templates of one priority that match the same data sets."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.intake import Tie
+from sluice.contracts.templates import Template
+from sluice.servicekit.database import Connection
+
+UPSERT_TIE = """
+INSERT INTO ties (template_id, rival_id, template, rival, priority, dataset_uid, dataset_name, at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT (template_id, rival_id) DO UPDATE SET datasets = ties.datasets + 1,
+    dataset_uid = EXCLUDED.dataset_uid, dataset_name = EXCLUDED.dataset_name, at = EXCLUDED.at
+"""
+
+DELETE_OLD_TIES = "DELETE FROM ties WHERE NOT (template_id = ANY ($1) AND rival_id = ANY ($1))"
+
+SELECT_TIES = "SELECT * FROM ties ORDER BY at DESC, template, rival LIMIT $1"
+
+
+async def put_tie(connection: Connection, dataset: Dataset, *, template: Template, rival: Template, now: datetime) -> None:
+    await connection.execute(
+        UPSERT_TIE, template.id, rival.id, template.name, rival.name, template.plan.priority, dataset.uid, dataset.name, now
+    )
+
+
+async def delete_old_ties(connection: Connection, latest: Sequence[Template]) -> None:
+    """Those of templates that are not among the ``latest`` any more."""
+    await connection.execute(DELETE_OLD_TIES, [template.id for template in latest])
+
+
+async def select_ties(connection: Connection, *, limit: int) -> list[Tie]:
+    return [Tie.model_validate(dict(row)) for row in await connection.fetch(SELECT_TIES, limit)]

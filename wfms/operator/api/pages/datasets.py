@@ -1,0 +1,89 @@
+"""``/datasets``: the list, one data set, and those that fitted no template."""
+
+from uuid import UUID
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import DatasetState, DatasetType
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.pages.choices import chosen
+from wfms.operator.domain.wording import count_text
+from wfms.operator.usecases.read_dataset import read_dataset
+from wfms.operator.usecases.read_unmatched import read_ties, read_unmatched, takers
+
+#: Data sets on one page.
+_PAGE = 50
+_UNMATCHED = 100
+
+
+class DatasetPages:
+    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
+        self._use = dependencies
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/datasets", "datasets", self.list)
+        pages.add_url_rule("/datasets/<uuid:uid>", "dataset", self.show)
+        pages.add_url_rule("/datasets/unmatched", "unmatched", self.unmatched)
+        pages.add_url_rule("/datasets/unmatched/match", "rematch", self.match, methods=["POST"])
+        pages.add_url_rule("/datasets/unmatched/dismiss", "dismiss", self.dismiss, methods=["POST"])
+
+    def list(self) -> str:
+        state, kind = chosen(DatasetState), chosen(DatasetType, "type")
+        states = list(DatasetState) if state is None else [state]
+        after = request.args.get("after")
+        page = self._bridge.run(self._use.dms.datasets(states, after=after, type=kind, limit=_PAGE, newest=True))
+        return render_template(
+            "datasets.html",
+            datasets=page.datasets,
+            next=page.cursor if len(page.datasets) == _PAGE else None,
+            state=state,
+            kind=kind,
+            states=list(DatasetState),
+            kinds=list(DatasetType),
+        )
+
+    def show(self, uid: UUID) -> str:
+        use = self._use
+        detail = self._bridge.run(read_dataset(use.database, uid, dms=use.dms, chains=use.chains, intake=use.intake))
+        return render_template("dataset.html", detail=detail)
+
+    def unmatched(self) -> str:
+        use, template = self._use, request.args.get("template")
+        listed = self._bridge.run(read_unmatched(use.database, use.intake, limit=_UNMATCHED, template=template))
+        ties = self._bridge.run(read_ties(use.database, use.intake))
+        return render_template("unmatched.html", listed=listed, ties=ties, template=template, takers=takers)
+
+    def match(self) -> AnyResponse:
+        """The form's ``dataset``, or all where it says so."""
+        if request.form.get("all") == "yes":
+            found = self._bridge.run(self._use.intake.rematch_all())
+            gone = f" {count_text(found.gone, 'was', 'were')} deleted meanwhile." if found.gone else ""
+            flash(f"{count_text(found.matched, 'data set')} taken by a template, {found.left} still unmatched.{gone}")
+        elif (uid := _uid()) is not None:
+            try:
+                one = self._bridge.run(self._use.intake.rematch(uid))
+                flash(f"Taken by {one.template}." if one.template is not None else f"Still unmatched: {one.reason}.")
+            except (NotFound, Conflict) as refusal:
+                flash(f"{refusal.detail[0].upper()}{refusal.detail[1:]}.")
+        return redirect(url_for("pages.unmatched"), 303)
+
+    def dismiss(self) -> AnyResponse:
+        if (uid := _uid()) is not None:
+            try:
+                self._bridge.run(self._use.intake.dismiss(uid))
+                flash("The data set is not listed any more. It stays where it is.")
+            except NotFound as refusal:
+                flash(f"{refusal.detail[0].upper()}{refusal.detail[1:]}.")
+        return redirect(url_for("pages.unmatched"), 303)
+
+
+def _uid() -> UUID | None:
+    try:
+        return UUID(request.form.get("dataset", ""))
+    except ValueError:
+        flash("Nothing was chosen.")
+        return None

@@ -1,0 +1,68 @@
+"""``/chains/new``: asking for a chain by hand."""
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.chains import RequestChain
+from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.domain.errors import RequestRefused
+from wfms.operator.domain.start_form import Field, fields_of, read_values
+from wfms.operator.usecases.prepare_chain import Prepared, prepare_chain
+from wfms.operator.usecases.request_chain import request_chain
+
+#: Before the names of parameters among the form's fields.
+_PREFIX = "param-"
+
+
+class StartPages:
+    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
+        self._use = dependencies
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/chains/new", "new_chain", self.show)
+        pages.add_url_rule("/chains/new", "start_chain", self.start, methods=["POST"])
+
+    def _prepared(self, dataset: str, template: str) -> Prepared:
+        use = self._use
+        work = prepare_chain(use.database, chains=use.chains, dms=use.dms, dataset=dataset.strip(), template=template)
+        return self._bridge.run(work)
+
+    def show(self) -> str:
+        prepared = self._prepared(request.args.get("dataset", ""), request.args.get("template", ""))
+        fields = fields_of(prepared.template.plan, prepared.bound) if prepared.template is not None else []
+        return _page(prepared, fields=fields, named=request.args.get("dataset", ""))
+
+    def start(self) -> AnyResponse:
+        """What is refused is shown at its field, and what was typed stays."""
+        dataset, template = request.form.get("dataset", ""), request.form.get("template", "")
+        prepared = self._prepared(dataset, template)
+        if prepared.dataset is None or prepared.template is None:
+            return Response(_page(prepared, fields=[], named=dataset), status=422, mimetype="text/html")
+        typed = {key.removeprefix(_PREFIX): text for key, text in request.form.items() if key.startswith(_PREFIX)}
+        values, wrong = read_values(prepared.template.plan, typed)
+        asked = RequestChain(dataset_uid=prepared.dataset.uid, template=prepared.template.name, params=values)
+        try:
+            if wrong:
+                raise RequestRefused(wrong)
+            use = self._use
+            chain = self._bridge.run(request_chain(use.database, asked, chains=use.chains, dms=use.dms, intake=use.intake))
+        except (Unprocessable, Conflict) as refusal:
+            fields = fields_of(prepared.template.plan, prepared.bound, typed, refusal.findings)
+            page = _page(prepared, fields=fields, named=dataset, refusal=refusal)
+            return Response(page, status=refusal.status, mimetype="text/html")
+        known = prepared.present is not None and prepared.present.uid == chain.uid
+        flash("There is this chain already; nothing was started." if known else "The chain is started.")
+        return redirect(url_for("pages.chain", uid=chain.uid), 303)
+
+
+def _page(prepared: Prepared, *, fields: list[Field], named: str, refusal: ServiceError | None = None) -> str:
+    general: list[Finding] = []
+    if refusal is not None:
+        placed = {field.name for field in fields if field.wrong}
+        general = [one for one in refusal.findings if not any(one.message.startswith(f"parameter {name!r} ") for name in placed)]
+    return render_template(
+        "new_chain.html", prepared=prepared, fields=fields, named=named, refusal=refusal, general=general, prefix=_PREFIX
+    )

@@ -1,0 +1,39 @@
+"""``/api/v1/unmatched`` and ``/ties``."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract
+from sluice.contracts.intake import TieList, UnmatchedList
+from sluice.contracts.problems import NotAvailable
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.rest.route import Route
+from wfms.operator.usecases.read_unmatched import read_ties, read_unmatched
+
+
+class UnmatchedQuery(Contract):
+    """``template``: only data sets that its latest version would take now."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 200
+    template: str | None = None
+
+
+class UnmatchedRoutes:
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._database = dependencies.database
+        self._intake = dependencies.intake
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("GET", "/unmatched", self.list, "Data sets that fitted no template, with what today's templates make of them.",
+                  answer=UnmatchedList, query=UnmatchedQuery, errors=(NotAvailable,)),
+            Route("GET", "/ties", self.ties, "Templates of one priority that match the same data sets.",
+                  answer=TieList, errors=(NotAvailable,)),
+        ]  # fmt: skip
+
+    async def list(self, query: UnmatchedQuery) -> UnmatchedList:
+        return await read_unmatched(self._database, self._intake, limit=query.limit, template=query.template)
+
+    async def ties(self) -> TieList:
+        return TieList(ties=await read_ties(self._database, self._intake))

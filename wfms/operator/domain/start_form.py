@@ -1,0 +1,153 @@
+"""The form that asks for a chain: a field for each parameter, and the values of what was typed."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.plan import Parameter, Plan
+from sluice.contracts.problems import Finding
+from wfms.operator.domain.parameters import type_name
+
+
+class Kind(StrEnum):
+    """How a value is typed."""
+
+    INTEGER = "integer"
+    NUMBER = "number"
+    TEXT = "text"
+    TRUTH = "truth"
+    CHOICE = "choice"
+    FILE = "file"
+    JSON = "json"
+
+
+_KINDS = {
+    "int": Kind.INTEGER, "long": Kind.INTEGER, "float": Kind.NUMBER, "double": Kind.NUMBER, "string": Kind.TEXT,
+    "boolean": Kind.TRUTH, "File": Kind.FILE,
+}  # fmt: skip
+
+
+class NotReadable(ValueError):
+    """What was typed is no value of the kind wanted; the message says what is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``otherwise``: what the parameter is where nothing is typed, in words. ``typed``: as it was sent."""
+
+    name: str
+    kind: Kind
+    type: str
+    doc: str
+    required: bool
+    otherwise: str
+    choices: Sequence[str] = ()
+    typed: str = ""
+    wrong: str = ""
+
+
+def fields_of(
+    plan: Plan, bound: Mapping[str, Any], typed: Mapping[str, str] | None = None, findings: Sequence[Finding] = ()
+) -> list[Field]:
+    """``bound``: values from the data set's metadata. ``findings``: what the request was refused for, by parameter."""
+    return [
+        _field(name, parameter, bound=bound, typed=typed or {}, findings=findings) for name, parameter in plan.parameters.items()
+    ]
+
+
+def _field(
+    name: str, parameter: Parameter, *, bound: Mapping[str, Any], typed: Mapping[str, str], findings: Sequence[Finding]
+) -> Field:
+    wrong = [one.message for one in findings if one.message.startswith(f"parameter {name!r} ")]
+    return Field(
+        name=name,
+        kind=kind_of(parameter),
+        type=type_name(parameter.type),
+        doc=parameter.doc,
+        required=parameter.required and parameter.default is None and name not in bound,
+        otherwise=_otherwise(name, parameter, bound),
+        choices=_choices(parameter),
+        typed=typed.get(name, ""),
+        wrong="; ".join(message.removeprefix(f"parameter {name!r} ") for message in wrong),
+    )
+
+
+def _otherwise(name: str, parameter: Parameter, bound: Mapping[str, Any]) -> str:
+    if name in bound:
+        return f"{_shown(bound[name])}, from the data set"
+    return "" if parameter.default is None else _shown(parameter.default)
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def kind_of(parameter: Parameter) -> Kind:
+    if isinstance(parameter.type, str):
+        return _KINDS.get(parameter.type, Kind.JSON)
+    return Kind.CHOICE if _choices(parameter) else Kind.JSON
+
+
+def _choices(parameter: Parameter) -> list[str]:
+    match parameter.type:
+        case {"type": "enum", "symbols": [*symbols]}:
+            return [str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1] for symbol in symbols]
+    return []
+
+
+def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], list[Finding]]:
+    """The values of what was typed, and what cannot be read. Nothing typed is no value: the default holds."""
+    values: dict[str, Any] = {}
+    wrong: list[Finding] = []
+    for name, parameter in plan.parameters.items():
+        text = typed.get(name, "")
+        if text.strip():
+            try:
+                values[name] = _value(text, kind_of(parameter))
+            except NotReadable as error:
+                wrong.append(Finding(message=f"parameter {name!r} {error}, not {text[:80]!r}"))
+    return values, wrong
+
+
+def _value(text: str, kind: Kind) -> Any:
+    match kind:
+        case Kind.TEXT | Kind.CHOICE:
+            return text
+        case Kind.TRUTH:
+            return _truth(text)
+        case Kind.INTEGER | Kind.NUMBER:
+            return _number(text, kind)
+        case Kind.FILE:
+            return _file(text)
+        case Kind.JSON:
+            try:
+                return json.loads(text)
+            except ValueError as error:
+                raise NotReadable("is written as JSON") from error
+
+
+def _truth(text: str) -> bool:
+    if text not in {"true", "false"}:
+        raise NotReadable("is true or false")
+    return text == "true"
+
+
+def _number(text: str, kind: Kind) -> float:
+    try:
+        number = int(text) if kind is Kind.INTEGER else float(text)
+    except ValueError as error:
+        raise NotReadable("is a whole number" if kind is Kind.INTEGER else "is a number") from error
+    if not math.isfinite(number) or (abs(number) >= 2**63 and kind is Kind.INTEGER):
+        raise NotReadable("is a number that can be worked with")
+    return number
+
+
+def _file(text: str) -> dict[str, str]:
+    try:
+        return {"class": "File", "dataset": str(UUID(text.strip()))}
+    except ValueError as error:
+        raise NotReadable("is the uid of a data set of one file") from error

@@ -1,0 +1,74 @@
+"""What somebody who asks for a chain chooses from, and what is known of what they have chosen."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.matching import bind, facts_of, objection
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import DatasetState
+from sluice.servicekit.database import Database
+from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.read_template import list_templates
+
+#: Data sets offered; another one is named by its name or uid.
+OFFERED = 200
+
+_WORKABLE = [state for state in DatasetState if state.readable or state is DatasetState.OPEN]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """``dataset`` and ``template``: None where none was chosen, or there is none such; ``trouble`` says so then. ``present``: the
+    chain that there is already for both. ``objection``: why the template would not take the data set by itself."""
+
+    datasets: list[Dataset]
+    templates: list[StoredTemplate]
+    dataset: Dataset | None
+    template: StoredTemplate | None
+    trouble: str
+    bound: Mapping[str, Any]
+    present: Chain | None
+    objection: str
+
+    @property
+    def ready(self) -> bool:
+        return self.dataset is not None and self.template is not None
+
+
+async def prepare_chain(database: Database, *, chains: ChainsClient, dms: DmsClient, dataset: str, template: str) -> Prepared:
+    """``dataset``: name or uid, ``template``: name; empty: not chosen yet. Effect: none. Raises ``NotAvailable``."""
+    offered, templates, found = await asyncio.gather(
+        dms.datasets(_WORKABLE, limit=OFFERED, newest=True), list_templates(database), _dataset(dms, dataset)
+    )
+    chosen = next((one for one in templates if one.name == template), None)
+    trouble = ""
+    if dataset and found is None:
+        trouble = f"there is no data set {dataset!r}"
+    elif template and chosen is None:
+        trouble = f"there is no template {template!r}"
+    bound: Mapping[str, Any] = {}
+    present, why = None, None
+    if found is not None and chosen is not None:
+        bound, _ = bind(chosen.plan, facts_of(found))
+        why = objection(chosen.plan, facts_of(found))
+        made = await chains.chains(dataset=found.uid)
+        present = next((one for one in made.chains if one.template_id == chosen.id), None)
+    return Prepared(offered.datasets, templates, found, chosen, trouble, bound, present, why or "")
+
+
+async def _dataset(dms: DmsClient, named: str) -> Dataset | None:
+    if not named:
+        return None
+    try:
+        return await dms.dataset(UUID(named))
+    except NotFound:
+        return None
+    except ValueError:
+        return await dms.dataset_named(named)

@@ -1,0 +1,58 @@
+"""One data set with its files and its chains."""
+
+import asyncio
+from dataclasses import dataclass
+from uuid import UUID
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.intake import IntakeClient
+from sluice.contracts.datasets import Dataset, File
+from sluice.contracts.intake import Unmatched
+from sluice.contracts.problems import ServiceError
+from sluice.servicekit.database import Database
+from wfms.operator.domain.progress import ChainProgress, chain_progress
+from wfms.operator.usecases.read_unmatched import read_unmatched
+
+#: Files shown.
+_FILES = 50
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetDetail:
+    """``chains`` None: the chain service does not answer. ``unmatched``: where it fitted no template and waits."""
+
+    dataset: Dataset
+    files: list[File]
+    chains: list[ChainProgress] | None
+    unmatched: Unmatched | None
+
+    @property
+    def more_files(self) -> int:
+        return max(self.dataset.count_files - len(self.files), 0)
+
+
+async def read_dataset(
+    database: Database, uid: UUID, *, dms: DmsClient, chains: ChainsClient, intake: IntakeClient
+) -> DatasetDetail:
+    """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out."""
+    dataset, files, made, waiting = await asyncio.gather(
+        dms.dataset(uid), dms.files(uid, limit=_FILES), _chains(chains, uid), _unmatched(database, intake, uid)
+    )
+    return DatasetDetail(dataset, files.files[:_FILES], made, waiting)
+
+
+async def _chains(chains: ChainsClient, uid: UUID) -> list[ChainProgress] | None:
+    try:
+        return [chain_progress(chain, {}) for chain in (await chains.chains(dataset=uid)).chains]
+    except ServiceError:
+        return None
+
+
+async def _unmatched(database: Database, intake: IntakeClient, uid: UUID) -> Unmatched | None:
+    try:
+        listed = await read_unmatched(database, intake, limit=_MOST)
+    except ServiceError:
+        return None
+    return next((one for one in listed.datasets if one.dataset_uid == uid), None)

@@ -1,0 +1,73 @@
+"""Data sets that fitted no template, with what today's templates make of them; and templates that compete for data sets."""
+
+import asyncio
+from collections.abc import Iterable
+
+import structlog
+
+from sluice.clients.intake import IntakeClient
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.intake import Objection, Tie, Unmatched, UnmatchedList
+from sluice.contracts.matching import bind, facts_of, missing_text, objection
+from sluice.contracts.problems import ServiceError
+from sluice.servicekit.database import Database
+from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.read_template import list_templates
+
+log = structlog.get_logger(__name__)
+
+#: Looked through for a template that would take them.
+_MOST = 1000
+
+
+async def read_unmatched(database: Database, intake: IntakeClient, *, limit: int, template: str | None = None) -> UnmatchedList:
+    """Newest first; ``template``: only those that it would take now. Effect: none. Raises ``NotAvailable`` (intake)."""
+    found, templates = await asyncio.gather(
+        intake.unmatched(limit=limit if template is None else _MOST), list_templates(database)
+    )
+    datasets = [_judged(one, templates) for one in found.datasets]
+    if template is None:
+        return UnmatchedList(datasets=datasets, total=found.total)
+    wanted = [one for one in datasets if template in takers(one)]
+    return UnmatchedList(datasets=wanted[:limit], total=len(wanted))
+
+
+def takers(unmatched: Unmatched) -> list[str]:
+    """Templates that would take the data set now, the first of them really."""
+    return [one.template for one in unmatched.objections or [] if not one.reason]
+
+
+async def count_waiting(database: Database, intake: IntakeClient, template: StoredTemplate) -> int:
+    """How many unmatched data sets the template would take now; 0 where the intake does not answer."""
+    if not template.plan.match:
+        return 0
+    try:
+        return (await read_unmatched(database, intake, limit=_MOST, template=template.name)).total or 0
+    except ServiceError as error:
+        log.warning("intake.no_unmatched", reason=error.detail)
+        return 0
+
+
+async def read_ties(database: Database, intake: IntakeClient) -> list[Tie]:
+    """Between templates as they are now. Effect: none. Raises ``NotAvailable`` (intake)."""
+    found, templates = await asyncio.gather(intake.ties(), list_templates(database))
+    latest = {template.id for template in templates}
+    return [tie for tie in found.ties if {tie.template_id, tie.rival_id} <= latest]
+
+
+def _judged(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatched:
+    if unmatched.dataset is None:
+        return unmatched
+    dataset = unmatched.dataset
+    ordered = sorted(templates, key=lambda one: (-one.plan.priority, one.name))
+    judged = [Objection(template=one.name, version=one.version, reason=_reason(one, dataset)) for one in ordered]
+    return unmatched.model_copy(update={"objections": sorted(judged, key=lambda one: bool(one.reason))})
+
+
+def _reason(template: StoredTemplate, dataset: Dataset) -> str:
+    facts = facts_of(dataset)
+    why = objection(template.plan, facts)
+    if why is not None:
+        return why
+    _, missing = bind(template.plan, facts)
+    return missing_text(missing) if missing else ""
