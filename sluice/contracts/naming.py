@@ -1,4 +1,4 @@
-"""Names of the files that jobs write: ``<seq, 8 digits>.<attempt>-<the tool's own name>``, and ``….log``.
+"""Names of the files that jobs write: ``<seq, 8 digits or more>.<attempt>-<the tool's own name>``, and ``….log``.
 
 No two attempts share a name, so none ever overwrites another's file, and what an attempt that lost left behind can be told by its
 name. The next tool sees the tool's own name again, as it would under any other runner.
@@ -6,7 +6,7 @@ name. The next tool sees the tool's own name again, as it would under any other 
 
 import re
 
-_MADE = re.compile(r"[0-9]{8}\.[0-9]+(?:\.log|-(?P<own>.+))", re.ASCII | re.DOTALL)
+_MADE = re.compile(r"(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+(?:\.log|-(?P<own>.+))", re.ASCII | re.DOTALL)
 
 
 def attempt_prefix(seq: int, attempt: int) -> str:

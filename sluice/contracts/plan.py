@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from sluice.contracts.base import Contract, ImageName, Share
-from sluice.contracts.states import DeviceType, EntryKind, InputMode, TaskMode
+from sluice.contracts.states import DeviceType, EntryKind, InputMode, Pick, TaskMode
 
 
 class Parameter(Contract):
@@ -98,14 +98,32 @@ class Source(Contract):
     port: str
 
 
+#: So many numbers has each of the data sets that stand one behind the other; a file's own number must be below.
+STRIDE = 10**13
+
+
+class NextSource(Contract):
+    """A source whose files come behind those of another; ``start`` is added to their numbers."""
+
+    source: Source
+    start: int = 0
+
+
 class SideInput(Contract):
-    """A further data set that a step reads. ``optional``: its tool does without, where there is no file."""
+    """A further data set that a step reads. ``optional``: its tool does without, where there is no file. ``pick``: one file is
+    taken of all that there are."""
 
     port: str
     source: Source
+    next_sources: list[NextSource] = Field(default_factory=list)
+    pick: Pick | None = None
     mode: InputMode
     optional: bool = False
     kind: EntryKind = EntryKind.FILE
+
+    @property
+    def sources(self) -> list[Source]:
+        return [self.source, *(further.source for further in self.next_sources)]
 
 
 class ParameterRef(Contract):
@@ -144,6 +162,9 @@ class PlanStep(Contract):
     #: Input port of the tool that takes the file (map) or the files (merge).
     data_port: str
     source: Source
+    #: Files that come behind those of ``source``; and which one is taken of all these, None: all.
+    next_sources: list[NextSource] = Field(default_factory=list)
+    pick: Pick | None = None
     #: The tool does without a file at ``data_port`` (CWL ``File?``) where another data set has one of that number.
     data_optional: bool = False
     data_kind: EntryKind = EntryKind.FILE
@@ -162,7 +183,8 @@ class PlanStep(Contract):
     @property
     def sources(self) -> list[Source]:
         """Of all data sets that it reads."""
-        return [self.source, *(side.source for side in self.side_inputs)]
+        first = [self.source, *(further.source for further in self.next_sources)]
+        return [*first, *(source for side in self.side_inputs for source in side.sources)]
 
 
 class PlanOutput(Contract):

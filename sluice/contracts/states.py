@@ -61,6 +61,13 @@ class EntryKind(StrEnum):
     BUNDLE = "bundle"  #: a CWL value of another type with all its files, as one archive
 
 
+class Pick(StrEnum):
+    """Which file of a data set is taken where a tool takes one (CWL: ``pickValue``)."""
+
+    FIRST = "first_non_null"  #: the first there is
+    ONLY = "the_only_non_null"  #: the only one: there must be no other
+
+
 class DeviceType(StrEnum):
     CPU = "cpu"
     GPU = "gpu"

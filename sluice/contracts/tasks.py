@@ -7,7 +7,17 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp
 from sluice.contracts.plan import Boundary, Container, MergeGroups, Resources
-from sluice.contracts.states import AttemptOutcome, DeviceType, EntryKind, ErrorClass, InputMode, JobState, TaskMode, TaskState
+from sluice.contracts.states import (
+    AttemptOutcome,
+    DeviceType,
+    EntryKind,
+    ErrorClass,
+    InputMode,
+    JobState,
+    Pick,
+    TaskMode,
+    TaskState,
+)
 
 
 class TaskOutput(Contract):
@@ -22,11 +32,20 @@ class TaskOutput(Contract):
     spread: bool = False
 
 
+class NextInput(Contract):
+    """A data set whose files come behind those of another; ``start`` is added to their numbers."""
+
+    dat_in_uid: UUID
+    start: int = 0
+
+
 class TaskInput(Contract):
-    """A further data set that the task reads, and the tool's port for it."""
+    """A further data set that the task reads (with those behind it), and the tool's port for it."""
 
     port: str
     dat_in_uid: UUID
+    next_inputs: list[NextInput] = Field(default_factory=list)
+    pick: Pick | None = None
     mode: InputMode
     optional: bool = False
     kind: EntryKind = EntryKind.FILE
@@ -36,8 +55,8 @@ class Task(Contract):
     """The message of queue ``wms.tasks``.
 
     ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL CommandLineTool (JSON); ``args``: the
-    constant part of the job order. The first input and output stand in ``dat_*``, further ones in ``side_inputs`` and
-    ``side_outputs``.
+    constant part of the job order. The first input and output stand in ``dat_*``, data sets behind the first in ``next_inputs``,
+    further ones in ``side_inputs`` and ``side_outputs``. ``pick``: one file is taken of all that the first input holds.
     """
 
     uid: UUID
@@ -53,6 +72,8 @@ class Task(Contract):
     dat_in_port: str
     dat_in_optional: bool = False
     dat_in_kind: EntryKind = EntryKind.FILE
+    next_inputs: list[NextInput] = Field(default_factory=list)
+    pick: Pick | None = None
     side_inputs: list[TaskInput] = Field(default_factory=list)
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0

@@ -8,6 +8,7 @@ from typing import Any
 from sluice.contracts.plan import (
     Argument,
     Constant,
+    NextSource,
     Parameter,
     ParameterRef,
     Plan,
@@ -18,6 +19,7 @@ from sluice.contracts.plan import (
     StepOutput,
 )
 from sluice.contracts.problems import Finding
+from sluice.contracts.states import EntryKind, InputMode
 from sluice.cwl.containing import contained, untold, workflow_features
 from sluice.cwl.cwltypes import is_optional, without_null
 from sluice.cwl.document import VERSIONS, Document, canonical, find_workflow
@@ -26,8 +28,11 @@ from sluice.cwl.findings import START, Findings
 from sluice.cwl.first_input import data_entries
 from sluice.cwl.links import SideLink, Wiring, check_types, read_links
 from sluice.cwl.mainfile import find_main
-from sluice.cwl.model import Origin, Port, Step, Workflow, read_workflow
+from sluice.cwl.merging import pick_of
+from sluice.cwl.model import Link, Origin, Port, Step, Workflow, read_workflow
+from sluice.cwl.numbering import Numbering, check_pairs
 from sluice.cwl.pack import as_text, read_files
+from sluice.cwl.passing import add_passing_steps
 from sluice.cwl.requirements import CWLTOOL_NAMESPACE, Needs, check_names, merged, needs_of, set_apart
 from sluice.cwl.rules import check_rules
 from sluice.cwl.schema import check_as_cwltool, check_schema
@@ -112,6 +117,7 @@ def _compile(root: Any, name: str, findings: Findings) -> Plan | None:
     extensions = read_extensions(document, findings)
     canonical(document, findings)
     workflow = read_workflow(document, findings)
+    add_passing_steps(workflow)
     wiring = read_links(workflow, findings)
     check_types(workflow, wiring, findings)
     check_rules(workflow, wiring, extensions, findings)
@@ -122,6 +128,8 @@ def _compile(root: Any, name: str, findings: Findings) -> Plan | None:
         for step in workflow.steps.values()
         if step.has_tool
     }
+    if not findings.failed:
+        check_pairs(workflow, wiring, findings)
     _check_with_cwltool(document, workflow, findings)
     if findings.failed:
         return None
@@ -170,16 +178,18 @@ class _Planner:
     def _step(self, step: Step) -> PlanStep:
         fields = self.extensions.steps.get(step.name, Fields()).values
         data = self.wiring.data_links[step.name]
-        origin = self.wiring.origins[step.name, data.name]
+        source, *further = self._sources(step, data, scattered=data.name in step.scatter)
         needs = self.needs[step.name]
         return PlanStep(
             name=step.name,
             doc=_doc(step.body),
             mode=self.wiring.modes[step.name],
             data_port=data.name,
-            source=Source(step=origin.step, port=origin.port),
+            source=source.source,
+            next_sources=further,
+            pick=pick_of(data),
             data_optional=is_optional(step.input_type(data.name)),
-            data_kind=self.wiring.streams[origin].kind,
+            data_kind=self._kind(step, data),
             side_inputs=[self._side_input(step, side) for side in self.wiring.side_links[step.name]],
             arguments=self._arguments(step),
             outputs=[self._step_output(step, port) for port in step.outputs],
@@ -193,10 +203,29 @@ class _Planner:
 
     def _side_input(self, step: Step, side: SideLink) -> SideInput:
         name = side.link.name
-        origin = self.wiring.origins[step.name, name]
+        source, *further = self._sources(step, side.link, scattered=side.mode is InputMode.EACH)
         optional = is_optional(step.input_type(name))
-        source, kind = Source(step=origin.step, port=origin.port), self.wiring.streams[origin].kind
-        return SideInput(port=name, source=source, mode=side.mode, optional=optional, kind=kind)
+        return SideInput(
+            port=name,
+            source=source.source,
+            next_sources=further,
+            pick=pick_of(side.link),
+            mode=side.mode,
+            optional=optional,
+            kind=self._kind(step, side.link),
+        )
+
+    def _kind(self, step: Step, link: Link) -> EntryKind:
+        stream = self.wiring.stream_of(step.name, link.name)
+        return EntryKind.FILE if stream is None else stream.kind
+
+    def _sources(self, step: Step, link: Link, *, scattered: bool) -> list[NextSource]:
+        """Numbers count only where files are paired by them, and to the steps after that."""
+        starts = Numbering(self.wiring).starts(step.name, link.name)
+        return [
+            NextSource(source=Source(step=origin.step, port=origin.port), start=start if scattered else 0)
+            for origin, start in zip(self.wiring.sources(step.name, link.name), starts, strict=True)
+        ]
 
     def _step_output(self, step: Step, port: str) -> StepOutput:
         optional = step.conditional or is_optional(step.tool_outputs[port].type)

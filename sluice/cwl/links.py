@@ -16,6 +16,7 @@ from sluice.cwl.cwltypes import (
     without_null,
 )
 from sluice.cwl.findings import Findings, did_you_mean, place_of
+from sluice.cwl.merging import check_merge, given_type, merged_stream
 from sluice.cwl.model import Link, Origin, Port, Step, Workflow
 from sluice.cwl.streams import Stream, Streams
 
@@ -35,17 +36,35 @@ class Wiring:
     #: Inputs that are a single file: parameters to the operator, data sets to the steps.
     file_inputs: frozenset[str] = frozenset()
     origins: dict[tuple[str, str], Origin] = field(default_factory=dict)
+    #: Of links with several sources, those behind the first.
+    further: dict[tuple[str, str], list[Origin]] = field(default_factory=dict)
     outputs: dict[str, Origin] = field(default_factory=dict)
     data_links: dict[str, Link] = field(default_factory=dict)
     side_links: dict[str, list[SideLink]] = field(default_factory=dict)
     modes: dict[str, TaskMode] = field(default_factory=dict)
-    #: What each data set holds.
+    #: What each data set holds, and what each input of a step reads.
     streams: dict[Origin, Stream] = field(default_factory=dict)
+    read: dict[tuple[str, str], Stream] = field(default_factory=dict)
+    #: Inputs of steps that cannot be read as they are written.
+    refused: set[tuple[str, str]] = field(default_factory=set)
 
     def stream_of(self, step: str, port: str) -> Stream | None:
         """What an input of a step reads; None where that is no data set."""
-        origin = self.origins.get((step, port))
-        return None if origin is None else self.streams.get(origin)
+        return self.read.get((step, port))
+
+    def is_data(self, step: str, link: str) -> bool:
+        return (step, link) in self.read
+
+    def sources(self, step: str, link: str) -> list[Origin]:
+        """All of a link, in order; none where it has no source, or a wrong one."""
+        found = self.origins.get((step, link))
+        return [] if found is None else [found, *self.further.get((step, link), ())]
+
+    def all_sources(self) -> Iterator[tuple[str, str, Origin]]:
+        """(step, link, origin) of every source of a step."""
+        for step, link in self.origins:
+            for origin in self.sources(step, link):
+                yield step, link, origin
 
 
 def read_links(workflow: Workflow, findings: Findings) -> Wiring:
@@ -54,24 +73,35 @@ def read_links(workflow: Workflow, findings: Findings) -> Wiring:
     resolver = _Resolver(workflow, findings)
     for step in workflow.steps.values():
         for link in step.links.values():
-            origin = resolver.origin(link, f"input '{link.name}' of step '{step.name}'")
-            if origin is not None:
-                wiring.origins[step.name, link.name] = origin
+            found = resolver.origins(link, step.input_named(link.name))
+            if found:
+                wiring.origins[step.name, link.name], *further = found
+                if further:
+                    wiring.further[step.name, link.name] = further
     for output in workflow.outputs.values():
         origin = resolver.output(output)
         if origin is not None:
             wiring.outputs[output.name] = origin
     _refuse_cycles(workflow, wiring, findings)
-    streams = Streams(workflow, wiring.data_input, wiring.file_inputs, wiring.origins)
-    written = [Origin(step.name, port) for step in workflow.steps.values() for port in step.outputs]
-    for origin in [*wiring.origins.values(), *written]:
-        stream = streams.of(origin)
-        if stream is not None:
-            wiring.streams[origin] = stream
+    _read_streams(workflow, wiring)
     for step in workflow.steps.values():
         if step.has_tool:
             _read_data_links(step, workflow, wiring, findings)
     return wiring
+
+
+def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
+    links = {place: wiring.sources(*place) for place in wiring.origins}
+    streams = Streams(workflow, wiring.data_input, wiring.file_inputs, links)
+    written = [Origin(step.name, port) for step in workflow.steps.values() for port in step.outputs]
+    for origin in [*(one for found in links.values() for one in found), *written]:
+        stream = streams.of(origin)
+        if stream is not None:
+            wiring.streams[origin] = stream
+    for (step, name), found in links.items():
+        merged = merged_stream(workflow.steps[step].links[name], [wiring.streams.get(origin) for origin in found])
+        if merged is not None:
+            wiring.read[step, name] = merged
 
 
 def _data_input(workflow: Workflow, findings: Findings) -> str | None:
@@ -100,17 +130,14 @@ class _Resolver:
     workflow: Workflow
     findings: Findings
 
-    def origin(self, link: Link, what: str) -> Origin | None:
+    def origins(self, link: Link, what: str) -> list[Origin]:
         """None where the link has no source, or a wrong one."""
         if link.sources is None:
-            return None
-        if len(link.sources) != 1:
-            number = "no" if not link.sources else "several"
-            self.findings.error(
-                link.source_place, f"{what} has {number} sources; one is supported: let a step before it write one data set"
-            )
-            return None
-        return self._named(link.sources[0], link, what)
+            return []
+        if not link.sources:
+            self.findings.error(link.source_place, f"{what} has no sources")
+        found = [self._named(source, link, what) for source in link.sources]
+        return [] if None in found else [origin for origin in found if origin is not None]
 
     def _named(self, source: str, link: Link, what: str) -> Origin | None:
         step, slash, port = source.rpartition("/")
@@ -140,17 +167,17 @@ class _Resolver:
         if link.sources is None:
             self.findings.error(link.place, f"{what} has no 'outputSource': name the step's output that it is")
             return None
-        origin = self.origin(link, what)
-        if origin is not None and origin.step is None:
+        for origin in self.origins(link, what):
+            if origin.step is not None:
+                return origin
             self.findings.error(link.source_place, f"{what} is an input of the workflow; outputs come from steps")
-            return None
-        return origin
+        return None
 
 
 def _refuse_cycles(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """One error for each group of steps that wait for each other, at the first of them."""
     feeds: dict[str, set[str]] = {name: set() for name in workflow.steps}
-    for (step, _), origin in wiring.origins.items():
+    for step, _, origin in wiring.all_sources():
         if origin.step is not None:
             feeds[step].add(origin.step)
     told: set[str] = set()
@@ -181,18 +208,19 @@ def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
 
 def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """Finds the inputs that take data sets, and with them the step's mode."""
-    streams = {name: wiring.stream_of(step.name, name) for name in step.links}
-    links = [link for link in step.links.values() if streams[link.name] is not None]
-    if all(_is_file(wiring.origins[step.name, link.name], wiring) for link in links):
+    links = [link for link in step.links.values() if wiring.is_data(step.name, link.name)]
+    makers = [link for link in links if not all(_is_file(one, wiring) for one in wiring.sources(step.name, link.name))]
+    if not makers:
         unresolved = any(link.sources and (step.name, link.name) not in wiring.origins for link in step.links.values())
         if not unresolved and wiring.data_input is not None:
             hint = f"'{wiring.data_input}' or an output of another step"
             findings.error(step.place, f"step '{step.name}' takes no data set: one of its inputs must have {hint} as its source")
         return
-    if not _scatter_is_right(step, links, findings):
+    readable = [_is_one_data_set(step, link, wiring, findings) for link in links]
+    if not _scatter_is_right(step, links, findings) or not all(readable):
         return
-    modes = {link.name: _input_mode(step, link, streams[link.name]) for link in links}
-    first = _first(step, links, modes)
+    modes = {link.name: _input_mode(step, link, wiring.stream_of(step.name, link.name)) for link in links}
+    first = _first(step, [link for link in makers if not step.scatter or link.name in step.scatter] or makers, modes)
     wiring.data_links[step.name] = first
     wiring.side_links[step.name] = [SideLink(link, modes[link.name]) for link in links if link is not first]
     wiring.modes[step.name] = TaskMode.MERGE if modes[first.name] is InputMode.ALL else TaskMode.MAP
@@ -256,23 +284,20 @@ def output_type(step: Step, port: str) -> Any:
 
 def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """Every link whose two ends are known."""
-    for (name, port), origin in wiring.origins.items():
+    for name, port in wiring.origins:
         step = workflow.steps[name]
         link, sink = step.links[port], step.tool_inputs.get(port)
-        given = _given(origin, workflow)
-        if sink is None or given is None or "valueFrom" in link.body:
+        given = given_by(step, link, wiring, workflow)
+        if sink is None or given is None or "valueFrom" in link.body or (name, port) in wiring.refused:
             continue
         taken = array_of(sink.type) if port in step.scatter else sink.type
-        if link.body.get("pickValue") == "all_non_null":
-            given = _picked(given)
-        is_data = wiring.stream_of(name, port) is not None
+        is_data = wiring.is_data(name, port)
         way = _way(step, link, given, sink.type) if is_data else ""
-        what = f"input '{port}' of step '{name}'"
-        _tell_misfit(link, findings, given=given, taken=taken, what=what, way=way, is_data=is_data)
+        _tell_misfit(link, findings, given=given, taken=taken, what=step.input_named(port), way=way, is_data=is_data)
     for name, origin in wiring.outputs.items():
-        link, given = workflow.outputs[name], _given(origin, workflow)
+        link = workflow.outputs[name]
+        given = given_type(link, [_given(origin, workflow)])
         if given is not None:
-            given = _picked(given) if link.body.get("pickValue") == "all_non_null" else given
             taken = workflow.output_types[name]
             _tell_misfit(link, findings, given=given, taken=taken, what=f"output '{name}'", is_data=True)
 
@@ -289,8 +314,23 @@ def _may_lack(kind: Any) -> bool:
     return is_optional(kind) or (isinstance(kind, dict) and kind.get("type") == "array" and is_optional(kind["items"]))
 
 
-def _picked(kind: Any) -> Any:
-    return array_of(without_null(kind["items"])) if isinstance(kind, dict) and kind.get("type") == "array" else kind
+def given_by(step: Step, link: Link, wiring: Wiring, workflow: Workflow) -> Any:
+    """The type of what a link brings; None where that is not known."""
+    return given_type(link, [_given(origin, workflow) for origin in wiring.sources(step.name, link.name)])
+
+
+def _is_one_data_set(step: Step, link: Link, wiring: Wiring, findings: Findings) -> bool:
+    """Tells why not; no more is told of such a link."""
+    streams = [wiring.streams.get(origin) for origin in wiring.sources(step.name, link.name)]
+    if step.passes is not None and step.scatter and any(stream is not None and stream.many for stream in streams):
+        findings.error(
+            link.source_place,
+            f"{step.input_named(link.name)} joins whole data sets: name an output for each, or let a step merge them",
+        )
+    elif check_merge(link, streams, step.input_named(link.name), findings):
+        return True
+    wiring.refused.add((step.name, link.name))
+    return False
 
 
 def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
@@ -303,14 +343,15 @@ def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
 
 
 def _tell_misfit(link: Link, findings: Findings, *, given: Any, taken: Any, what: str, is_data: bool, way: str = "") -> None:
-    source = (link.sources or ["?"])[0]
+    sources = [f"'{source}'" for source in link.sources or ["?"]]
+    source = f"{', '.join(sources)} {'is' if len(sources) == 1 else 'are'}"
     match fit(given, taken):
         case "does not fit":
-            findings.error(link.source_place, f"{what} takes {show(taken)}, and '{source}' is {show(given)}{way}")
+            findings.error(link.source_place, f"{what} takes {show(taken)}, and {source} {show(given)}{way}")
         case "may not fit":
             if is_data and _may_lack(given):
                 lacking = "files not written" if holds_files(given) else "values not given"
                 note = f"{lacking} are left out here; for other runners add 'pickValue: all_non_null'"
             else:
                 note = "a job fails where the value does not fit"
-            findings.warning(link.source_place, f"{what} takes {show(taken)}, and '{source}' is {show(given)}: {note}")
+            findings.warning(link.source_place, f"{what} takes {show(taken)}, and {source} {show(given)}: {note}")

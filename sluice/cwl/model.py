@@ -61,6 +61,12 @@ class Step:
     tool_outputs: dict[str, Port]
     #: False where the tool is a stand-in: nothing can be said of its ports.
     has_tool: bool = True
+    #: The output of the workflow that the step is there for; None where it is written in the template.
+    passes: str | None = None
+
+    def input_named(self, link: str) -> str:
+        """One of the step's inputs in words, as the template's author knows it."""
+        return f"input '{link}' of step '{self.name}'" if self.passes is None else f"output '{self.passes}'"
 
     def place_of(self, key: str) -> Place:
         return place_of(self.body, key) if key in self.body else self.place

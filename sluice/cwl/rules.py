@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ruamel.yaml.comments import CommentedMap
-
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl.cwltypes import PRIMITIVES, holds_files, is_optional, show, type_names, value_fits, without_null
 from sluice.cwl.extensions import Extensions
@@ -12,26 +10,20 @@ from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
 from sluice.cwl.first_input import check_first_input
 from sluice.cwl.invocations import check_invocations
 from sluice.cwl.links import Wiring
+from sluice.cwl.merging import pick_of
 from sluice.cwl.model import Link, Port, Step, Workflow
 from sluice.cwl.secondary import check_secondary_files
 from sluice.cwl.tree import entries, plain
-
-#: Fields of a step's input.
-_OF_LINKS = {
-    "linkMerge": "let one step before it write what both sources hold",
-}
 
 
 def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
     for port in workflow.inputs.values():
         _check_input(port, wiring, findings)
-    for link in workflow.outputs.values():
-        _refuse_fields(link.body, _OF_LINKS, f"output '{link.name}'", findings)
-        _check_pick(link, f"output '{link.name}'", findings, is_data=True)
     for step in workflow.steps.values():
         for link in step.links.values():
             _check_link(step, link, findings, workflow=workflow, wiring=wiring)
-        _check_features(step, workflow, findings)
+        if step.passes is None:
+            _check_features(step, workflow, findings)
         if step.has_tool:
             _check_ports(step, findings)
             _check_outputs(step, wiring.modes.get(step.name), findings)
@@ -54,12 +46,6 @@ def _refuse_names_as_types(workflow: Workflow, findings: Findings) -> None:
     for port in ports:
         for name in type_names(port.type) & names - PRIMITIVES:
             findings.error(port.place_of("type"), f"there is no type '{name}'{did_you_mean(name, PRIMITIVES)}")
-
-
-def _refuse_fields(body: CommentedMap, refused: dict[str, str], what: str, findings: Findings) -> None:
-    for key, way in refused.items():
-        if key in body:
-            findings.error(place_of(body, key), f"'{key}' of {what} is not supported yet: {way}")
 
 
 def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
@@ -96,21 +82,23 @@ def _check_default(value: Any, port: Port, findings: Findings, *, place: Place, 
         findings.error(place, f"the default of {what} must be of type {show(port.type)}, not {plain(value)!r}")
 
 
-def _check_pick(link: Link, what: str, findings: Findings, *, is_data: bool) -> None:
-    pick = link.body.get("pickValue")
-    if pick is not None and not (pick == "all_non_null" and is_data):
-        findings.error(
-            place_of(link.body, "pickValue"),
-            f"'pickValue: {pick}' of {what} is not supported yet: there is 'all_non_null' for one data set",
-        )
+def _check_values(link: Link, what: str, findings: Findings) -> None:
+    """Values come from one parameter; joining and choosing is for data sets."""
+    if link.sources is not None and len(link.sources) > 1:
+        findings.error(link.source_place, f"{what} has several parameters as its sources: let the workflow have one for all")
+    for key in ("linkMerge", "pickValue"):
+        if key in link.body:
+            findings.error(
+                place_of(link.body, key), f"'{key}' of {what} is not supported: it is for data sets, and this is a parameter"
+            )
 
 
 def _check_link(step: Step, link: Link, findings: Findings, *, workflow: Workflow, wiring: Wiring) -> None:
-    what = f"input '{link.name}' of step '{step.name}'"
-    _refuse_fields(link.body, _OF_LINKS, what, findings)
+    what = step.input_named(link.name)
     origin = wiring.origins.get((step.name, link.name))
     is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
-    _check_pick(link, what, findings, is_data=origin is not None and not is_parameter)
+    if origin is not None and not wiring.is_data(step.name, link.name):
+        _check_values(link, what, findings)
     if "default" not in link.body:
         return
     place = place_of(link.body, "default")
@@ -125,7 +113,9 @@ def _check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
     """CWL wants to be told by the workflow what its steps make use of."""
     values = [place_of(link.body, "valueFrom") for link in step.links.values() if "valueFrom" in link.body]
     nested = [step.place_of("run")] if step.tool.get("class") == "Workflow" else []
+    several = [link.source_place for link in step.links.values() if link.sources is not None and len(link.sources) > 1]
     used = {
+        "MultipleInputFeatureRequirement": ("has an input with several sources", several),
         "ScatterFeatureRequirement": ("scatters", [step.place_of("scatter")] if step.scatter else []),
         "StepInputExpressionRequirement": ("has a 'valueFrom'", values),
         "SubworkflowFeatureRequirement": ("runs a workflow", nested),
@@ -219,7 +209,8 @@ def _check_shared_files(workflow: Workflow, wiring: Wiring, extensions: Extensio
             )
     for name, sides in wiring.side_links.items():
         for side in sides:
-            writer = grouped(wiring.origins[name, side.link.name].step) if side.mode is InputMode.ONE else None
+            single = side.mode is InputMode.ONE and pick_of(side.link) is None
+            writer = grouped(wiring.origins[name, side.link.name].step) if single else None
             if writer is not None:
                 findings.error(
                     side.link.source_place,
@@ -244,11 +235,12 @@ def _check_outputs_of_workflow(workflow: Workflow, wiring: Wiring, findings: Fin
 
 def _warn_unused(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """Legal, and most often a mistake."""
-    used = {origin.port for origin in wiring.origins.values() if origin.step is None}
+    sources = [origin for _, _, origin in wiring.all_sources()]
+    used = {origin.port for origin in sources if origin.step is None}
     for port in workflow.inputs.values():
         if port.name not in used and port.name != wiring.data_input:
             findings.warning(port.place, f"the parameter '{port.name}' is never used")
-    taken = {(origin.step, origin.port) for origin in [*wiring.origins.values(), *wiring.outputs.values()]}
+    taken = {(origin.step, origin.port) for origin in [*sources, *wiring.outputs.values()]}
     for step in workflow.steps.values():
         for name, place in step.outputs.items():
             if (step.name, name) not in taken:

@@ -4,7 +4,7 @@ In CWL every link carries one value. Where that value is a list (what a scattere
 has an entry for each of its items; else one entry, or one for each group of a merge.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,13 +31,13 @@ class Stream:
 
 @dataclass(slots=True)
 class Streams:
-    """``links``: (step, input) → where it comes from. The links may go in circles, which is told elsewhere. ``file_inputs``:
-    parameters that are a file."""
+    """``links``: (step, input) → where it comes from, in order. The links may go in circles, which is told elsewhere.
+    ``file_inputs``: parameters that are a file."""
 
     workflow: Workflow
     data_input: str | None
     file_inputs: frozenset[str]
-    links: Mapping[tuple[str, str], Origin]
+    links: Mapping[tuple[str, str], Sequence[Origin]]
     _known: dict[Origin, Stream | None] = field(default_factory=dict)
 
     def of(self, origin: Origin | None) -> Stream | None:
@@ -51,7 +51,7 @@ class Streams:
 
     def into(self, step: str) -> Iterable[Stream]:
         """All streams that the step reads."""
-        found = (self.of(origin) for (reader, _), origin in self.links.items() if reader == step)
+        found = (self.of(origin) for (reader, _), origins in self.links.items() if reader == step for origin in origins)
         return [stream for stream in found if stream is not None]
 
     def _found(self, origin: Origin) -> Stream | None:
@@ -70,7 +70,8 @@ class Streams:
         return Stream(kind, many=bool(step.scatter), secondary=secondary)
 
     def _is_scattered_over(self, origin: Origin) -> bool:
-        return any(source == origin and port in self.workflow.steps[step].scatter for (step, port), source in self.links.items())
+        steps = self.workflow.steps
+        return any(list(found) == [origin] and port in steps[step].scatter for (step, port), found in self.links.items())
 
     def _may_have_secondary(self, step: Step, port: Port) -> bool:
         """They are declared; or it is a file that was made elsewhere and is handed on as it is."""

@@ -14,7 +14,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotAvailable
-from sluice.contracts.states import InputMode, TaskState
+from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Transaction
 from sluice.servicekit.logging import log_ids
 from wms.db import splitting as sql
@@ -24,7 +24,8 @@ from wms.db.tasks import lock_tasks
 from wms.domain.boundary import Ending, ending
 from wms.domain.grouping import Grouping, JobDraft
 from wms.usecases.end_task import end_task
-from wms.usecases.read_inputs import NotSplittable, input_files, joined_drafts, read_page, shared_inputs, usable_datasets
+from wms.usecases.read_files import NotSplittable, input_files, read_page
+from wms.usecases.read_inputs import joined_drafts, reads_several, shared_inputs, usable_datasets
 from wms.usecases.workload import Workload
 
 #: How long a claim holds without a page added.
@@ -69,8 +70,7 @@ async def _split(workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, k
             return
         if claim.state is TaskState.WAITING:
             await _begin(workload, claim, await shared_inputs(dms, known.task, datasets))
-        is_joined = any(side.mode is InputMode.EACH for side in known.task.side_inputs)
-        make = _make_joined_jobs if is_joined else _make_jobs
+        make = _make_joined_jobs if reads_several(known.task) else _make_jobs
         await make(workload, dms, claim, known=known, datasets=datasets, page=page)
     except NotAvailable as error:
         await _release(workload, claim, f"waiting for the DMS: {error.detail}")

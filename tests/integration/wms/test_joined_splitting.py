@@ -9,8 +9,8 @@ import pytest
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.plan import MergeGroups
-from sluice.contracts.states import InputMode, TaskMode, TaskState
-from sluice.contracts.tasks import Task, TaskInput
+from sluice.contracts.states import InputMode, Pick, TaskMode, TaskState
+from sluice.contracts.tasks import NextInput, Task, TaskInput
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
 from wms.usecases.split_task import split_waiting_tasks
@@ -116,3 +116,71 @@ async def test_every_data_set_is_waited_for(stage: Stage, dms: DmsClient, tmp_pa
     await dms.close_dataset(late)
     await split_waiting_tasks(stage.workload, dms)
     assert (await stage.status(task)).total == 2
+
+
+def behind(*uids: UUID, stride: int = 100) -> list[NextInput]:
+    return [NextInput(dat_in_uid=uid, start=stride * (number + 1)) for number, uid in enumerate(uids)]
+
+
+@pytest.mark.parametrize("page", [1, 2, 50])
+async def test_data_sets_one_behind_the_other_keep_their_pairs(stage: Stage, dms: DmsClient, tmp_path: Path, page: int) -> None:
+    """Invariant 8, whatever a filter left out of the first of them."""
+    a, b, c = [
+        await make_dataset(dms, tmp_path / name, files=len(seqs), seqs=seqs)
+        for name, seqs in (("a", [0, 1, 2, 3]), ("b", [0, 2]), ("c", [1, 2]))
+    ]
+    pairs = side("b", b, InputMode.EACH).model_copy(update={"next_inputs": behind(c)})
+    task = await accept(stage, make_task(dat_in_uid=a, next_inputs=behind(a), side_inputs=[pairs]))
+    await split_waiting_tasks(stage.workload, dms, page=page)
+    assert await inputs_of(stage, task) == [(n, [("", n), ("b", n)]) for n in (0, 2, 101, 102)]
+
+
+async def test_a_merge_takes_data_sets_one_behind_the_other(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    a, b = [await make_dataset(dms, tmp_path / name, files=3) for name in "ab"]
+    further = [NextInput(dat_in_uid=uid) for uid in (b, a)]
+    task = make_task(dat_in_uid=a, mode=TaskMode.MERGE, groups=MergeGroups(files=4), next_inputs=further)
+    await accept(stage, task)
+    await split_waiting_tasks(stage.workload, dms, page=2)
+    assert await inputs_of(stage, task) == [
+        (0, [("", 0), ("", 1), ("", 2), ("", 0)]),
+        (1, [("", 1), ("", 2), ("", 0), ("", 1)]),
+        (2, [("", 2)]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("files", "pick", "expected"),
+    [
+        ((0, 3), Pick.FIRST, [(0, [("", 0)])]),
+        ((0, 1), Pick.ONLY, [(0, [("", 0)])]),
+        ((1, 1), Pick.ONLY, "takes the only file of"),
+        ((0, 0), Pick.FIRST, "none of them has any"),
+    ],
+)
+async def test_one_file_is_picked(
+    stage: Stage, dms: DmsClient, tmp_path: Path, files: tuple[int, int], pick: Pick, expected: Any
+) -> None:
+    """As the input that makes the job, and as one that all jobs get."""
+    a, b = [await make_dataset(dms, tmp_path / str(n), files=count) for n, count in enumerate(files)]
+    first = await accept(stage, make_task(dat_in_uid=a, next_inputs=[NextInput(dat_in_uid=b)], pick=pick))
+    chosen = side("b", a, InputMode.ONE).model_copy(update={"next_inputs": [NextInput(dat_in_uid=b)], "pick": pick})
+    other = await make_dataset(dms, tmp_path / "x", files=1)
+    second = await accept(stage, make_task(dat_in_uid=other, side_inputs=[chosen]))
+    await split_waiting_tasks(stage.workload, dms)
+    if isinstance(expected, str):
+        assert expected in (await stage.status(first)).reason
+        assert expected in (await stage.status(second)).reason
+    else:
+        assert await inputs_of(stage, first) == expected
+        await stage.execute("DELETE FROM jobs WHERE task_uid = $1", first.uid)
+        await stage.execute("UPDATE tasks SET total = 0, ready = 0 WHERE uid = $1", first.uid)
+        assert await shared_of(stage, second) == [("b", 0)]
+
+
+async def test_a_number_beyond_its_data_sets_own_is_told(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    a = await make_dataset(dms, tmp_path / "a", files=2, seqs=[0, 100])
+    task = await accept(stage, make_task(dat_in_uid=a, next_inputs=behind(a)))
+    await split_waiting_tasks(stage.workload, dms)
+    status = await stage.status(task)
+    assert status.state is TaskState.FAILED
+    assert "has the number 100: where data sets are taken one behind the other, numbers are below 100" in status.reason

@@ -9,7 +9,7 @@ from sluice.contracts.naming import log_name, output_name, own_name, written_by_
 NAMES = st.text(min_size=1, max_size=40).filter(lambda text: "/" not in text)
 
 
-@given(st.integers(0, 10**8 - 1), st.integers(1, 999), NAMES)
+@given(st.integers(0, 10**15), st.integers(1, 999), NAMES)
 def test_the_tools_own_name_comes_back(seq: int, attempt: int, own: str) -> None:
     name = output_name(seq, attempt, own)
     assert own_name(name) == own

@@ -9,6 +9,7 @@ from cwltool.load_tool import load_tool
 from cwltool.workflow import default_make_tool
 
 from sluice.contracts.plan import (
+    STRIDE,
     Between,
     Boundary,
     Constant,
@@ -17,6 +18,7 @@ from sluice.contracts.plan import (
     Equals,
     Glob,
     MergeGroups,
+    NextSource,
     OneOf,
     ParameterRef,
     Plan,
@@ -25,7 +27,7 @@ from sluice.contracts.plan import (
     SideInput,
     Source,
 )
-from sluice.contracts.states import DeviceType, InputMode, TaskMode
+from sluice.contracts.states import DeviceType, InputMode, Pick, TaskMode
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited
 
@@ -130,6 +132,41 @@ def test_a_parameter_that_is_a_file_is_read_as_a_data_set() -> None:
     mark = plan.step("mark")
     side = SideInput(port="total", source=Source(step=None, port="ref"), mode=InputMode.ONE, optional=True)
     assert (mark.side_inputs[0], mark.arguments) == (side, {})
+
+
+def test_several_sources_stand_one_behind_the_other() -> None:
+    """Numbers of what is scattered over are shifted by a whole stride for each data set that numbers files by itself."""
+    edits = (
+        ("ScatterFeatureRequirement: {}", "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}"),
+        ("before: texts", "before: {source: [texts, total/sum, texts], linkMerge: merge_flattened}"),
+        ("after: upper/big", "after: {source: [upper/big, total/sum, upper/big], linkMerge: merge_flattened}"),
+        ("marked: mark/marked", "marked: {source: [mark/marked, texts], linkMerge: merge_flattened}"),
+    )
+    plan = plan_of(edited(*edits, text=GRAPH))
+    mark, report = plan.step("mark"), plan.step("report")
+    texts, big, total = Source(step=None, port="texts"), Source(step="upper", port="big"), Source(step="total", port="sum")
+    assert mark.next_sources == [NextSource(source=total, start=STRIDE), NextSource(source=texts, start=2 * STRIDE)]
+    (after,) = [side for side in mark.side_inputs if side.port == "after"]
+    assert (after.source, [further.start for further in after.next_sources]) == (big, [STRIDE, 2 * STRIDE])
+    assert (report.mode, report.next_sources) == (TaskMode.MERGE, [NextSource(source=texts)])
+    assert set(mark.sources) == {texts, big, total}
+
+
+def test_an_output_that_is_a_choice_is_made_by_a_step_of_its_own() -> None:
+    edits = (
+        ("ScatterFeatureRequirement: {}", "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}"),
+        ("outputSource: report/page}", "outputSource: [report/page, total/sum], pickValue: first_non_null}"),
+        ("  both:", "  mark: {type: 'File[]', outputSource: [report/page, total/sum]}\n  both:"),
+    )
+    plan = plan_of(edited(*edits, text=GRAPH))
+    page, each = plan.step("page"), plan.step("mark_")
+    assert [(one.name, one.step, one.port) for one in plan.outputs] == [
+        ("page", "page", "file"),
+        ("mark", "mark_", "file"),
+        ("both", "mark", "marked"),
+    ]
+    assert (page.mode, page.pick, each.mode, each.pick) == (TaskMode.MAP, Pick.FIRST, TaskMode.MAP, None)
+    assert [further.start for further in each.next_sources] == [STRIDE]
 
 
 def test_the_pack_for_the_online_filter() -> None:

@@ -1,6 +1,6 @@
 """From a step of the plan to the task for the WMS and the data sets it writes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,10 +9,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.base import Name
 from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.plan import Plan, Source
+from sluice.contracts.plan import NextSource, Plan, SideInput, Source
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetType
-from sluice.contracts.tasks import Task, TaskInput, TaskOutput
+from sluice.contracts.tasks import NextInput, Task, TaskInput, TaskOutput
 from wfms.chains.domain.graph import output_ports
 from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import arguments
@@ -125,12 +125,12 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         dat_in_port=planned.data_port,
         dat_in_optional=planned.data_optional,
         dat_in_kind=planned.data_kind,
+        next_inputs=[_next_input(one, places) for one in planned.next_sources if one.source in places.sources],
+        pick=planned.pick,
         side_inputs=[
-            TaskInput(
-                port=side.port, dat_in_uid=places.sources[side.source], mode=side.mode, optional=side.optional, kind=side.kind
-            )
+            _side_input(side, given, places)
             for side in planned.side_inputs
-            if side.source in places.sources
+            if (given := [one for one in _parts(side.source, side.next_sources) if one.source in places.sources])
         ],
         retry=planned.retry.attempts,
         backoff=planned.retry.backoff,
@@ -150,3 +150,24 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         resources=planned.resources,
         container=planned.container,
     )
+
+
+def _parts(first: Source, further: Sequence[NextSource]) -> list[NextSource]:
+    return [NextSource(source=first), *further]
+
+
+def _side_input(side: SideInput, given: Sequence[NextSource], places: StepPlaces) -> TaskInput:
+    """``given``: its sources without files that were not given."""
+    return TaskInput(
+        port=side.port,
+        dat_in_uid=places.sources[given[0].source],
+        next_inputs=[_next_input(one, places) for one in given[1:]],
+        pick=side.pick,
+        mode=side.mode,
+        optional=side.optional,
+        kind=side.kind,
+    )
+
+
+def _next_input(further: NextSource, places: StepPlaces) -> NextInput:
+    return NextInput(dat_in_uid=places.sources[further.source], start=further.start)
