@@ -1,9 +1,11 @@
 """From the text of a CWL Workflow to a plan, or to every reason why there is none."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.plan import (
     Argument,
@@ -23,9 +25,10 @@ from sluice.contracts.states import EntryKind, InputMode
 from sluice.cwl.containing import contained, untold, workflow_features
 from sluice.cwl.cwltypes import is_optional, without_null
 from sluice.cwl.document import VERSIONS, Document, canonical, find_workflow
-from sluice.cwl.extensions import Extensions, Fields, read_extensions
+from sluice.cwl.extensions import Extensions, Fields, read_extensions, refuse_nested
 from sluice.cwl.findings import START, Findings
 from sluice.cwl.first_input import data_entries
+from sluice.cwl.flattening import Unflat, flatten, nested_to_flatten
 from sluice.cwl.links import SideLink, Wiring, check_types, read_links
 from sluice.cwl.mainfile import find_main
 from sluice.cwl.merging import pick_of
@@ -116,6 +119,38 @@ def _compile(root: Any, name: str, findings: Findings) -> Plan | None:
         return None
     extensions = read_extensions(document, findings)
     canonical(document, findings)
+    nested = nested_to_flatten(document.workflow)
+    if not nested or findings.failed:
+        return _plan_of(document, document.workflow, extensions, name=name, findings=findings)
+    attempt = Findings(findings.file)
+    attempt.include(findings)
+    plan = _plan_of_steps_inside(document, extensions, name=name, findings=attempt)
+    if plan is not None:
+        findings.include(attempt)
+        return plan
+    plan = _plan_of(document, document.workflow, extensions, name=name, findings=findings)
+    for step in nested if plan is not None else ():
+        why = next((finding.message for finding in attempt.sorted()), "")
+        findings.warning(step.place, f"the workflow of step '{step.name}' runs inside one job; as steps of their own: {why}")
+    return plan
+
+
+def _plan_of_steps_inside(document: Document, extensions: Extensions, *, name: str, findings: Findings) -> Plan | None:
+    """The plan in which the steps of nested workflows are steps; None, with findings, where that cannot be."""
+    try:
+        flat = flatten(document.workflow, extensions)
+    except Unflat as error:
+        findings.error(error.place, f"{error}")
+        return None
+    except RecursionError:
+        findings.error(START, "the nested workflows feed each other in a circle")
+        return None
+    return _plan_of(replace(document, workflow=flat.workflow), document.workflow, flat.extensions, name=name, findings=findings)
+
+
+def _plan_of(document: Document, written: CommentedMap, extensions: Extensions, *, name: str, findings: Findings) -> Plan | None:
+    """``written``: the workflow as the reference runner is to see it."""
+    refuse_nested(extensions, findings)
     workflow = read_workflow(document, findings)
     add_passing_steps(workflow)
     wiring = read_links(workflow, findings)
@@ -130,17 +165,17 @@ def _compile(root: Any, name: str, findings: Findings) -> Plan | None:
     }
     if not findings.failed:
         check_pairs(workflow, wiring, findings)
-    _check_with_cwltool(document, workflow, findings)
+    _check_with_cwltool(document, written, findings)
     if findings.failed:
         return None
     return _Planner(document, workflow, wiring, extensions, needs).plan(name)
 
 
-def _check_with_cwltool(document: Document, workflow: Workflow, findings: Findings) -> None:
+def _check_with_cwltool(document: Document, workflow: CommentedMap, findings: Findings) -> None:
     """The schema always, so that all reasons come together; a whole load only where nothing else is wrong."""
     if document.incomplete or findings.full:
         return
-    body = clone(workflow.body)
+    body = clone(workflow)
     set_apart(body, document.namespaces)
     for step, process in processes_inside(body):
         set_apart(step, document.namespaces)

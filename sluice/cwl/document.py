@@ -14,7 +14,7 @@ _CLASSES = ("Workflow", "CommandLineTool", "ExpressionTool", "Operation")
 #: What a step can run.
 PROCESSES = ("CommandLineTool", "ExpressionTool", "Operation", "Workflow")
 #: Workflows within workflows.
-_MOST_DEPTH = 8
+MOST_DEPTH = 8
 
 
 @dataclass(slots=True)
@@ -192,7 +192,7 @@ def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Find
         findings.error(place_of(body, "run"), f"'run' of step '{name}' is not a tool")
         return None
     kind = run.get("class")
-    if kind not in PROCESSES or depth > _MOST_DEPTH or (kind == "Operation" and depth > 0):
+    if kind not in PROCESSES or depth > MOST_DEPTH or (kind == "Operation" and depth > 0):
         findings.error(place_of(run, "class"), _other_class(kind, name, depth))
         return None
     if kind == "Workflow":
@@ -224,8 +224,8 @@ def _packed_tool(run: str, document: Document, findings: Findings, *, step: str,
 
 def _other_class(kind: Any, step: str, depth: int) -> str:
     match kind:
-        case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > _MOST_DEPTH:
-            return f"step '{step}' lies in {depth} workflows: at most {_MOST_DEPTH} may be nested"
+        case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > MOST_DEPTH:
+            return f"step '{step}' lies in {depth} workflows: at most {MOST_DEPTH} may be nested"
         case "Operation":
             return f"step '{step}' runs an Operation, which does nothing inside a job: write a CommandLineTool"
         case None:

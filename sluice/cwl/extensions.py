@@ -9,9 +9,12 @@ from pydantic import BaseModel, ValidationError
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.plan import Between, Boundary, Condition, Equals, Glob, MergeGroups, OneOf, Retention, Retry
-from sluice.cwl.document import Document
+from sluice.cwl.document import MOST_DEPTH, Document
 from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
-from sluice.cwl.tree import entries, plain
+from sluice.cwl.tree import entries, plain, short_name
+
+#: Steps of nested workflows whose fields are read.
+_MOST_NESTED = 2000
 
 NAMESPACE = "urn:sluice:cwl:"
 PREFIX = "sluice"
@@ -31,6 +34,15 @@ class Fields:
 class Extensions:
     workflow: Fields = field(default_factory=Fields)
     steps: dict[str, Fields] = field(default_factory=dict)
+    #: Of the steps of nested workflows, by their names one behind the other (``outer.inner``).
+    nested: dict[str, Fields] = field(default_factory=dict)
+
+
+def refuse_nested(extensions: Extensions, findings: Findings) -> None:
+    """Steps of workflows that run inside one job are none of the system's."""
+    for fields in extensions.nested.values():
+        for name, place in fields.places.items():
+            findings.error(place, f"'{PREFIX}:{name}' belongs to a {FIELDS[name][0]}, not here: this one runs inside a job")
 
 
 def read_extensions(document: Document, findings: Findings) -> Extensions:
@@ -59,8 +71,25 @@ class _Reader:
         for step in entries(written.get("steps")):
             if step.body is not None:
                 homes[id(step.body)] = ("step", found.steps.setdefault(step.name, Fields()))
+        self._find_nested(written, "", homes, found)
         self._walk(self.document.root, homes)
         return found
+
+    def _find_nested(self, workflow: CommentedMap, prefix: str, homes: dict[int, tuple[str, Fields]], found: Extensions) -> None:
+        """A workflow that several steps run is one text, so their fields are the same."""
+        for step in entries(workflow.get("steps")):
+            run = None if step.body is None else step.body.get("run")
+            run = self.document.graph.get(short_name(run)) if isinstance(run, str) else run
+            if not isinstance(run, CommentedMap) or run.get("class") != "Workflow" or prefix.count(".") > MOST_DEPTH:
+                continue
+            if len(found.nested) > _MOST_NESTED:
+                return
+            inside = f"{prefix}{step.name}."
+            for inner in entries(run.get("steps")):
+                if inner.body is not None:
+                    _, fields = homes.setdefault(id(inner.body), ("step", Fields()))
+                    found.nested[f"{inside}{inner.name}"] = fields
+            self._find_nested(run, inside, homes, found)
 
     def _walk(self, node: Any, homes: dict[int, tuple[str, Fields]]) -> None:
         if isinstance(node, CommentedMap):

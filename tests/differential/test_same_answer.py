@@ -26,6 +26,7 @@ TEXTS = {
 PARAMS: Mapping[str, Mapping[str, Any]] = {
     "filter": {"word": "apple"},
     "nested": {"count": 2},
+    "nested-over-data": {"count": 2},
     "pick-value": {"quick": True},
     "value-from": {"title": "T"},
     "when": {"wanted": True},

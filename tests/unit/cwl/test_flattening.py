@@ -1,0 +1,97 @@
+"""Nested workflows that work through whole data sets become steps, with all that is said around them; others stay one job."""
+
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.plan import MergeGroups, Plan, Retry, Source
+from sluice.contracts.states import TaskMode
+from sluice.cwl import compile_template
+from tests.unit.cwl.samples import edited, unmarked
+
+NESTED = (Path(__file__).parents[2] / "differential" / "templates" / "nested-over-data.cwl").read_text()
+WITH_FIELDS = ("requirements: {Scatter", '$namespaces: {sluice: "urn:sluice:cwl:"}\nrequirements: {Scatter')
+
+
+def plan_of(text: str) -> Plan:
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, "\n".join(map(str, compiled.findings))
+    assert compiled.findings == []
+    return compiled.plan
+
+
+def test_steps_inside_are_steps() -> None:
+    plan = plan_of(NESTED)
+    assert [(step.name, step.mode) for step in plan.steps] == [
+        ("last", TaskMode.MERGE),
+        ("inside.deep.tails", TaskMode.MAP),
+        ("inside.deep.join", TaskMode.MERGE),
+        ("inside.top", TaskMode.MAP),
+    ]
+    assert plan.step("last").sources == [Source(step="inside.top", port="cut"), Source(step=None, port="texts")]
+    assert [(one.name, one.step) for one in plan.outputs][:2] == [("page", "inside.deep.join"), ("cut", "inside.top")]
+
+
+def test_fields_of_ours_hold_and_come_down() -> None:
+    edits = (
+        WITH_FIELDS,
+        ("    out: [page, cut, same]\n", "    out: [page, cut, same]\n    sluice:rank: 7\n    sluice:retry: {attempts: 9}\n"),
+        ("          out: [cut]\n", "          out: [cut]\n          sluice:rank: 2\n"),
+        ("              join:\n", "              join:\n                sluice:merge: {files: 2}\n"),
+    )
+    plan = plan_of(edited(*edits, text=NESTED))
+    top, tails, join = (plan.step(f"inside.{name}") for name in ("top", "deep.tails", "deep.join"))
+    assert [step.rank for step in (plan.step("last"), top, tails, join)] == [1.0, 2.0, 7.0, 7.0]
+    assert (top.retry, plan.step("last").retry, join.groups) == (Retry(attempts=9), Retry(), MergeGroups(files=2))
+
+
+#: In one job the lists are values, which no other step can put together.
+ONE_LIST = ("{source: [inside/cut, inside/same], linkMerge: merge_flattened}", "inside/cut")
+NOTE = """\
+        note:
+          in: {count: count}
+          out: [said]
+          run:
+            class: CommandLineTool
+            baseCommand: echo
+            inputs: {count: {type: int, inputBinding: {}}}
+            outputs: {said: stdout}
+            requirements: {ToolTimeLimit: {timelimit: 60}}
+        top:
+"""
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        (
+            [WITH_FIELDS, ("  inside:\n", "  ¦inside:\n    sluice:merge: {files: 2}\n")],
+            "as steps of their own: it has 'sluice:merge', which is for one task",
+        ),
+        (
+            [("  inside:\n", "  ¦inside:\n"), ("        top:\n", NOTE)],
+            "as steps of their own: step 'inside.note' takes no data set",
+        ),
+        (
+            [("  inside:\n", "  ¦inside:\n"), ("        count: int\n", "        count: {type: int, loadContents: true}\n")],
+            "as steps of their own: an input of its workflow has 'loadContents'",
+        ),
+    ],
+)
+def test_what_cannot_be_taken_apart_is_one_job_and_says_why(edits: list[tuple[str, str]], said: str) -> None:
+    text, places = unmarked(edited(*edits, ONE_LIST, text=NESTED))
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, compiled.findings
+    (warning,) = [warning for warning in compiled.warnings if "runs inside one job" in warning.message]
+    assert (warning.line, warning.column) == places[0]
+    assert said in warning.message
+    assert [step.name for step in compiled.plan.steps] == ["last", "inside"]
+
+
+def test_errors_inside_keep_their_place() -> None:
+    text, places = unmarked(
+        edited(("              file: {type: File, inputBinding", "              file: {type: ¦Fil, inputBinding"), text=NESTED)
+    )
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is None
+    assert places[0][0] in {error.line for error in compiled.errors}
