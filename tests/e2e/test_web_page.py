@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import ChainState, TaskState
 from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import Operator, operator, spd_text
 from tests.integration.operator.scene import Scene
+from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 
 pytestmark = pytest.mark.xdist_group("e2e-web")
 
@@ -94,19 +96,47 @@ async def test_uploading_a_template_from_the_first_mistake_to_its_drawing(browse
         await page.get_by_role("link", name="Upload a template").click()
         bad = spd_text.replace("scatter: hits", "scatter: hitz", 1)
         await page.get_by_label("Name").fill("from-the-browser")
-        await page.get_by_label("or its text").fill(bad)
+        await page.get_by_text("or write it here").click()
+        await page.get_by_label("Text of the workflow").fill(bad)
         await page.get_by_role("button", name="Check and store").click()
         line = next(number for number, text in enumerate(bad.splitlines(), 1) if "hitz" in text)
         await page.get_by_role("link", name=f"line {line}", exact=True).click()
         await expect(page.locator(f"#L{line}")).to_be_in_viewport()
         await expect(page.get_by_label("Name")).to_have_value("from-the-browser")
-        await expect(page.get_by_label("or its text")).to_have_value(bad)
-        await page.get_by_label("or its text").fill(spd_text)
+        await expect(page.get_by_label("Text of the workflow")).to_have_value(bad)
+        await page.get_by_label("Text of the workflow").fill(spd_text)
         await page.get_by_role("button", name="Check and store").click()
         await expect(page.get_by_role("status").filter(has_text="Stored as version 1.")).to_be_visible()
         drawing = page.get_by_role("region", name="Flow of the steps")
         for step in ("decode", "build_events", "filter_events", "verify", "merge"):
             await expect(drawing.locator("text.name").get_by_text(step, exact=True)).to_be_visible()
+
+
+async def test_a_folder_is_uploaded_and_a_chain_of_it_started_by_hand(
+    browser: Browser, base: str, operator: Operator, tmp_path: Path
+) -> None:
+    folder = tmp_path / "counting"
+    (folder / "tools").mkdir(parents=True)
+    (folder / "workflow.cwl").write_text(WORKFLOW)
+    (folder / "tools" / "join.cwl").write_text(TOOL)
+    await operator.client.register_dataset(NewDataset(name="run-1", on_demand=True))
+    async with opened(browser, base) as page:
+        await page.goto("/templates")
+        await page.get_by_label("or a folder").set_input_files(folder)
+        await page.get_by_role("button", name="Check and store").click()
+        await expect(page.get_by_role("heading", name="counting v1")).to_be_visible()
+        await page.get_by_text("counting/tools/join.cwl").click()
+        await expect(page.locator("#F2-L3")).to_be_in_viewport()
+        await page.get_by_role("link", name="Start a chain").click()
+        await page.get_by_label("Data set").fill("run-1")
+        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_label("limit").fill("few")
+        await page.get_by_role("button", name="Start the chain").click()
+        await expect(page.get_by_text("Must be a whole number, not 'few'.")).to_be_visible()
+        await page.get_by_label("limit").fill("7")
+        await page.get_by_role("button", name="Start the chain").click()
+        await expect(page.get_by_role("status").filter(has_text="The chain is started.")).to_be_visible()
+    assert operator.neighbours.requested[0].params == {"limit": 7}
 
 
 async def test_progress_is_followed_and_a_chain_is_canceled_after_a_question(
@@ -168,6 +198,11 @@ async def test_no_page_is_wider_than_the_window(
         "/tasks",
         f"/tasks/{tasks[2]}",
         "/jobs/1",
+        "/datasets",
+        f"/datasets/{next(iter(operator.neighbours.datasets))}",
+        "/datasets/unmatched",
+        "/chains/new",
+        "/chains/new?dataset=run-0312-frames&template=spd",
         "/no",
     ]
     async with opened(browser, base, width=width, dark=dark) as page:

@@ -175,7 +175,7 @@ async def test_a_chain_is_started_by_hand_with_its_parameters(operator: Operator
     form = {"csrf_token": token_of(page), "dataset": str(waiting["odd"]), "template": "linear"}
     wrong = await operator.http.post("/chains/new", data=form | {"param-limit": "few", "param-note": "<i>"})
     assert wrong.status_code == 422
-    assert "Is a whole number, not &#39;few&#39;" in wrong.text
+    assert "Must be a whole number, not &#39;few&#39;" in wrong.text
     assert 'value="&lt;i&gt;"' in wrong.text, "what was typed stays"
     assert operator.neighbours.requested == []
     started = await operator.http.post("/chains/new", data=form | {"param-limit": "7", "param-note": ""})

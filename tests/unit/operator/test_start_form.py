@@ -52,15 +52,15 @@ def test_values_are_read_as_their_types_and_nothing_typed_is_no_value() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("cut", "3.5", "is a whole number"),
-        ("cut", "1" * 30, "is a number that can be worked with"),
-        ("cut", "9" * 5000, "is a"),
-        ("gain", "much", "is a number"),
-        ("gain", "inf", "is a number that can be worked with"),
-        ("gain", "nan", "is a number that can be worked with"),
-        ("quick", "yes", "is true or false"),
-        ("ranges", "[1,", "is written as JSON"),
-        ("mask", "x", "is the uid of a data set of one file"),
+        ("cut", "3.5", "must be a whole number"),
+        ("cut", "1" * 30, "must be a number that can be worked with"),
+        ("cut", "9" * 5000, "must be a"),
+        ("gain", "much", "must be a number"),
+        ("gain", "inf", "must be a number that can be worked with"),
+        ("gain", "nan", "must be a number that can be worked with"),
+        ("quick", "yes", "must be true or false"),
+        ("ranges", "[1,", "must be written as JSON"),
+        ("mask", "x", "must be the uid of a data set of one file"),
     ],
 )
 def test_what_cannot_be_read_is_told_at_its_field(name: str, text: str, message: str) -> None:

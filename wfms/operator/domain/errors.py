@@ -49,8 +49,9 @@ class TemplateRefused(Unprocessable):
 
     def __init__(self, name: str, findings: list[Finding], *, texts: Mapping[str, str], main: str | None) -> None:
         errors = sum(finding.severity == "error" for finding in findings)
+        where = "text" if len(texts) == 1 else "files"
         super().__init__(
-            f"template {name!r} was not stored: {errors} {'error' if errors == 1 else 'errors'} in its text",
+            f"template {name!r} was not stored: {errors} {'error' if errors == 1 else 'errors'} in its {where}",
             findings=findings,
             name=name,
         )

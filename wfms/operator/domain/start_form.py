@@ -127,12 +127,12 @@ def _value(text: str, kind: Kind) -> Any:
             try:
                 return json.loads(text)
             except ValueError as error:
-                raise NotReadable("is written as JSON") from error
+                raise NotReadable("must be written as JSON") from error
 
 
 def _truth(text: str) -> bool:
     if text not in {"true", "false"}:
-        raise NotReadable("is true or false")
+        raise NotReadable("must be true or false")
     return text == "true"
 
 
@@ -140,9 +140,9 @@ def _number(text: str, kind: Kind) -> float:
     try:
         number = int(text) if kind is Kind.INTEGER else float(text)
     except ValueError as error:
-        raise NotReadable("is a whole number" if kind is Kind.INTEGER else "is a number") from error
+        raise NotReadable("must be a whole number" if kind is Kind.INTEGER else "must be a number") from error
     if not math.isfinite(number) or (abs(number) >= 2**63 and kind is Kind.INTEGER):
-        raise NotReadable("is a number that can be worked with")
+        raise NotReadable("must be a number that can be worked with")
     return number
 
 
@@ -150,4 +150,4 @@ def _file(text: str) -> dict[str, str]:
     try:
         return {"class": "File", "dataset": str(UUID(text.strip()))}
     except ValueError as error:
-        raise NotReadable("is the uid of a data set of one file") from error
+        raise NotReadable("must be the uid of a data set of one file") from error
