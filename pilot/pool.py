@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from pilot.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
 from pilot.runner.orphans import has_ended, kill_orphans
 from pilot.runner.protocol import EndedFrame, ReadyFrame, RunnerSettings, ToSlot, encode, from_slot, read_frame
 
@@ -36,7 +37,7 @@ class SlotPool:
 
     def __init__(self, settings: RunnerSettings, *, environment: Sequence[str], inherit: Sequence[int], reap: bool) -> None:
         self._settings = settings
-        self._environment = (*_ENVIRONMENT, *environment)
+        self._environment = (*_ENVIRONMENT, *ENGINE_VARIABLES, *environment)
         self._inherit = tuple(inherit)
         self._reap = reap
         self._listener: Listener | None = None
@@ -138,4 +139,7 @@ class SlotPool:
                 await asyncio.sleep(0.01)
             own = set(self._pids.values()) | ({self._server.pid} if self._server is not None else set())
             kill_orphans(frozenset(own))
+        if self._settings.engine is not None and pid is not None:
+            run = Path(self._settings.run_folder).name
+            await asyncio.to_thread(remove_containers, self._settings.engine, f"{SLOT_LABEL}={run}.{pid}")
         self._listener.lost(slot, "ended unexpectedly")

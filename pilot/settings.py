@@ -9,6 +9,7 @@ from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sluice.contracts.base import Name
+from sluice.contracts.states import ContainerEngine
 
 
 class PilotSettings(BaseSettings):
@@ -45,6 +46,8 @@ class PilotSettings(BaseSettings):
     #: Variables of the environment, besides a few of the system's, that the processes of the slots need (drivers of storages).
     #: Tools never see any of them.
     worker_environment: list[str] = Field(default_factory=list)
+    #: What may run containers on this node, the one used first; each is used where it works. None at all: `[]`.
+    containers: list[ContainerEngine] = Field(default_factory=lambda: list(ContainerEngine))
     #: The sandbox (bubblewrap) for the JavaScript of templates. preferred: where it cannot be had, node.js runs with the pilot's
     #: rights, restrained by its own means alone. required: where it cannot be had, jobs that need JavaScript fail.
     expressions: Literal["preferred", "required"] = "preferred"

@@ -4,6 +4,7 @@ import asyncio
 import platform
 import signal
 import uuid
+from collections.abc import Sequence
 from importlib.metadata import version
 
 import httpx
@@ -13,6 +14,7 @@ from pilot.agent import Agent
 from pilot.domain.core import PilotCore
 from pilot.domain.model import DrainAsked, ShutdownAsked
 from pilot.domain.pace import Policy
+from pilot.engines import RUN_LABEL, Engine, find_engines, remove_containers
 from pilot.folders import PilotFolder, RunFolder, open_folder
 from pilot.loops.deadlines import watch_deadlines
 from pilot.loops.heartbeats import send_heartbeats
@@ -46,11 +48,21 @@ async def run_pilot(settings: PilotSettings) -> None:
     run = folder.run(uid)
     resources = detect(run.path)
     slots = settings.slots or int(resources.cores)
+    engines = await asyncio.to_thread(find_engines, settings.containers)
+    await asyncio.to_thread(_remove_left_containers, engines, folder.earlier_runs(uid))
+    engine = next(iter(engines), None)
     pilot = RegisterPilot(
-        uid=uid, name=settings.name, host=platform.node(), slots=slots, resources=resources, version=version("sluice")
+        uid=uid,
+        name=settings.name,
+        host=platform.node(),
+        slots=slots,
+        resources=resources,
+        version=version("sluice"),
+        engines=[found.kind for found in engines],
     )
     outbox = Outbox(run.journals)
-    pool = SlotPool(_runner_settings(settings, run), environment=settings.worker_environment, inherit=[folder.lock], reap=True)
+    runner = _runner_settings(settings, run, engine)
+    pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)
     agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon)), pool, outbox, run)
     _drain_on_signals(agent, settings.drain_timeout)
     async with httpx.AsyncClient(base_url=settings.wms_url, timeout=httpx.Timeout(10.0)) as http:
@@ -139,7 +151,14 @@ def _drain_on_signals(agent: Agent, drain_timeout: float | None) -> None:
         loop.add_signal_handler(number, on_signal)
 
 
-def _runner_settings(settings: PilotSettings, run: RunFolder) -> RunnerSettings:
+def _remove_left_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]) -> None:
+    """Of earlier starts of this pilot: a killed pilot's containers go on under their engine, and nobody waits for them."""
+    for run in runs:
+        for engine in engines:
+            remove_containers(engine, f"{RUN_LABEL}={run.uid}")
+
+
+def _runner_settings(settings: PilotSettings, run: RunFolder, engine: Engine | None) -> RunnerSettings:
     return RunnerSettings(
         pilot=settings.name,
         run_folder=str(run.path),
@@ -148,4 +167,6 @@ def _runner_settings(settings: PilotSettings, run: RunFolder) -> RunnerSettings:
         memory_floor=settings.memory_floor,
         sandbox_required=settings.expressions == "required",
         expression_limit=settings.expression_limit,
+        engine=engine,
+        images=str(settings.work_dir / "images"),
     )

@@ -14,8 +14,9 @@ import structlog
 from pilot.domain.model import StopReason, Token
 from pilot.folders import IN, OUT, TMP, WorkFolder, has_room
 from pilot.journal import Journal
+from pilot.runner.containers import ContainerRun, Containers
 from pilot.runner.control import Control
-from pilot.runner.failures import AttemptError, node_error
+from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.load import Loaded
 from pilot.runner.outgoing import outgoing
@@ -42,10 +43,6 @@ _STOPPED = {
 }
 
 
-class _StoppedError(Exception):
-    """The pilot wants this attempt stopped."""
-
-
 @dataclass(frozen=True, slots=True)
 class Workplace:
     """What the attempts of one slot share, one after the other."""
@@ -55,6 +52,7 @@ class Workplace:
     journal: Journal
     control: Control
     shared: SharedFiles
+    containers: Containers | None
 
 
 class Attempt:
@@ -69,6 +67,7 @@ class Attempt:
         self._journal = place.journal
         self._control = place.control
         self._shared = place.shared
+        self._containers = place.containers
         self._token: Token = (job.id, job.attempt)
         self._story = Story(pilot=place.settings.pilot, started=datetime.now(UTC))
         self._outputs: list[OutputFile] = []
@@ -105,7 +104,7 @@ class Attempt:
         try:
             self._make(load())
             return self._report(AttemptOutcome.FINISHED, None, "")
-        except _StoppedError:
+        except StoppedError:
             reason = self._control.stop_reason(self._token) or StopReason.ABANDON
             outcome, error_class, message = _STOPPED[reason]
             return self._report(outcome, error_class, message)
@@ -123,8 +122,10 @@ class Attempt:
         self._journal.begun(self._token)
         shared = self._shared.of(self._task)
         values = stage_in(self._task, self._job.inputs, f"{self._folder}/{IN}", shared=shared)
+        if self._containers is not None:
+            self._containers.memory = int(self._most_memory)
         prepared = tool.prepare(self._folder, values, self._job.inputs[0].url)
-        self._story.command = prepared.arguments
+        self._story.command, self._story.note = prepared.arguments, prepared.note
         self._stop_if_told()
         ended = self._run_tool(prepared)
         self._story.ended = ended
@@ -137,13 +138,14 @@ class Attempt:
 
     def _stop_if_told(self) -> None:
         if self._control.stop_reason(self._token) is not None:
-            raise _StoppedError
+            raise StoppedError
 
     def _run_tool(self, prepared: PreparedJob) -> Ended:
         folder, resources = self._folder, self._task.resources
         stdout, stderr = prepared.stdout or self._work.stdout, prepared.stderr or self._work.stderr
         self._story.streams = {"stderr": stderr} if prepared.stdout else {"stdout": stdout, "stderr": stderr}
-        memory = max(self._settings.memory_floor, resources.ram * self._settings.memory_factor)
+        apart = prepared.container is not None and prepared.container.own_limit
+        memory = 0 if apart else self._most_memory
         limits = Limits(time=resources.time_limit, memory=memory, disk=resources.disk, grace=self._settings.grace)
         with ExitStack() as streams:
             program = Program(
@@ -154,11 +156,25 @@ class Attempt:
                 stdin=streams.enter_context(open(prepared.stdin, "rb")) if prepared.stdin else subprocess.DEVNULL,
                 stdout=self._open(stdout, streams),
                 stderr=self._open(stderr, streams),
+                limit_files=not apart,
             )
             try:
-                return run_program(program, limits, self._control, known=expression_processes)
+                return self._run_program(program, limits, prepared.container)
             except OSError as error:
                 raise _cannot_start(prepared.arguments[0], error) from error
+
+    def _run_program(self, program: Program, limits: Limits, container: ContainerRun | None) -> Ended:
+        if container is None:
+            return run_program(program, limits, self._control, known=expression_processes)
+        try:
+            return container.judged(run_program(program, limits, self._control, known=container.known))
+        finally:
+            container.end()
+
+    @property
+    def _most_memory(self) -> float:
+        """MiB that the job may use."""
+        return max(self._settings.memory_floor, self._task.resources.ram * self._settings.memory_factor)
 
     def _open(self, path: str, streams: ExitStack) -> int:
         descriptor = self._work.open_stream(path)
@@ -170,7 +186,7 @@ class Attempt:
         resources, code = self._task.resources, ended.exit_code
         match ended.cut:
             case Cut.STOPPED:
-                raise _StoppedError
+                raise StoppedError
             case Cut.TIME:
                 sentence = f"ran longer than its limit of {resources.time_limit:g} s and was ended"
                 raise AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code)
@@ -186,8 +202,12 @@ class Attempt:
         if error_class is ErrorClass.TOOL_FAILED and not has_room(self._folder):
             error_class = ErrorClass.NO_ROOM
         said = last_line(prepared.stderr or self._work.stderr)
+        if prepared.container is not None and prepared.container.failed_to_start(code):
+            prepared.container.containers.forget()
+            sentence = f"the container could not be started: {said}"
+            raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
         how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-        sentence = f"{os.path.basename(prepared.arguments[0])!r} {how}" + (f": {said}" if said else "")
+        sentence = f"{prepared.program or os.path.basename(prepared.arguments[0])!r} {how}" + (f": {said}" if said else "")
         raise AttemptError(error_class, sentence, exit_code=code)
 
     def _note_placed(self, urls: list[str]) -> None:
@@ -214,7 +234,7 @@ class Attempt:
             outputs=self._outputs,
             log=log_file,
             peak_memory=None if ended is None or ended.memory is None else round(ended.memory, 1),
-            cpu_seconds=None if ended is None else round(ended.cpu, 4),
+            cpu_seconds=None if ended is None or ended.cpu is None else round(ended.cpu, 4),
         )
 
     def _log(self, outcome: AttemptOutcome, error_class: ErrorClass | None, message: str) -> tuple[LogFile | None, str]:

@@ -6,6 +6,7 @@ import queue
 import signal
 import socket
 import threading
+from collections.abc import Callable
 
 from pilot.domain.model import StopReason, Token
 from pilot.runner.orphans import kill_group, kill_orphans
@@ -19,6 +20,8 @@ class Control:
         self.frames: queue.SimpleQueue[TaskFrame | ForgetFrame | JobFrame] = queue.SimpleQueue()
         #: Readable once the current attempt is to be stopped.
         self.wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        #: Called once the pilot is gone, before this process ends.
+        self.on_gone: Callable[[], None] = lambda: None
         self._connection = connection
         self._lock = threading.Lock()
         self._taken: set[Token] = set()
@@ -42,6 +45,11 @@ class Control:
 
     def stop_reason(self, token: Token) -> StopReason | None:
         return self._stops.get(token)
+
+    def stopping(self) -> bool:
+        """Is the current attempt to be stopped?"""
+        with self._lock:
+            return self._current is not None and self._current in self._stops
 
     def gentle(self) -> bool:
         """May the tool that is to be stopped tidy up first? Only where the WMS has canceled it: other reasons are urgent."""
@@ -90,5 +98,6 @@ class Control:
             kill_group(group, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 os.waitid(os.P_PID, group, os.WEXITED | os.WNOWAIT)
+        self.on_gone()
         kill_orphans(frozenset() if group is None else frozenset({group}))
         os._exit(0)

@@ -14,6 +14,10 @@ class AttemptError(Exception):
         self.exit_code = exit_code
 
 
+class StoppedError(Exception):
+    """The pilot wants this attempt stopped."""
+
+
 def stage_in_error(name: str, error: StorageError) -> AttemptError:
     if isinstance(error, FileMissing):
         return AttemptError(ErrorClass.STAGE_IN_FAILED, f"input file {name!r} is no longer there: {error.url}")

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pilot.folders import IN, OUT, TMP
+from pilot.runner.containers import Containers
 from pilot.runner.documents import load_again, load_document
 from pilot.runner.exact import read_exact
 from pilot.runner.failures import AttemptError
@@ -29,8 +30,9 @@ MOST_LOADED = 64
 class LoadedInvocation:
     """As ``LoadedTool``. A tool that fails is tried again only where it says itself that this may help."""
 
-    def __init__(self, task: PilotTask) -> None:
+    def __init__(self, task: PilotTask, containers: Containers | None) -> None:
         self._task = task
+        self._containers = containers
         self._loaded: dict[str, CommandLine] = {}
         self._line: CommandLine | None = None
 
@@ -75,7 +77,7 @@ class LoadedInvocation:
                 process = load_again(invocation.process, invocation.loaded_from)
             else:
                 process = load_document(invocation.process, f"{folder}/{TMP}", "the tool")
-            line = CommandLine(process)
+            line = CommandLine(process, self._containers)
             if len(self._loaded) >= MOST_LOADED:
                 self._loaded.clear()
             self._loaded[key] = line

@@ -21,6 +21,8 @@ class Story:
     command: list[str] = field(default_factory=list)
     streams: dict[str, str] = field(default_factory=dict)
     ended: Ended | None = None
+    #: How the tool was run, where that is to be told.
+    note: str = ""
 
 
 def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
@@ -37,10 +39,13 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         f"inputs {names}",
         f"command {command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND] + ' …'}",
     ]
+    if story.note:
+        lines.append(story.note)
     if story.ended is not None:
         ended = story.ended
         memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"
-        lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s, CPU {ended.cpu:.3f} s{memory}")
+        cpu = "" if ended.cpu is None else f", CPU {ended.cpu:.3f} s"
+        lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s{cpu}{memory}")
     parts = [("\n".join([*lines, f"outcome {outcome}", ""])).encode(errors="replace")]
     for title, path in story.streams.items():
         parts.append(f"\n--- {title} ---\n".encode())

@@ -1,5 +1,6 @@
 """Loads what the jobs of a task run."""
 
+from pilot.runner.containers import Containers
 from pilot.runner.documents import load_document
 from pilot.runner.invocation import LoadedInvocation
 from pilot.runner.tool import LoadedTool
@@ -9,10 +10,13 @@ from sluice.contracts.pilots import PilotTask
 Loaded = LoadedTool | LoadedWorkflow | LoadedInvocation
 
 
-def load(task: PilotTask, folder: str) -> Loaded:
-    """Loads a task's executable. ``folder``: for its description, which cwltool reads from a file. Raises ``AttemptError``."""
+def load(task: PilotTask, folder: str, containers: Containers | None) -> Loaded:
+    """Loads a task's executable. ``folder``: for its description, which cwltool reads from a file. ``containers``: None where the
+    node has no engine. Raises ``AttemptError``."""
     kind = task.executable.get("class")
     if kind == "Operation":
-        return LoadedInvocation(task)
+        return LoadedInvocation(task, containers)
     process = load_document(task.executable, folder, f"the tool of step {task.step!r}")
-    return LoadedTool(task, process) if kind == "CommandLineTool" else LoadedWorkflow(task, process)
+    if kind == "CommandLineTool":
+        return LoadedTool(task, process, containers)
+    return LoadedWorkflow(task, process, containers)

@@ -51,16 +51,19 @@ class Program:
     stdin: IO[bytes] | int
     stdout: int
     stderr: int
+    #: No file that it writes may be larger than the job's disk.
+    limit_files: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu`` and ``seconds`` in seconds."""
+    """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu`` (None: not known) and
+    ``seconds`` in seconds."""
 
     exit_code: int
     cut: Cut | None
     memory: float | None
-    cpu: float
+    cpu: float | None
     seconds: float
 
 
@@ -81,7 +84,7 @@ def run_program(program: Program, limits: Limits, control: Control, *, known: Ca
             start_new_session=True,
         )
         control.started(popen.pid)
-    if limits.disk:
+    if limits.disk and program.limit_files:
         _limit_file_size(popen.pid, limits.disk)
     watch = _Watch(popen.pid, program.watched, limits=limits, control=control, begun=begun)
     try:

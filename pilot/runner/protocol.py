@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter
 
 from pilot.domain.model import StopReason
+from pilot.engines import Engine
 from sluice.contracts.base import Contract
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 
@@ -18,7 +19,8 @@ _LENGTH = struct.Struct(">I")
 class RunnerSettings(Contract):
     """What a slot has to know of its pilot. ``grace``: seconds between SIGTERM and SIGKILL. A job may use ``memory_factor`` times
     the memory it asked for, but at least ``memory_floor`` MiB. ``log_limit``: bytes kept of each of a tool's two streams.
-    ``sandbox_required``: no JavaScript outside of bubblewrap. ``expression_limit``: seconds for each expression."""
+    ``sandbox_required``: no JavaScript outside of bubblewrap. ``expression_limit``: seconds for each expression.
+    ``engine``: what containers are run with; ``images``: folder for what it needs beside."""
 
     pilot: str
     run_folder: str
@@ -28,6 +30,8 @@ class RunnerSettings(Contract):
     log_limit: int = 1 << 20
     sandbox_required: bool = False
     expression_limit: float = 20.0
+    engine: Engine | None = None
+    images: str = ""
 
 
 class TaskFrame(Contract):

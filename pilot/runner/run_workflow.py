@@ -16,11 +16,15 @@ from cwltool.load_tool import load_tool
 from cwltool.workflow import default_make_tool
 from schema_salad.fetcher import DefaultFetcher
 
+from pilot.runner.containers import flags
 from pilot.runner.exact import read_exact
 from pilot.runner.expressions import install
+from pilot.runner.inner_containers import read_inner, tool_maker
 from pilot.runner.javascript import JavaScript
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
+#: Only where there are any.
+CONTAINERS = "containers.json"
 
 #: Exit status.
 REFUSED = 3
@@ -57,12 +61,15 @@ def main(folder: str, out: str) -> int:
 
 
 def _run(folder: str, out: str) -> int:
-    process = load_tool(f"file://{folder}/{PROCESS}", loading_context())
+    loading, inner = loading_context(), read_inner(f"{folder}/{CONTAINERS}")
+    if inner is not None:
+        loading.construct_tool_object = tool_maker(inner, os.path.dirname(folder), f"{folder}/{ORDER}")
+    process = load_tool(f"file://{folder}/{PROCESS}", loading)
     with open(f"{folder}/{ORDER}", "rb") as file:
         order = read_exact(file.read())
     context = RuntimeContext(
         {
-            "use_container": False,
+            **({"use_container": False} if inner is None else flags(inner.engine)),
             "basedir": folder,
             "outdir": out,
             "tmpdir_prefix": f"{folder}/t-",

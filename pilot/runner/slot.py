@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -12,6 +13,7 @@ import structlog
 from pilot.folders import RunFolder
 from pilot.journal import Journal
 from pilot.runner.attempt import Attempt, Workplace
+from pilot.runner.containers import Containers
 from pilot.runner.control import Control
 from pilot.runner.load import Loaded, load
 from pilot.runner.orphans import adopt_orphans
@@ -44,7 +46,10 @@ class SlotProcess:
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
             shared=SharedFiles(run.shared_folder(os.getpid())),
+            containers=self._containers(control),
         )
+        if place.containers is not None:
+            control.on_gone = partial(place.containers.remove, None)
         control.start()
         self._connection.sendall(encode(ReadyFrame(pid=os.getpid())))
         while True:
@@ -58,19 +63,25 @@ class SlotProcess:
                 case JobFrame(job=job):
                     self._connection.sendall(encode(self._run(job, place)))
 
+    def _containers(self, control: Control) -> Containers | None:
+        settings = self._settings
+        if settings.engine is None:
+            return None
+        return Containers(settings.engine, images=Path(settings.images), run=Path(settings.run_folder).name, control=control)
+
     def _run(self, job: LeasedJob, place: Workplace) -> EndedFrame:
         task = self._tasks[job.task_uid]
         with log_ids(chain=task.chain_uid, task=task.uid, job=job.id, attempt=job.attempt):
-            ended = Attempt(task, job, place).run(self._loader(task))
+            ended = Attempt(task, job, place).run(self._loader(task, place.containers))
             report = ended.report
             log.debug("attempt.ended", outcome=report.outcome, error_class=report.error_class, seconds=round(ended.seconds, 4))
             return ended
 
-    def _loader(self, task: PilotTask) -> Callable[[], Loaded]:
+    def _loader(self, task: PilotTask, containers: Containers | None) -> Callable[[], Loaded]:
         def give() -> Loaded:
             tool = self._tools.get(task.uid)
             if tool is None:
-                tool = self._tools[task.uid] = load(task, self._settings.run_folder)
+                tool = self._tools[task.uid] = load(task, self._settings.run_folder, containers)
             return tool
 
         return give

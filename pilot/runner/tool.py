@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import cwltool.process
@@ -20,6 +20,7 @@ from cwltool.process import stage_files
 from schema_salad.exceptions import ValidationException
 
 from pilot.folders import IN, OUT, TMP
+from pilot.runner.containers import ContainerRun, Containers, check_mounts, flags, image_of, paths_in, runtime_of
 from pilot.runner.exact import exact
 from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
@@ -48,13 +49,20 @@ class PreparedJob:
     stdout: str | None
     stderr: str | None
     job: Any
+    #: The tool's own program, as a person knows it.
+    program: str = ""
+    container: ContainerRun | None = None
+    #: For the log.
+    note: str = ""
 
 
 class CommandLine:
     """A tool of cwltool's. ``success``, ``temporary``, ``permanent``: its exit codes."""
 
-    def __init__(self, tool: Any) -> None:
+    def __init__(self, tool: Any, containers: Containers | None) -> None:
         self._tool = tool
+        self._containers = containers
+        self._image = image_of(tool, able=containers is not None)
         document = tool.tool
         self.success = frozenset(document.get("successCodes", ()))
         self.temporary = frozenset(document.get("temporaryFailCodes", ()))
@@ -74,9 +82,10 @@ class CommandLine:
 
     def prepare(self, folder: str, order: dict[str, Any], resources: Resources | None) -> PreparedJob:
         """``resources``: what the job has (None: what it asks for). Raises ``AttemptError`` where tool and order do not fit."""
+        contained = self._containers is not None and self._image is not None
         context = RuntimeContext(
             {
-                "use_container": False,
+                **(flags(self._containers.engine) if self._containers is not None and contained else {"use_container": False}),
                 "basedir": folder,
                 "outdir": f"{folder}/{OUT}",
                 "tmpdir": f"{folder}/{TMP}",
@@ -85,7 +94,10 @@ class CommandLine:
                 "name": "job",
             }
         )
-        context.path_mapper = _InPlaceMapper
+        if contained:
+            context.tmpdir_prefix, context.cidfile_dir = f"{folder}/{TMP}/t-", f"{folder}/{TMP}"
+        else:
+            context.path_mapper = _InPlaceMapper
         context.workflow_eval_lock = self._lock
         if resources is not None:
             amounts = {"cores": resources.cores, "ram": resources.ram, "tmpdirSize": resources.disk, "outdirSize": resources.disk}
@@ -94,12 +106,35 @@ class CommandLine:
             with self._own_expressions():
                 job = next(self._tool.job(order, None, context))
                 job._setup(context)
+                if contained:
+                    check_mounts(job, [folder, *paths_in(order)])
+                    return self._in_container(job, context)
                 _stage(job)
         except CWL_ERRORS as error:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"the job could not be set up: {plain(error)}") from error
         finally:
             cwltool.process._names.clear()
-        return _prepared(job)
+        note = "" if self._image is None else f"container {self._image.name} is a hint, and this node has no engine: run without"
+        return replace(_prepared(job), note=note)
+
+    def _in_container(self, job: Any, context: RuntimeContext) -> PreparedJob:
+        containers, image = self._containers, self._image
+        if containers is None or image is None:
+            raise RuntimeError("this tool runs in no container")
+        prepared = _prepared(job)
+        stdin = job.pathmapper.reversemap(job.stdin) if job.stdin else None
+        called = containers.bring(image)
+        runtime, environment = runtime_of(job.create_runtime, context, containers.engine, containers.options())
+        name = containers.next_name()
+        named = [f"--name={name}"] if containers.engine.apart else []
+        return replace(
+            prepared,
+            arguments=[*runtime, *named, called, *prepared.arguments],
+            environment=environment,
+            stdin=None if stdin is None else stdin[1],
+            container=ContainerRun(containers, name),
+            note=f"container {image.name}, run with {containers.engine.kind.label} {containers.engine.version}",
+        )
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, Any]:
         """The output object. Raises ``AttemptError``."""
@@ -128,9 +163,9 @@ class CommandLine:
 class LoadedTool:
     """The tool of a task."""
 
-    def __init__(self, task: PilotTask, tool: Any) -> None:
+    def __init__(self, task: PilotTask, tool: Any, containers: Containers | None) -> None:
         self._task = task
-        self._line = CommandLine(tool)
+        self._line = CommandLine(tool, containers)
         self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in tool.tool["inputs"]}
         self.error_class = self._line.error_class
 
@@ -219,6 +254,7 @@ def _prepared(job: Any) -> PreparedJob:
         stdout=_stream(job.outdir, job.stdout),
         stderr=_stream(job.outdir, job.stderr),
         job=job,
+        program=os.path.basename(str(job.command_line[0])),
     )
 
 

@@ -8,11 +8,14 @@ from typing import Any
 
 import cwltool.process
 
+from pilot.engines import ENGINE_VARIABLES
 from pilot.folders import OUT, TMP
+from pilot.runner.containers import ContainerRun, Containers
 from pilot.runner.exact import write_document
 from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
-from pilot.runner.run_workflow import JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
+from pilot.runner.inner_containers import InnerContainers
+from pilot.runner.run_workflow import CONTAINERS, JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
 from pilot.runner.tool import PreparedJob, job_order
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
@@ -21,8 +24,12 @@ from sluice.contracts.states import ErrorClass
 class LoadedWorkflow:
     """As ``LoadedTool``."""
 
-    def __init__(self, task: PilotTask, process: Any) -> None:
+    def __init__(self, task: PilotTask, process: Any, containers: Containers | None) -> None:
         self.task = task
+        self._containers = containers
+        if containers is None and task.container is not None and task.container.required:
+            sentence = "the workflow requires containers, and this pilot's node has no engine to run them"
+            raise AttemptError(ErrorClass.INTERNAL, sentence)
         self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in process.tool["inputs"]}
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
@@ -38,7 +45,9 @@ class LoadedWorkflow:
             write_document(content, f"{place}/{name}")
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
             file.write(engine().javascript.model_dump_json())
-        environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL") if name in os.environ}
+        container = self._bring(place)
+        kept = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", *(() if container is None else ENGINE_VARIABLES))
+        environment = {name: os.environ[name] for name in kept if name in os.environ}
         return PreparedJob(
             arguments=[sys.executable, "-m", "pilot.runner.run_workflow", place, f"{folder}/{OUT}"],
             environment=environment | {"HOME": f"{folder}/{OUT}", "TMPDIR": place},
@@ -46,7 +55,21 @@ class LoadedWorkflow:
             stdout=None,
             stderr=None,
             job=place,
+            container=container,
         )
+
+    def _bring(self, place: str) -> ContainerRun | None:
+        """The images to the node, and what is to be known of them to ``place``."""
+        if self._containers is None or self.task.container is None:
+            return None
+        inner = InnerContainers(
+            engine=self._containers.engine,
+            options=self._containers.options(),
+            images={image.name: self._containers.bring(image) for image in self.task.container.images},
+        )
+        with open(f"{place}/{CONTAINERS}", "w") as file:
+            file.write(inner.model_dump_json())
+        return ContainerRun(self._containers, None)
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object. Raises ``AttemptError``."""

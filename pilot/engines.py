@@ -1,0 +1,167 @@
+"""What runs containers on this node: found by asking, not by looking for files."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+
+import structlog
+
+from sluice.contracts.base import Contract
+from sluice.contracts.states import ContainerEngine
+
+log = structlog.get_logger(__name__)
+
+#: Variables by which engines find their daemon, their images and their settings. Tools never see any of them.
+ENGINE_VARIABLES = (
+    "APPTAINER_CACHEDIR",
+    "APPTAINER_TMPDIR",
+    "CONTAINERS_CONF",
+    "CONTAINERS_REGISTRIES_CONF",
+    "CONTAINERS_STORAGE_CONF",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DOCKER_CERT_PATH",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "DOCKER_HOST",
+    "DOCKER_TLS_VERIFY",
+    "REGISTRY_AUTH_FILE",
+    "SINGULARITY_CACHEDIR",
+    "SINGULARITY_TMPDIR",
+    "UDOCKER_DIR",
+    "XDG_RUNTIME_DIR",
+)
+
+#: cwltool calls it by its old name, which Apptainer has, too.
+_PROGRAMS = {ContainerEngine.APPTAINER: "singularity"}
+_PATIENCE = 30.0
+#: Exit status of an engine that could make the container, and found no such program in it.
+_NO_PROGRAM = 127
+
+RUN_LABEL, SLOT_LABEL = "sluice.run", "sluice.slot"
+
+
+class Engine(Contract):
+    """``program``: its path. ``limits_memory``: it can keep a container within an amount of memory."""
+
+    kind: ContainerEngine
+    program: str
+    version: str = ""
+    limits_memory: bool = False
+
+    @property
+    def apart(self) -> bool:
+        """Containers are not among the descendants of the process that starts them: they have to be named to be ended."""
+        return self.kind in {ContainerEngine.DOCKER, ContainerEngine.PODMAN}
+
+
+def engine_environment() -> dict[str, str]:
+    """Of a process that calls an engine."""
+    names = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", *ENGINE_VARIABLES)
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+def find_engines(wanted: Sequence[ContainerEngine]) -> list[Engine]:
+    """Those of ``wanted`` that work, in that order; why others do not stands in the log."""
+    found = []
+    for kind in wanted:
+        name = _PROGRAMS.get(kind, kind.value)
+        program = shutil.which(name)
+        if program is None:
+            log.info("engine.none", engine=kind, reason=f"there is no {name} on this node's PATH")
+            continue
+        try:
+            engine = _ASKED[kind](program)
+        except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
+            log.warning("engine.none", engine=kind, reason=_reason(error))
+            continue
+        log.info("engine.found", engine=kind, version=engine.version, limits_memory=engine.limits_memory)
+        found.append(engine)
+    return found
+
+
+def remove_containers(engine: Engine, label: str) -> None:
+    """Ends and removes all containers that have the label ``name=value``. What goes wrong is logged."""
+    if not engine.apart:
+        return
+    try:
+        found = _said(engine.program, "ps", "--all", "--quiet", "--filter", f"label={label}").split()
+        if found:
+            _said(engine.program, *removal(engine), *found)
+            log.info("containers.removed", label=label, containers=len(found))
+    except (OSError, subprocess.SubprocessError) as error:
+        log.error("containers.not_removed", label=label, reason=_reason(error))
+
+
+def removal(engine: Engine) -> list[str]:
+    """The command that ends and removes containers at once, but for their names."""
+    return ["rm", "--force", *(["--time", "0"] if engine.kind is ContainerEngine.PODMAN else [])]
+
+
+def _docker(program: str) -> Engine:
+    version = _said(program, "version", "--format", "{{.Server.Version}}")
+    try:
+        limits = _said(program, "info", "--format", "{{.MemoryLimit}}") == "true"
+    except subprocess.SubprocessError:
+        limits = False
+    return Engine(kind=ContainerEngine.DOCKER, program=program, version=version, limits_memory=limits)
+
+
+def _podman(program: str) -> Engine:
+    """It works by itself, without a daemon, so a container is tried: of an empty folder, where a program cannot be found."""
+    told = json.loads(_said(program, "info", "--format", "json"))
+    engine = Engine(kind=ContainerEngine.PODMAN, program=program, version=told["version"]["Version"], limits_memory=True)
+    with tempfile.TemporaryDirectory(prefix="sluice-") as empty:
+        run = (program, "run", "--rm", "--net=none", "--log-driver=none")
+        what = ("--rootfs", empty, "/nothing")
+        if _call(*run, "--memory=64m", *what).returncode == _NO_PROGRAM:
+            return engine
+        tried = _call(*run, *what)
+    if tried.returncode != _NO_PROGRAM:
+        tried.check_returncode()
+        raise ValueError("it runs what there is not")
+    return engine.model_copy(update={"limits_memory": False})
+
+
+def _apptainer(program: str) -> Engine:
+    return Engine(kind=ContainerEngine.APPTAINER, program=program, version=_said(program, "--version"))
+
+
+def _udocker(program: str) -> Engine:
+    return Engine(kind=ContainerEngine.UDOCKER, program=program, version=_said(program, "--version").splitlines()[0])
+
+
+_ASKED: Mapping[ContainerEngine, Callable[[str], Engine]] = {
+    ContainerEngine.DOCKER: _docker,
+    ContainerEngine.PODMAN: _podman,
+    ContainerEngine.APPTAINER: _apptainer,
+    ContainerEngine.UDOCKER: _udocker,
+}
+
+
+def _said(*command: str) -> str:
+    done = _call(*command)
+    done.check_returncode()
+    return done.stdout.strip()
+
+
+def _call(*command: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command,
+        env=engine_environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=_PATIENCE,
+        check=False,
+    )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, subprocess.CalledProcessError):
+        said = (error.stderr or error.stdout or "").strip().splitlines()
+        return said[-1][:300] if said else f"exit status {error.returncode}"
+    return str(error)[:300]

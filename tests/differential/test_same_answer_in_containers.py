@@ -1,0 +1,44 @@
+"""The same for tools in containers. Both runners are given Docker's command, which here is Podman's in its place."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.differential.answers import by_cwltool, by_sluice
+from tests.differential.test_same_answer import TEXTS
+from tests.e2e.systems import live_system
+from tests.servers.podman import start_podman
+
+pytestmark = pytest.mark.xdist_group("differential")
+
+TEMPLATE = Path(__file__).parent / "containers" / "container.cwl"
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    podman = start_podman()
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "docker").write_text('#!/bin/sh\nexec podman "$@"\n')
+    (programs / "docker").chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in podman.environment.items():
+            patch.setenv(name, value)
+        patch.setenv("PATH", str(programs), prepend=":")
+        patch.setenv("SLUICE_PILOT_CONTAINERS", '["docker"]')
+        with live_system() as system:
+            yield system.url
+    assert podman.containers() == []
+    podman.stop()
+
+
+def test_the_answer_is_the_reference_runners(url: str, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    files = [tmp_path / "in" / name for name in list(TEXTS)[:3]]
+    for path in files:
+        path.write_text(TEXTS[path.name])
+    expected = by_cwltool(TEMPLATE, files, {}, folder=tmp_path)
+    assert all(expected.values())
+    assert expected.keys() == {"marked", "sizes", "all"}
+    assert by_sluice(url, TEMPLATE, files, {}) == expected

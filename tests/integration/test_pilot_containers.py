@@ -1,0 +1,53 @@
+"""The pilot as a process, and the containers that it starts: nothing of them outlives what they were started for."""
+
+import signal
+from pathlib import Path
+
+import psutil
+
+from sluice.contracts.states import ContainerEngine
+from tests.integration.test_pilot import StartPilot, jobs_of, root, start_pilot, wms
+from tests.servers.podman import IMAGE, start_podman
+from tests.servers.scripted_wms import ScriptedWms, until
+from tests.unit.pilot.builders import task, tool
+
+__all__ = ["root", "start_pilot", "wms"]  # fixtures
+
+
+async def test_it_tells_of_engines_that_work_and_are_allowed(wms: ScriptedWms, start_pilot: StartPilot) -> None:
+    podman = start_podman()
+    try:
+        first = await start_pilot(SLUICE_PILOT_CONTAINERS='["udocker", "podman"]', **podman.environment)
+        assert wms.registered[-1].engines == [ContainerEngine.PODMAN]
+        first.process.send_signal(signal.SIGTERM)
+        await first.ended()
+        await start_pilot(SLUICE_PILOT_CONTAINERS="[]", **podman.environment)
+        assert wms.registered[-1].engines == []
+    finally:
+        podman.stop()
+
+
+async def test_containers_go_with_their_slot(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+    """Invariant 7: the slot is killed, or the pilot with all its processes at once; the engine has neither heard of that."""
+    podman = start_podman()
+    try:
+        settings = {"SLUICE_PILOT_CONTAINERS": '["podman"]', **podman.environment}
+        pilot = await start_pilot(**settings)
+        docker = [{"class": "DockerRequirement", "dockerPull": IMAGE}]
+        task_ = task(root, tool(["/bin/sleep"], arguments=["1000"], requirements=docker))
+        wms.add(task_, jobs_of(root, task_, 2))
+        await until(podman.containers, seconds=60)
+        runners = [process for process in pilot.family() if "pilot.runner" in " ".join(process.cmdline())]
+        [slot] = [process for process in runners if process.parent() in runners]
+        slot.kill()
+        await until(lambda: wms.report_of(1) is not None, seconds=60)
+        await until(podman.containers, seconds=60)
+        left = podman.containers()
+        for process in [psutil.Process(pilot.process.pid), *pilot.family()]:
+            if process.name() not in {"conmon", "sleep"}:
+                process.kill()
+        await pilot.ended()
+        await start_pilot(**settings)
+        assert not set(left) & set(podman.containers())
+    finally:
+        podman.stop()
