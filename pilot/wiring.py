@@ -41,15 +41,16 @@ _FOLDER_PATIENCE = 20.0
 async def run_pilot(settings: PilotSettings) -> None:
     """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``."""
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
-    adopt_orphans()
     if settings.end_with_parent:
         end_with_parent()
     uid = uuid.uuid4()
+    # What engines leave behind of their tries is not for this process to bury.
+    engines = await asyncio.to_thread(find_engines, settings.containers)
+    await asyncio.to_thread(_remove_left_containers, engines, folder.earlier_runs(uid))
+    adopt_orphans()
     run = folder.run(uid)
     resources = detect(run.path)
     slots = settings.slots or int(resources.cores)
-    engines = await asyncio.to_thread(find_engines, settings.containers)
-    await asyncio.to_thread(_remove_left_containers, engines, folder.earlier_runs(uid))
     engine = next(iter(engines), None)
     pilot = RegisterPilot(
         uid=uid,

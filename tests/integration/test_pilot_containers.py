@@ -37,7 +37,8 @@ async def test_containers_go_with_their_slot(wms: ScriptedWms, start_pilot: Star
         task_ = task(root, tool(["/bin/sleep"], arguments=["1000"], requirements=docker))
         wms.add(task_, jobs_of(root, task_, 2))
         await until(podman.containers, seconds=60)
-        runners = [process for process in pilot.family() if "pilot.runner" in " ".join(process.cmdline())]
+        alive = [process for process in pilot.family() if process.status() != psutil.STATUS_ZOMBIE]
+        runners = [process for process in alive if "pilot.runner" in " ".join(process.cmdline())]
         [slot] = [process for process in runners if process.parent() in runners]
         slot.kill()
         await until(lambda: wms.report_of(1) is not None, seconds=60)
