@@ -82,10 +82,10 @@ def rematched_text(found: RematchedAll) -> str:
 
 
 def tie_text(tie: Tie) -> str:
+    sets = f"{tie.datasets} data {'set' if tie.datasets == 1 else 'sets'}, {tie.dataset_name} last"
     return (
-        f"warning: templates {tie.template} and {tie.rival} have the same priority, {tie.priority}, and both matched "
-        f"{tie.datasets} data sets, {tie.dataset_name} last: {tie.template} gets them, being the first by name; "
-        "give one of them a sluice:priority"
+        f"warning: templates {tie.template} and {tie.rival} have the same priority, {tie.priority}, and both matched {sets}: "
+        f"{tie.template} gets them, being the first by name; give one of them a sluice:priority"
     )
 
 

@@ -17,6 +17,7 @@ from sluice.cli import carry
 from sluice.cli.connect import Connection, connected
 from sluice.cli.entries import entries_of
 from sluice.cli.given_files import bring_in_parameters, local_files
+from sluice.cli.template_files import read_template_files
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import File, NewDataset
 from sluice.contracts.naming import own_name
@@ -63,7 +64,7 @@ def by_cwltool(workflow: Path, files: Sequence[Path], params: Mapping[str, Any],
 
 def by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
     """The chain's outputs as the catalogue has them. Fails where the chain does not finish."""
-    return asyncio.run(_carry(url, NewTemplate(name=workflow.stem, cwl=workflow.read_text()), files, params))
+    return asyncio.run(_carry(url, read_template_files([workflow]).new(workflow.stem), files, params))
 
 
 async def _carry(url: str, given: NewTemplate, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:

@@ -199,6 +199,20 @@ async def test_the_list_with_states_is_in_order_of_registration_with_a_cursor_of
         await dms.client.files(uids[0], after="no place")
 
 
+async def test_the_newest_come_first_where_somebody_wants_them_so(dms: Dms) -> None:
+    uids = [await dms.dataset(f"d{number}") for number in range(5)]
+    await dms.client.close_dataset(uids[3])
+    seen, cursor = [], None
+    while (page := await dms.client.datasets(limit=2, newest=True, after=cursor)).datasets:
+        seen += [dataset.uid for dataset in page.datasets]
+        cursor = page.cursor
+    assert seen == uids[::-1]
+    opened = await dms.client.datasets([DatasetState.OPEN], newest=True)
+    assert [dataset.uid for dataset in opened.datasets] == [uids[4], uids[2], uids[1], uids[0]]
+    with pytest.raises(Unprocessable, match="is no cursor of this list"):
+        await dms.client.datasets(after=cursor)
+
+
 async def test_storages_come_with_the_most_free_space_first_and_those_out_of_use_not_at_all(dms: Dms, tmp_path: Path) -> None:
     sizes = {"small": 10_000, "large": 30_000, "middle": 20_000}
     for name, capacity in sizes.items():

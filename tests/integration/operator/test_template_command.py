@@ -79,8 +79,10 @@ async def test_from_upload_to_delete(operator: Operator, sluice: Command, folder
 async def test_warnings_are_shown_with_their_places_and_do_not_stop_an_upload(sluice: Command, folder: Path) -> None:
     slow = TOOL.replace("parts: File[]", "parts: {type: 'File[]', inputBinding: {}}").replace("timelimit: 10", "timelimit: $(9)")
     (folder / "tools" / "join.cwl").write_text(slow)
+    (folder / "workflow.cwl").write_text(WORKFLOW.replace("inputs:\n", "inputs:\n  nobody: int?\n", 1))
     said = await sluice("template", "upload", str(folder / "workflow.cwl"))
+    assert f"{folder}/workflow.cwl:10:3: warning: the parameter 'nobody' is never used" in said
     assert f"{folder}/tools/join.cwl:6:27: warning: 'parts' of step 'join' is a File[] with an inputBinding" in said
     assert f"{folder}/tools/join.cwl:11:19: warning: the time limit is an expression" in said
     stored = json.loads(await sluice("template", "show", "flow", "--json"))
-    assert [finding["file"] for finding in stored["warnings"]] == ["tools/join.cwl"] * 2
+    assert [finding["file"] for finding in stored["warnings"]] == ["tools/join.cwl"] * 2 + ["workflow.cwl"]

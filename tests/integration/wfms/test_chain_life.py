@@ -188,6 +188,8 @@ async def test_lists_and_pages(world: World) -> None:
     assert [one.uid for one in page.chains] == [made[2].uid, made[1].uid]
     rest = await world.chains.chains(limit=2, after=page.next)
     assert ([one.uid for one in rest.chains], rest.next) == ([made[0].uid], None)
+    of_one = await world.chains.chains(dataset=made[1].dataset_uid)
+    assert [one.uid for one in of_one.chains] == [made[1].uid]
     with pytest.raises(Unprocessable, match="not the 'next'"):
         await world.chains.chains(after="zzz")
     tasks = (await world.chains.tasks(chain=made[0].uid)).tasks

@@ -11,6 +11,9 @@ from wfms.operator.api.rest.route import Route
 
 _REF = "#/components/schemas/{model}"
 _TYPES = {"uuid": {"type": "string", "format": "uuid"}, "int": {"type": "integer"}}
+_TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
+#: Of an upload: a text, or any number of files, or one zip.
+_FORM = {"name": _TEXT, "cwl": _TEXT, "main": _TEXT, "files": {"type": "array", "items": _BINARY}}
 _PART = re.compile(r"<(?:(\w+):)?(\w+)>")
 
 
@@ -42,10 +45,9 @@ def _operation(route: Route) -> dict[str, Any]:
     if route.body is not None:
         body = _content(route.body)
         if route.uploads:
-            body["content"]["text/plain"] = {"schema": {"type": "string"}}
-            body["content"]["multipart/form-data"] = {
-                "schema": {"type": "object", "properties": {"name": {"type": "string"}, "cwl": {"type": "string"}}}
-            }
+            body["content"]["text/plain"] = {"schema": _TEXT}
+            body["content"]["application/zip"] = {"schema": _BINARY}
+            body["content"]["multipart/form-data"] = {"schema": {"type": "object", "properties": _FORM}}
         operation["requestBody"] = body
     return operation
 
