@@ -92,8 +92,18 @@ class WorkFolder:
         os.ftruncate(descriptor, 0)
         return descriptor
 
+    @property
+    def kept(self) -> str:
+        """Where a job keeps what is not to be seen by what it runs next; not made yet."""
+        return f"{self._base}.kept"
+
     def clear(self) -> None:
         """Nothing of the last job is left for the next. Raises ``OSError`` where not even a new folder can be made."""
+        shutil.rmtree(self.kept, ignore_errors=True)
+        self.empty()
+
+    def empty(self) -> None:
+        """Nothing but what is kept is left of what ran last. Raises as ``clear``."""
         try:
             for name in (IN, OUT, TMP):
                 _empty(f"{self.path}/{name}")

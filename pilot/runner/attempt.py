@@ -14,6 +14,7 @@ import structlog
 from pilot.domain.model import StopReason, Token
 from pilot.folders import IN, OUT, TMP, WorkFolder, has_room
 from pilot.journal import Journal
+from pilot.runner.batches import Entry, entries_of, put_aside, together
 from pilot.runner.containers import ContainerRun, Containers
 from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, StoppedError, node_error
@@ -23,7 +24,7 @@ from pilot.runner.outgoing import outgoing
 from pilot.runner.process import Cut, Ended, Limits, Program, run_program
 from pilot.runner.protocol import EndedFrame, RunnerSettings
 from pilot.runner.shared import SharedFiles
-from pilot.runner.staging import log_url, stage_in, stage_log, stage_out
+from pilot.runner.staging import Produced, log_url, stage_in, stage_log, stage_out
 from pilot.runner.tool import PreparedJob, expression_processes
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
@@ -63,7 +64,6 @@ class Attempt:
         self._job = job
         self._settings = place.settings
         self._work = place.folder
-        self._folder = place.folder.path
         self._journal = place.journal
         self._control = place.control
         self._shared = place.shared
@@ -72,6 +72,10 @@ class Attempt:
         self._story = Story(pilot=place.settings.pilot, started=datetime.now(UTC))
         self._outputs: list[OutputFile] = []
         self._placed: list[str] = []
+
+    @property
+    def _folder(self) -> str:
+        return self._work.path
 
     def run(self, load: Callable[[], Loaded]) -> EndedFrame:
         """``load`` gives the task's tool, loading it where it is the first job's. The report is in the journal afterwards."""
@@ -120,21 +124,36 @@ class Attempt:
     def _make(self, tool: Loaded) -> None:
         self._stop_if_told()
         self._journal.begun(self._token)
+        entries = entries_of(self._task, self._job)
+        files: list[Produced] = []
+        for entry in entries:
+            try:
+                made = self._run_entry(tool, entry)
+            except AttemptError as error:
+                if len(entries) > 1:
+                    error.message = f"{entry.inputs[0].name}: {error.message}"
+                raise
+            if entry is not entries[-1]:
+                made = put_aside(made, self._work.kept)
+                self._work.empty()
+            files += made
+        self._note_placed([file.url for file in files])
+        self._outputs = stage_out(files)
+
+    def _run_entry(self, tool: Loaded, entry: Entry) -> list[Produced]:
         shared = self._shared.of(self._task)
-        values = stage_in(self._task, self._job.inputs, f"{self._folder}/{IN}", shared=shared)
+        values = stage_in(self._task, entry.inputs, f"{self._folder}/{IN}", shared=shared)
         if self._containers is not None:
             self._containers.memory = int(self._most_memory)
-        prepared = tool.prepare(self._folder, values, self._job.inputs[0].url)
+        prepared = tool.prepare(self._folder, values, entry.inputs[0].url)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         self._stop_if_told()
         ended = self._run_tool(prepared)
-        self._story.ended = ended
+        self._story.ended = together(self._story.ended, ended)
         self._judge(tool, prepared, ended)
         found = tool.collect(prepared, ended.exit_code)
         self._stop_if_told()
-        files = outgoing(self._task, self._job, found, self._folder)
-        self._note_placed([file.url for file in files])
-        self._outputs = stage_out(files)
+        return outgoing(self._task, self._job, found, self._folder, entry=entry.number)
 
     def _stop_if_told(self) -> None:
         if self._control.stop_reason(self._token) is not None:

@@ -26,36 +26,40 @@ _file_name: TypeAdapter[str] = TypeAdapter(FileName)
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """``number``: its place in the list that the tool gave, where each item is an entry of its own."""
+    """``number``: of the entry, where that is not the job's; of an item of a list, its place there."""
 
     output: TaskOutput
     value: Any
     number: int | None = None
 
 
-def outgoing(task: PilotTask, job: LeasedJob, found: Mapping[str, Any], folder: str) -> list[Produced]:
-    """``found``: the output object of the tool that ran in ``folder``. Raises ``AttemptError``, ``OSError``.
+def outgoing(
+    task: PilotTask, job: LeasedJob, found: Mapping[str, Any], folder: str, *, entry: int | None = None
+) -> list[Produced]:
+    """``found``: the output object of the tool that ran in ``folder``, for the job's entry of that number (None: for the job).
+    Raises ``AttemptError``, ``OSError``.
 
     Entries that are no plain files are packed here. An output that gave nothing has no file.
     """
     packer = _Packer(folder)
-    files = [(entry, *packer.file_of(entry)) for output in task.outputs for entry in _entries(output, found.get(output.port))]
+    entries = [one for output in task.outputs for one in _entries(output, found.get(output.port), entry)]
+    files = [(one, *packer.file_of(one)) for one in entries]
     times = Counter(path for _, path, _ in files)
     return [
-        Produced(entry.output, path, f"{entry.output.dat_out_url}/{_name(job, entry, own)}", times[path] == 1, entry.number)
-        for entry, path, own in files
+        Produced(one.output, path, f"{one.output.dat_out_url}/{_name(job, one, own)}", times[path] == 1, one.number)
+        for one, path, own in files
     ]
 
 
-def _entries(output: TaskOutput, value: Any) -> Iterator[_Entry]:
+def _entries(output: TaskOutput, value: Any, number: int | None) -> Iterator[_Entry]:
     if value is None or (value == [] and output.kind is EntryKind.FILE and not output.spread):
         if not output.optional:
             gave = "wrote no file" if output.kind is EntryKind.FILE and not output.spread else "gave nothing"
             raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool {gave} for its output {output.port!r}")
     elif not output.spread:
-        yield _Entry(output, value)
+        yield _Entry(output, value, number)
     elif isinstance(value, list):
-        yield from (_Entry(output, one, number) for number, one in enumerate(value) if one is not None)
+        yield from (_Entry(output, one, place) for place, one in enumerate(value) if one is not None)
     else:
         raise AttemptError(ErrorClass.TOOL_FAILED, f"output {output.port!r} is not a list")
 

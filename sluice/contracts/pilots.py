@@ -118,6 +118,8 @@ class PilotTask(Contract):
     shared_inputs: list[InputFile] = Field(default_factory=list)
     #: Ports whose entries are no plain files.
     bundles: list[BundlePort] = Field(default_factory=list)
+    #: Most entries of one job; with more than 1, the tool runs once for the inputs of each number, and outputs carry it.
+    batch: Annotated[int, Field(ge=1)] = 1
     outputs: list[TaskOutput]
     log_out_uid: UUID
     log_out_url: StorageUrl

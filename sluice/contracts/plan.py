@@ -66,6 +66,12 @@ class MergeGroups(Contract):
     bytes: Annotated[int, Field(ge=1)] | None = None
 
 
+class Batch(Contract):
+    """So many entries, in order, are one job; the tool runs for each by itself."""
+
+    files: Annotated[int, Field(ge=1, le=1000)] = 1
+
+
 class Resources(Contract):
     """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none)."""
 
@@ -176,6 +182,7 @@ class PlanStep(Contract):
     retry: Retry = Retry()
     rank: float = 1.0
     groups: MergeGroups = MergeGroups()
+    batch: Batch = Batch()
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
     container: Container | None = None

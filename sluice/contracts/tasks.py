@@ -90,6 +90,8 @@ class Task(Contract):
     log_out_url: StorageUrl
     boundary: Boundary = Boundary()
     groups: MergeGroups = MergeGroups()
+    #: Most entries of one job of a map task.
+    batch: Annotated[int, Field(ge=1)] = 1
     resources: Resources = Resources()
     container: Container | None = None
 

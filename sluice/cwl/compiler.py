@@ -233,7 +233,7 @@ class _Planner:
             resources=needs.resources,
             device_type=needs.device_type,
             container=needs.container,
-            **{key: fields[key] for key in ("boundary", "retry", "rank") if key in fields},
+            **{key: fields[key] for key in ("boundary", "retry", "rank", "batch") if key in fields},
         )
 
     def _side_input(self, step: Step, side: SideLink) -> SideInput:

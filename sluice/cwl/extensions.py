@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.contracts.plan import Between, Boundary, Condition, Equals, Glob, MergeGroups, OneOf, Retention, Retry
+from sluice.contracts.plan import Batch, Between, Boundary, Condition, Equals, Glob, MergeGroups, OneOf, Retention, Retry
 from sluice.cwl.document import MOST_DEPTH, Document
 from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
 from sluice.cwl.tree import entries, plain, short_name
@@ -300,11 +300,11 @@ FIELDS: dict[str, tuple[str, Callable[[Value], Any]]] = {
     "rank": ("step", _rank),
     "merge": ("step", _merge),
     "invoke": ("step", _invoke),
+    "batch": ("step", _model(Batch)),
 }
 
 #: Fields that are planned; each with the way round it.
 LATER = {
-    "batch": "each job gets one file; let the tool before write larger files",
     "warm": "tools are started anew for each job",
     "device": "ask for a GPU with the hint 'cwltool:CUDARequirement'",
     "merge.tree": "write one more step that merges what this one gives",
@@ -317,4 +317,5 @@ EXAMPLES = {
     "boundary": "sluice:boundary: {minimum: 0.9, sufficient: 1.0}",
     "retry": "sluice:retry: {attempts: 3, backoff: 1.0}",
     "merge": "sluice:merge: {files: 25}",
+    "batch": "sluice:batch: {files: 100}",
 }

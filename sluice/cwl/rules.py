@@ -179,6 +179,10 @@ def _check_extensions(workflow: Workflow, wiring: Wiring, extensions: Extensions
         found = workflow.steps.get(step)
         if found and not found.scatter and any(findings.has_error_at(link.source_place) for link in found.links.values()):
             continue  # what comes in is another thing than what was meant
+        if "batch" in fields.values and found and not found.scatter:
+            findings.error(
+                fields.places["batch"], f"step '{step}' does not scatter; batches are for steps that run their tool on each file"
+            )
         if "merge" in fields.values and wiring.modes.get(step) is TaskMode.MAP:
             findings.error(
                 fields.places["merge"], f"step '{step}' runs its tool on each file; groups are for steps that take a File[]"

@@ -61,6 +61,7 @@ def known(task: Task) -> KnownTask:
         dat_in_port=task.dat_in_port,
         side_ports=[side.port for side in task.side_inputs],
         bundles=_bundles(task),
+        batch=task.batch,
         outputs=task.outputs,
         log_out_uid=task.log_out_uid,
         log_out_url=task.log_out_url,

@@ -1,6 +1,6 @@
-"""How files become jobs: one each (map), or groups in order (merge). A stream: pages of any size give the same jobs."""
+"""How files become jobs: one each, or a few (map), or groups in order (merge). A stream: pages of any size give the same."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sluice.contracts.pilots import InputFile
@@ -10,10 +10,15 @@ from sluice.contracts.states import TaskMode
 
 @dataclass(frozen=True, slots=True)
 class JobDraft:
-    """``seq``: the file's own (map), the group's number from 0 (merge)."""
+    """``seq``: the first file's own (map), the group's number from 0 (merge). ``last``: the last file's, in a batch."""
 
     seq: int
     inputs: list[InputFile]
+    last: int | None = None
+
+    @property
+    def last_seq(self) -> int:
+        return self.seq if self.last is None else self.last
 
 
 @dataclass(slots=True)
@@ -23,6 +28,7 @@ class Grouping:
     mode: TaskMode
     groups: MergeGroups
     number: int = 0
+    batch: int = 1
     _open: list[InputFile] = field(default_factory=list)
     _bytes: int = 0
 
@@ -35,7 +41,7 @@ class Grouping:
         """The jobs that these files complete."""
         for file in files:
             if self.mode is TaskMode.MAP:
-                yield JobDraft(file.seq, [file])
+                yield from self._add_to_batch(file)
                 continue
             # A group may be larger than asked for only when a single file is.
             if self._open and self.groups.bytes is not None and self._bytes + file.size > self.groups.bytes:
@@ -50,8 +56,27 @@ class Grouping:
         if self._open:
             yield self._take()
 
+    def _add_to_batch(self, file: InputFile) -> Iterator[JobDraft]:
+        if self._open and file.seq <= self._open[-1].seq:  # not right, and seen to be so between two jobs
+            yield self._take()
+        self._open.append(file)
+        if len(self._open) >= self.batch:
+            yield self._take()
+
     def _take(self) -> JobDraft:
-        draft = JobDraft(self.number, self._open)
+        if self.mode is TaskMode.MAP:
+            return batched([JobDraft(file.seq, [file]) for file in self._emptied()])
+        draft = JobDraft(self.number, self._emptied())
         self.number += 1
-        self._open, self._bytes = [], 0
         return draft
+
+    def _emptied(self) -> list[InputFile]:
+        files, self._open, self._bytes = self._open, [], 0
+        return files
+
+
+def batched(drafts: Sequence[JobDraft]) -> JobDraft:
+    """One job for what would be several, in their order."""
+    if len(drafts) == 1:
+        return drafts[0]
+    return JobDraft(drafts[0].seq, [file for draft in drafts for file in draft.inputs], drafts[-1].last_seq)

@@ -1,5 +1,6 @@
 """What a job that succeeded adds to the catalogue: its report checked against its task, and the files to register."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -19,7 +20,8 @@ class Fault(Exception):
         self.message = message
 
 
-_NUMBERED = {False: "as one of a list, which it is not", True: "without its place in the list that it is one of"}
+def _entry(number: int | None) -> str:
+    return "the job, which has several" if number is None else f"entry {number}, which the job does not have"
 
 
 def inside(url: str, folder: str) -> bool:
@@ -27,26 +29,29 @@ def inside(url: str, folder: str) -> bool:
     return url.startswith(folder + "/") and "\0" not in url
 
 
-def check_report(task: Task, outputs: Mapping[str, TaskOutput], report: AttemptReport) -> None:
-    """Raises ``Fault`` where a report names what is not the task's, or lacks what the task must have."""
+def check_report(
+    task: Task, outputs: Mapping[str, TaskOutput], report: AttemptReport, *, inputs: Sequence[Mapping[str, Any]]
+) -> None:
+    """Raises ``Fault`` where a report names what is not the task's, or lacks what the task must have. ``inputs``: of the job."""
     if report.log is not None and not inside(report.log.url, task.log_out_url):
         raise Fault(ErrorClass.INTERNAL, f"the pilot put the log at {report.log.url}, outside of {task.log_out_url}")
     if report.outcome is not AttemptOutcome.FINISHED:
         return
+    entries: set[int | None] = {file["seq"] for file in inputs} if task.batch > 1 else {None}
     seen: set[tuple[str, int | None]] = set()
     for file in report.outputs:
         place = outputs.get(file.port)
         if place is None:
             raise Fault(ErrorClass.INTERNAL, f"the pilot reported a file for output {file.port!r}, which the step does not have")
-        if place.spread is (file.number is None):
-            raise Fault(ErrorClass.INTERNAL, f"the pilot reported output {file.port!r} {_NUMBERED[place.spread]}")
+        if (file.number is None) if place.spread else (file.number not in entries):
+            raise Fault(ErrorClass.INTERNAL, f"the pilot reported output {file.port!r} for {_entry(file.number)}")
         if (file.port, file.number) in seen:
             raise Fault(ErrorClass.INTERNAL, f"the pilot reported two files for output {file.port!r}")
         if not inside(file.url, place.dat_out_url):
             raise Fault(ErrorClass.INTERNAL, f"the pilot put output {file.port!r} at {file.url}, outside of {place.dat_out_url}")
         seen.add((file.port, file.number))
-    ports = {port for port, _ in seen}
-    missing = [port for port, place in outputs.items() if not place.optional and not place.spread and port not in ports]
+    needed = [port for port, place in outputs.items() if not place.optional and not place.spread]
+    missing = [port for port in needed if not all((port, entry) in seen for entry in entries)]
     if missing:
         names = ", ".join(missing)
         raise Fault(ErrorClass.TOOL_FAILED, f"the tool ended well but wrote no file for output {names}")
@@ -55,11 +60,17 @@ def check_report(task: Task, outputs: Mapping[str, TaskOutput], report: AttemptR
 def output_files(
     task: Task, outputs: Mapping[str, TaskOutput], report: AttemptReport, *, seq: int, inputs: Sequence[Mapping[str, Any]]
 ) -> list[tuple[UUID, NewFile]]:
-    """Data set and file for each output. Order is kept: the file's seq is the job's, or its place in a list (invariant 8)."""
-    meta = _meta(task.mode, inputs)
-    origin = _origin(task, report, inputs)
+    """Data set and file for each output. Order is kept: the seq is the job's, or that of one of its inputs, or the place in
+    a list (invariant 8)."""
+    by_number: dict[int | None, Sequence[Mapping[str, Any]]] = defaultdict(lambda: inputs)
+    if task.batch > 1:
+        by_number.update({number: [one for one in inputs if one["seq"] == number] for number in {one["seq"] for one in inputs}})
+    described = {
+        number: (_meta(task.mode, by_number[number]), _origin(task, report, by_number[number]))
+        for number in {file.number for file in report.outputs}
+    }
     return [
-        (outputs[file.port].dat_out_uid, _file(file, seq if file.number is None else file.number, meta, origin))
+        (outputs[file.port].dat_out_uid, _file(file, seq if file.number is None else file.number, *described[file.number]))
         for file in report.outputs
     ]
 

@@ -9,7 +9,7 @@ from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DatasetState, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskInput
-from wms.domain.grouping import Grouping, JobDraft
+from wms.domain.grouping import Grouping, JobDraft, batched
 from wms.domain.joining import Stream, is_over, joined
 from wms.usecases.read_files import NotSplittable, Row
 
@@ -59,6 +59,18 @@ async def shared_inputs(dms: DmsClient, task: Task, datasets: Mapping[UUID, Data
 
 async def joined_drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int) -> AsyncIterator[JobDraft]:
     """Jobs of a task that reads several data sets, in order of seq, from the first on."""
+    waiting: list[JobDraft] = []
+    async for draft in _drafts(dms, task, datasets, page=page):
+        if waiting and (len(waiting) >= task.batch or draft.seq <= waiting[-1].last_seq):
+            yield batched(waiting)
+            waiting = []
+        waiting.append(draft)
+    if waiting:
+        yield batched(waiting)
+
+
+async def _drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int) -> AsyncIterator[JobDraft]:
+    """As above, one entry a job."""
     first = Row.of(dms, task, datasets)
     if task.pick is not None:
         for file in await first.picked(task.pick, what=f"the input {task.dat_in_port} of step {task.step}"):

@@ -81,7 +81,7 @@ def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, losses:
     outcome, error, message, log_url = report.outcome, report.error_class, report.message, None
     files = []
     try:
-        check_report(known.task, known.outputs, report)
+        check_report(known.task, known.outputs, report, inputs=job.inputs)
         files = log_file(known.task, report, seq=job.seq)
         log_url = None if report.log is None else report.log.url
         if outcome is AttemptOutcome.FINISHED:

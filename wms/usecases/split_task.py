@@ -84,7 +84,7 @@ async def _make_jobs(
     workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, datasets: Mapping[UUID, Dataset], page: int
 ) -> None:
     dataset = datasets[known.task.dat_in_uid]
-    grouping = Grouping(known.task.mode, known.task.groups, number=claim.group)
+    grouping = Grouping(known.task.mode, known.task.groups, number=claim.group, batch=known.task.batch)
     position, last_seq = _Position(claim.cursor, claim.skip), claim.last_seq
     cursor, skip = claim.cursor, claim.skip
     while True:
@@ -137,7 +137,7 @@ def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
                 f"its input data set {dataset.name} has two files with sequence number {draft.seq}, one of them "
                 f"{draft.inputs[0].name}: each file needs a number of its own"
             )
-        last = draft.seq
+        last = draft.last_seq
     return last
 
 

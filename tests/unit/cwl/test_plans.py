@@ -58,6 +58,11 @@ def test_a_map_and_a_merge() -> None:
     assert [(output.name, output.step, output.port) for output in plan.outputs] == [("all", "join", "joined")]
 
 
+def test_a_step_may_take_several_files_a_job() -> None:
+    plan = plan_of(edited(("sluice:boundary: {minimum: 0.9}", "sluice:batch: {files: 50}")))
+    assert [step.batch.files for step in plan.steps] == [50, 1]
+
+
 def test_steps_that_read_several_data_sets() -> None:
     _, _, mark, report = plan_of(GRAPH).steps
     assert (mark.mode, mark.data_port, mark.source) == (TaskMode.MAP, "before", Source(step=None, port="texts"))

@@ -22,8 +22,8 @@ def files(sizes: list[int]) -> list[InputFile]:
     ]
 
 
-def split(mode: TaskMode, groups: MergeGroups, inputs: list[InputFile], *, page: int) -> list[JobDraft]:
-    grouping = Grouping(mode, groups)
+def split(mode: TaskMode, groups: MergeGroups, inputs: list[InputFile], *, page: int, batch: int = 1) -> list[JobDraft]:
+    grouping = Grouping(mode, groups, batch=batch)
     drafts: list[JobDraft] = []
     for start in range(0, len(inputs), page):
         drafts += grouping.add(inputs[start : start + page])
@@ -53,3 +53,21 @@ def test_map_keeps_the_files_numbers(sizes: list[int], page: int) -> None:
     """Invariant 8."""
     inputs = files(sizes)
     assert split(TaskMode.MAP, MergeGroups(), inputs, page=page) == [JobDraft(file.seq, [file]) for file in inputs]
+
+
+@given(st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50), st.integers(2, 9))
+def test_batches_hold_the_files_in_order_whatever_the_page(sizes: list[int], page: int, batch: int) -> None:
+    """Invariant 8."""
+    inputs = files(sizes)
+    drafts = split(TaskMode.MAP, MergeGroups(), inputs, page=page, batch=batch)
+    assert [file for draft in drafts for file in draft.inputs] == inputs
+    assert all(len(draft.inputs) == batch for draft in drafts[:-1])
+    assert all((draft.seq, draft.last_seq) == (draft.inputs[0].seq, draft.inputs[-1].seq) for draft in drafts)
+
+
+def test_two_files_of_one_number_are_never_in_one_batch() -> None:
+    first, second, third = files([1, 2, 3])
+    twice = second.model_copy(update={"seq": first.seq})
+    drafts = split(TaskMode.MAP, MergeGroups(), [first, twice, third], page=10, batch=5)
+    assert [[file.name for file in draft.inputs] for draft in drafts] == [["f0"], ["f1", "f2"]]
+    assert drafts[1].seq <= drafts[0].last_seq, "what makes jobs of them sees that, and says so"

@@ -49,8 +49,8 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
     spread = task(dat_out_spread=True)
     outputs = known(spread).outputs
     given = report(written(0), written(2))
-    check_report(spread, outputs, given)
     inputs = [{"name": "a", "seq": 4, "meta": {}}]
+    check_report(spread, outputs, given, inputs=inputs)
     files = output_files(spread, outputs, given, seq=7, inputs=inputs)
     assert [(dataset, file.seq, file.name) for dataset, file in files] == [
         (spread.dat_out_uid, 0, "00000000.1-x"),
@@ -59,14 +59,14 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
     plain = task()
     [(_, file)] = output_files(plain, known(plain).outputs, report(written(None)), seq=7, inputs=inputs)
     assert file.seq == 7
-    check_report(spread, outputs, report())  # an empty list
+    check_report(spread, outputs, report(), inputs=inputs)  # an empty list
 
 
 @pytest.mark.parametrize(
     ("is_list", "outputs", "error", "why"),
     [
-        (False, [written(0)], ErrorClass.INTERNAL, "as one of a list, which it is not"),
-        (True, [written(None)], ErrorClass.INTERNAL, "without its place in the list"),
+        (False, [written(0)], ErrorClass.INTERNAL, "for entry 0, which the job does not have"),
+        (True, [written(None)], ErrorClass.INTERNAL, "for the job, which has several"),
         (True, [written(1), written(1)], ErrorClass.INTERNAL, "two files for output 'o'"),
         (False, [written(None), written(None)], ErrorClass.INTERNAL, "two files for output 'o'"),
         (False, [], ErrorClass.TOOL_FAILED, "wrote no file for output o"),
@@ -76,5 +76,41 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
 def test_what_is_not_as_the_task_says_is_refused(is_list: bool, outputs: list[OutputFile], error: ErrorClass, why: str) -> None:
     given = task(dat_out_spread=is_list)
     with pytest.raises(Fault, match=why) as fault:
-        check_report(given, known(given).outputs, report(*outputs))
+        check_report(given, known(given).outputs, report(*outputs), inputs=[{"name": "a", "seq": 0}])
     assert fault.value.error is error
+
+
+BATCH = [
+    {"name": "a", "seq": 4, "meta": {"frame": 4}},
+    {"name": "a.idx", "seq": 4, "port": "side", "meta": {}},
+    {"name": "c", "seq": 6, "meta": {"frame": 6}},
+]
+
+
+def test_what_each_entry_of_a_batch_gives_is_registered_as_its_own() -> None:
+    batched = task(mode=TaskMode.MAP, batch=5)
+    given = report(written(4), written(6))
+    check_report(batched, known(batched).outputs, given, inputs=BATCH)
+    files = [file for _, file in output_files(batched, known(batched).outputs, given, seq=4, inputs=BATCH)]
+    assert [(file.seq, file.meta, file.origin and file.origin["inputs"]) for file in files] == [
+        (4, {"frame": 4}, ["a", "a.idx"]),
+        (6, {"frame": 6}, ["c"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "why"),
+    [
+        ([written(4)], "wrote no file for output o"),
+        ([written(4), written(5)], "for entry 5, which the job does not have"),
+        ([written(None)], "for the job, which has several"),
+        ([written(4), written(4), written(6)], "two files for output 'o'"),
+    ],
+)
+def test_a_batch_must_have_all_of_its_entries_and_no_other(outputs: list[OutputFile], why: str) -> None:
+    batched = task(mode=TaskMode.MAP, batch=5)
+    with pytest.raises(Fault, match=why):
+        check_report(batched, known(batched).outputs, report(*outputs), inputs=BATCH)
+    if len(outputs) == 1 and outputs[0].number is not None:
+        filters = task(mode=TaskMode.MAP, batch=5, dat_out_optional=True)
+        check_report(filters, known(filters).outputs, report(*outputs), inputs=BATCH)

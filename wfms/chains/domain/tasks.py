@@ -147,6 +147,7 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         log_out_url=places.logs.url,
         boundary=planned.boundary,
         groups=planned.groups,
+        batch=planned.batch.files,
         resources=planned.resources,
         container=planned.container,
     )

@@ -1,0 +1,50 @@
+"""Jobs of several entries: the tool is run for one after the other, and what they give goes out together."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pilot.runner.process import Ended
+from pilot.runner.staging import Produced
+from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the tool is run for once. ``number``: of the entry; None: that of the job."""
+
+    number: int | None
+    inputs: Sequence[InputFile]
+
+
+def entries_of(task: PilotTask, job: LeasedJob) -> list[Entry]:
+    """In order. Files of several data sets that belong together have the same number."""
+    if task.batch == 1:
+        return [Entry(None, job.inputs)]
+    numbers = dict.fromkeys(file.seq for file in job.inputs)
+    return [Entry(number, [file for file in job.inputs if file.seq == number]) for number in numbers]
+
+
+def put_aside(files: Sequence[Produced], folder: str) -> list[Produced]:
+    """The files in ``folder``, which is made, so that the job's own folders can be emptied for the next entry. Raises
+    ``OSError``."""
+    os.makedirs(folder, exist_ok=True)
+    kept: list[Produced] = []
+    first = len(os.listdir(folder))
+    for number, file in enumerate(files, first):
+        path = f"{folder}/{number}"
+        if file.alone and not os.path.islink(file.path):
+            os.rename(file.path, path)
+        else:
+            shutil.copyfile(file.path, path)
+        kept.append(replace(file, path=path, alone=True))
+    return kept
+
+
+def together(before: Ended | None, ended: Ended) -> Ended:
+    """What runs one after the other used in all."""
+    if before is None:
+        return ended
+    memory = max((one for one in (before.memory, ended.memory) if one is not None), default=None)
+    return replace(ended, memory=memory, cpu=before.cpu + ended.cpu, seconds=before.seconds + ended.seconds)
