@@ -2,8 +2,9 @@
 
 Files of several data sets are paired by number (ADR 12), and keep their number from step to step. So the files of each further
 source get numbers above all those of the sources before it: each data set that numbers its files by itself (an input of the
-workflow, or what a merge writes) has ``STRIDE`` numbers to itself. That needs nothing known at run time only, and is right
-whatever a filter leaves out, as long as what is paired was put together of the same data sets in the same order.
+workflow, what a merge writes, a list that became a data set) has ``STRIDE`` numbers to itself. That needs nothing known at run
+time only, and is right whatever a filter leaves out, as long as what is paired was put together of the same data sets in the same
+order.
 """
 
 from dataclasses import dataclass, field
@@ -46,7 +47,8 @@ class Numbering:
         return self._known[origin]
 
     def _find(self, origin: Origin) -> Lineage:
-        if origin.step is None or self.wiring.modes[origin.step] is TaskMode.MERGE:
+        spread = (stream := self.wiring.streams.get(origin)) is not None and stream.spread
+        if origin.step is None or spread or self.wiring.modes[origin.step] is TaskMode.MERGE:
             return (origin.step or f"/{origin.port}",)
         return self.lineage(origin.step, self.wiring.data_links[origin.step].name)
 
