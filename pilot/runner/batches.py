@@ -47,4 +47,5 @@ def together(before: Ended | None, ended: Ended) -> Ended:
     if before is None:
         return ended
     memory = max((one for one in (before.memory, ended.memory) if one is not None), default=None)
-    return replace(ended, memory=memory, cpu=before.cpu + ended.cpu, seconds=before.seconds + ended.seconds)
+    cpu = None if before.cpu is None or ended.cpu is None else before.cpu + ended.cpu
+    return replace(ended, memory=memory, cpu=cpu, seconds=before.seconds + ended.seconds)
