@@ -23,7 +23,7 @@ from sluice.contracts.datasets import File, NewDataset
 from sluice.contracts.naming import own_name
 from sluice.contracts.plan import PlanOutput
 from sluice.contracts.states import ChainState, EntryKind
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.templates import NewTemplate, Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,12 @@ def by_cwltool(workflow: Path, files: Sequence[Path], params: Mapping[str, Any],
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     print(done.stderr)
     done.check_returncode()
-    return {name: _given(value) for name, value in json.loads(done.stdout).items()}
+    return answer_of_order(json.loads(done.stdout))
+
+
+def answer_of_order(outputs: Mapping[str, Any]) -> Answer:
+    """Of a runner's output object."""
+    return {name: _given(value) for name, value in outputs.items()}
 
 
 def by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
@@ -78,8 +83,13 @@ async def _carry(url: str, given: NewTemplate, files: Sequence[Path], params: Ma
         values = await bring_in_parameters(connection, params, local, dataset_name=dataset.name)
         chain = await connection.operator.request_chain(dataset.uid, template.name, params=values)
         chain = await carry.follow(connection, chain, on_look=lambda chain, tasks: None)
-        assert chain.state is ChainState.FINISHED, chain.reason
-        return {output.name: await _value(connection, chain, output) for output in template.plan.outputs}
+        return await answer_of_chain(connection, chain, template)
+
+
+async def answer_of_chain(connection: Connection, chain: Chain, template: Template) -> Answer:
+    """Of a chain that has ended. Fails where it did not finish."""
+    assert chain.state is ChainState.FINISHED, chain.reason
+    return {output.name: await _value(connection, chain, output) for output in template.plan.outputs}
 
 
 async def _value(connection: Connection, chain: Chain, output: PlanOutput) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from sluice.cli.cwl_runner.rest import Refused, Rest
 from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import brought, local_path, to_json
-from sluice.storage import copy, local_url, pack, put, put_bytes, unpack
+from sluice.storage import FileMissing, copy, local_url, pack, put, put_bytes, unpack
 
 #: Seconds between two looks at what runs: few at first, then up to the longest.
 _FIRST_LOOK, _LONGEST_LOOK = 0.01, 0.5
@@ -60,6 +60,7 @@ class Session:
         self._files_dataset: str | None = None
         self._batches: list[_Batch] = []
         self._count = 0
+        self._missed: set[str] = set()
         self._pause = _FIRST_LOOK
 
     def submit(self, needs: Needs, invocations: Sequence[tuple[Any, dict[str, Any]]]) -> None:
@@ -187,9 +188,9 @@ class Session:
 
     def _look(self, batch: _Batch) -> list[Result]:
         chain = self._look_at_chain(batch)
-        over = batch.over
+        missed = len(self._missed)
         found = self._read_results(batch) if batch.results is not None else []
-        if over and batch.keys:
+        if batch.over and batch.keys and len(self._missed) == missed:
             found += self._failures(batch, chain)
         return found
 
@@ -209,16 +210,24 @@ class Session:
         while True:
             page = self._rest.get(f"/datasets/{batch.results}/files", after=after, limit=_PAGE)
             for file in page["files"]:
-                if file["seq"] in batch.keys:
-                    found.append(Result(batch.keys.pop(file["seq"]), self._fetched(file)))
+                outputs = self._fetched(file) if file["seq"] in batch.keys else None
+                if outputs is not None:
+                    found.append(Result(batch.keys.pop(file["seq"]), outputs))
             after = page["next"]
             if after is None:
                 return found
 
-    def _fetched(self, file: Mapping[str, Any]) -> dict[str, Any]:
+    def _fetched(self, file: Mapping[str, Any]) -> dict[str, Any] | None:
+        """None where it has just been moved to the output storage: the next look finds it there."""
         place = Path(tempfile.mkdtemp(dir=self._folder))
         archive = place / "result.tar"
-        copy(file["url"], local_url(archive), checksum=file["checksum"], size=file["size"])
+        try:
+            copy(file["url"], local_url(archive), checksum=file["checksum"], size=file["size"])
+        except FileMissing:
+            if file["url"] in self._missed:
+                raise
+            self._missed.add(file["url"])
+            return None
         value = unpack(archive, place)
         archive.unlink()
         return dict(value)

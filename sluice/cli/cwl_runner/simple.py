@@ -109,6 +109,8 @@ def _needs_of(requirements: dict[str, dict[str, Any]]) -> Needs:
     limit = requirements.get("ToolTimeLimit", {}).get("timelimit", 0)
     if not all(isinstance(value, int | float) for key, value in [*amounts.items(), ("", limit)] if key != "class"):
         raise NotSimple("an amount is worked out")
+    if limit < 0:
+        raise NotSimple("a negative limit")
     return Needs.asked(
         cores=amounts.get("coresMin", amounts.get("coresMax")),
         ram=amounts.get("ramMin", amounts.get("ramMax")),

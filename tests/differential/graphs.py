@@ -1,0 +1,302 @@
+"""Random templates: graphs of steps of every shape, as CWL workflows over the data set ``texts``."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+#: What a tool does to a text.
+COMMANDS = (["rev"], ["sort"], ["sort", "-r"], ["tr", "a-z", "A-Z"], ["head", "-n", "2"], ["cat", "-n"], ["wc", "-c"], ["uniq"])
+WORDS = ("apple", "e", "Z", "9")
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What a step hands on. ``kind``: ``file``, ``int``, ``folder``, ``files``. ``many``: one for each file of the data set.
+    ``sparse``: some may be missing."""
+
+    ref: str
+    kind: str = "file"
+    many: bool = True
+    sparse: bool = False
+
+
+@dataclass(slots=True)
+class Graph:
+    steps: dict[str, Any] = field(default_factory=dict)
+    streams: list[Stream] = field(default_factory=lambda: [Stream("texts")])
+    read: set[str] = field(default_factory=set)
+
+    def add(self, given: dict[str, Any], *found: Stream) -> None:
+        """``found``: with the names of their ports."""
+        name = f"s{len(self.steps)}"
+        self.steps[name] = {**given, "out": [stream.ref for stream in found]}
+        self.streams += [replace(stream, ref=f"{name}/{stream.ref}") for stream in found]
+
+    def source(self, stream: Stream, *, together: bool = False) -> Any:
+        """``together``: with files of the same number, so that missing ones keep their place."""
+        self.read.add(stream.ref)
+        return {"source": stream.ref, "pickValue": "all_non_null"} if stream.sparse and not together else stream.ref
+
+    def document(self, kept: set[str]) -> dict[str, Any]:
+        """``kept``: streams that are outputs, as all are that nobody reads."""
+        outputs = [one for one in self.streams[1:] if one.ref in kept or one.ref not in self.read]
+        return {
+            "cwlVersion": "v1.2",
+            "$namespaces": {"sluice": "urn:sluice:cwl:"},
+            "class": "Workflow",
+            "requirements": {f"{name}Requirement": {} for name in FEATURES},
+            "sluice:retention": {"input": "keep"},
+            "inputs": {"texts": "File[]"},
+            "outputs": {one.ref.replace("/", "-"): {"type": _type(one), "outputSource": one.ref} for one in outputs},
+            "steps": self.steps,
+        }
+
+
+FEATURES = ("InlineJavascript", "MultipleInputFeature", "ScatterFeature", "StepInputExpression", "SubworkflowFeature")
+_TYPES = {"file": "File", "int": "int", "folder": "Directory", "files": {"type": "array", "items": "File"}}
+
+
+def _type(stream: Stream) -> Any:
+    one = ["null", _TYPES[stream.kind]] if stream.sparse else _TYPES[stream.kind]
+    return {"type": "array", "items": one} if stream.many else one
+
+
+def tool(command: list[str], inputs: dict[str, Any], outputs: dict[str, Any], **more: Any) -> dict[str, Any]:
+    requirements = {"ToolTimeLimit": {"timelimit": 60}, "InlineJavascriptRequirement": {}}
+    return {
+        "class": "CommandLineTool",
+        "baseCommand": command,
+        "requirements": requirements,
+        "inputs": inputs,
+        "outputs": outputs,
+        **more,
+    }
+
+
+def on_each(command: list[str], number: int) -> dict[str, Any]:
+    return tool(command, {"f": "File"}, {"o": "stdout"}, stdin="$(inputs.f.path)", stdout=f"$(inputs.f.nameroot).t{number}")
+
+
+def joining(name: str) -> dict[str, Any]:
+    return tool(["cat"], {"fs": "File[]"}, {"o": "stdout"}, arguments=["/dev/null", "$(inputs.fs)"], stdout=name)
+
+
+def shell(script: str, inputs: dict[str, Any], outputs: dict[str, Any], *arguments: str, **more: Any) -> dict[str, Any]:
+    return tool(["sh", "-c", script], inputs, outputs, arguments=list(arguments), **more)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> dict[str, Any]:
+    """A workflow that both runners take."""
+    graph = Graph()
+    for _ in range(draw(st.integers(1, 6))):
+        makers = [maker for maker in _MAKERS if maker.possible(graph)]
+        draw(st.sampled_from(makers)).make(draw, graph)
+    kept = draw(st.sets(st.sampled_from([one.ref for one in graph.streams[1:]]), max_size=2))
+    return graph.document(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """``needs``: kinds of streams, at least one of each."""
+
+    make: Any
+    needs: Any
+
+    def possible(self, graph: Graph) -> bool:
+        return all(any(wanted(one) for one in graph.streams) for wanted in self.needs)
+
+
+def _each(one: Stream) -> bool:
+    return one.many and one.kind == "file"
+
+
+def _full(one: Stream) -> bool:
+    return _each(one) and not one.sparse
+
+
+def _single(one: Stream) -> bool:
+    return not one.many and one.kind == "file" and not one.sparse
+
+
+def _pick(draw: st.DrawFn, graph: Graph, wanted: Any) -> Stream:
+    return draw(st.sampled_from([one for one in graph.streams if wanted(one)]))
+
+
+def _map(draw: st.DrawFn, graph: Graph) -> None:
+    source = _pick(draw, graph, _each)
+    command = draw(st.sampled_from(COMMANDS))
+    # The numbers of files change where missing ones are left out; a stream of its own begins.
+    graph.add(
+        {"scatter": "f", "in": {"f": graph.source(source, together=True)}, "run": _maybe(command, len(graph.steps))}
+        if source.sparse
+        else {"scatter": "f", "in": {"f": graph.source(source)}, "run": on_each(command, len(graph.steps))},
+        Stream("o"),
+    )
+
+
+def _maybe(command: list[str], number: int) -> dict[str, Any]:
+    """A tool that does without its file."""
+    named = f"$(inputs.f ? inputs.f.nameroot : 'none').t{number}"
+    return shell(f'cat "$@" < /dev/null | {" ".join(command)}', {"f": "File?"}, {"o": "stdout"}, "x", "$(inputs.f)", stdout=named)
+
+
+def _filter(draw: st.DrawFn, graph: Graph) -> None:
+    source, word = _pick(draw, graph, _full), draw(st.sampled_from(WORDS))
+    name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
+    output = {"type": "File?", "outputBinding": {"glob": name}}
+    run = shell(f'grep -q {word} "$0" && cat "$0" > "$1"; true', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", sparse=True))
+
+
+def _when(draw: st.DrawFn, graph: Graph) -> None:
+    source, size = _pick(draw, graph, _full), draw(st.integers(0, 30))
+    run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
+    step = {"scatter": "f", "when": f"$(inputs.f.size > {size})", "in": {"f": graph.source(source)}, "run": run}
+    graph.add(step, Stream("o", sparse=True))
+
+
+def _pair(draw: st.DrawFn, graph: Graph) -> None:
+    first, second = _pick(draw, graph, _full), _pick(draw, graph, _each)
+    inputs = {"f": {"type": "File", "inputBinding": {"position": 1}}, "g": {"type": "File?", "inputBinding": {"position": 2}}}
+    run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
+    given = {"f": graph.source(first), "g": graph.source(second, together=True)}
+    graph.add({"scatter": ["f", "g"], "scatterMethod": "dotproduct", "in": given, "run": run}, Stream("o"))
+
+
+def _merge(draw: st.DrawFn, graph: Graph) -> None:
+    source = _pick(draw, graph, _each)
+    run = tool(
+        ["cat"], {"fs": "File[]"}, {"o": "stdout"}, arguments=["/dev/null", "$(inputs.fs)"], stdout=f"all.t{len(graph.steps)}"
+    )
+    graph.add({"in": {"fs": graph.source(source)}, "run": run}, Stream("o", many=False))
+
+
+def _broadcast(draw: st.DrawFn, graph: Graph) -> None:
+    source, shared = _pick(draw, graph, _full), _pick(draw, graph, _single)
+    inputs = {"g": {"type": "File", "inputBinding": {"position": 1}}, "f": {"type": "File", "inputBinding": {"position": 2}}}
+    run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
+    graph.add({"scatter": "f", "in": {"f": graph.source(source), "g": graph.source(shared)}, "run": run}, Stream("o"))
+
+
+def _with_all(draw: st.DrawFn, graph: Graph) -> None:
+    source, every = _pick(draw, graph, _full), _pick(draw, graph, _each)
+    script = 'f=$0; cat "$f"; cat "$@" /dev/null | wc -l'
+    run = shell(
+        script,
+        {"f": "File", "all": "File[]"},
+        {"o": "stdout"},
+        "$(inputs.f)",
+        "$(inputs.all)",
+        stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}",
+    )
+    graph.add({"scatter": "f", "in": {"f": graph.source(source), "all": graph.source(every)}, "run": run}, Stream("o"))
+
+
+def _two_outputs(draw: st.DrawFn, graph: Graph) -> None:
+    source, number = _pick(draw, graph, _full), len(graph.steps)
+    names = {port: f"$(inputs.f.nameroot).{port}{number}" for port in ("head", "tail")}
+    outputs = {port: {"type": "File", "outputBinding": {"glob": name}} for port, name in names.items()}
+    run = shell('head -n1 "$0" > "$1"; tail -n1 "$0" > "$2"', {"f": "File"}, outputs, "$(inputs.f)", *names.values())
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("head"), Stream("tail"))
+
+
+def _value_from(draw: st.DrawFn, graph: Graph) -> None:
+    source = _pick(draw, graph, _full)
+    given = {"f": graph.source(source), "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"}}
+    inputs = {"name": {"type": "string", "inputBinding": {}}, "f": "File"}
+    run = tool(["echo"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
+    graph.add({"scatter": "f", "in": given, "run": run}, Stream("o"))
+
+
+def _nested(draw: st.DrawFn, graph: Graph) -> None:
+    source, number = _pick(draw, graph, _full), len(graph.steps)
+    first, second = (on_each(draw(st.sampled_from(COMMANDS)), number) for _ in range(2))
+    inner = {
+        "class": "Workflow",
+        "inputs": {"f": "File"},
+        "outputs": {"o": {"type": "File", "outputSource": "b/o"}},
+        "steps": {"a": {"in": {"f": "f"}, "out": ["o"], "run": first}, "b": {"in": {"f": "a/o"}, "out": ["o"], "run": second}},
+    }
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": inner}, Stream("o"))
+
+
+def _count(draw: st.DrawFn, graph: Graph) -> None:
+    source = _pick(draw, graph, _full)
+    output = {"type": "int", "outputBinding": {"glob": "n", "loadContents": True, "outputEval": "$(parseInt(self[0].contents))"}}
+    run = tool(["wc", "-l"], {"f": "File"}, {"o": output}, stdin="$(inputs.f.path)", stdout="n")
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="int"))
+
+
+def _add_up(draw: st.DrawFn, graph: Graph) -> None:
+    source = _pick(draw, graph, lambda one: one.kind == "int")
+    inputs = {"n": {"type": "int[]", "inputBinding": {}}}
+    run = tool(["echo"], inputs, {"o": "stdout"}, stdout=f"sum.t{len(graph.steps)}")
+    graph.add({"in": {"n": graph.source(source)}, "run": run}, Stream("o", many=False))
+
+
+def _folder(draw: st.DrawFn, graph: Graph) -> None:
+    source = _pick(draw, graph, _full)
+    name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
+    output = {"type": "Directory", "outputBinding": {"glob": name}}
+    run = shell('mkdir -p "$1/deep"; cp "$0" "$1/deep/own"', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="folder"))
+
+
+def _look_into(draw: st.DrawFn, graph: Graph) -> None:
+    source = _pick(draw, graph, lambda one: one.kind == "folder")
+    run = shell(
+        'cat "$0/deep/own"; ls "$0"',
+        {"d": "Directory"},
+        {"o": "stdout"},
+        "$(inputs.d.path)",
+        stdout=f"$(inputs.d.basename).u{len(graph.steps)}",
+    )
+    graph.add({"scatter": "d", "in": {"d": graph.source(source)}, "run": run}, Stream("o"))
+
+
+def _split(draw: st.DrawFn, graph: Graph) -> None:
+    source, number = _pick(draw, graph, _full), len(graph.steps)
+    stem = f"$(inputs.f.nameroot).p{number}"
+    output = {"type": "File[]", "outputBinding": {"glob": f"{stem}.*"}}
+    run = shell(
+        'i=0; while read -r l && [ $i -lt 3 ]; do i=$((i+1)); echo "$l" > "$1.$i"; done < "$0"',
+        {"f": "File"},
+        {"o": output},
+        "$(inputs.f)",
+        stem,
+    )
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="files"))
+
+
+def _join_parts(draw: st.DrawFn, graph: Graph) -> None:
+    source = _pick(draw, graph, lambda one: one.kind == "files")
+    run = tool(
+        ["cat"],
+        {"fs": "File[]"},
+        {"o": "stdout"},
+        arguments=["/dev/null", "$(inputs.fs)"],
+        stdout=f"$(inputs.fs.length).t{len(graph.steps)}",
+    )
+    graph.add({"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run}, Stream("o"))
+
+
+_MAKERS = [
+    _Maker(_map, [_each]),
+    _Maker(_filter, [_full]),
+    _Maker(_when, [_full]),
+    _Maker(_pair, [_full]),
+    _Maker(_merge, [_each]),
+    _Maker(_broadcast, [_full, _single]),
+    _Maker(_with_all, [_full]),
+    _Maker(_two_outputs, [_full]),
+    _Maker(_value_from, [_full]),
+    _Maker(_nested, [_full]),
+    _Maker(_count, [_full]),
+    _Maker(_add_up, [lambda one: one.kind == "int"]),
+    _Maker(_folder, [_full]),
+    _Maker(_look_into, [lambda one: one.kind == "folder"]),
+    _Maker(_split, [_full]),
+    _Maker(_join_parts, [lambda one: one.kind == "files"]),
+]

@@ -1,0 +1,63 @@
+"""The reference runner in a process of its own that stays, as its start takes longer than a run: one line in, one line out."""
+
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+
+class Reference:
+    """Runs workflows with cwltool, one after the other."""
+
+    def __enter__(self) -> "Reference":
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.differential.reference"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._process.communicate(timeout=60)
+
+    def run(self, workflow: Mapping[str, Any], files: Sequence[Path], *, folder: Path) -> dict[str, Any]:
+        """The output object; raises ``RuntimeError`` where cwltool refuses or fails."""
+        order = {"texts": [{"class": "File", "location": path.as_uri()} for path in files]}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"workflow": workflow, "order": order, "folder": str(folder)}) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return dict(answer["outputs"])
+
+
+def _serve() -> None:
+    answers, sys.stdout = sys.stdout, sys.stderr
+    for line in sys.stdin:
+        print(json.dumps(_answer(**json.loads(line))), file=answers, flush=True)
+
+
+def _answer(workflow: Mapping[str, Any], order: dict[str, Any], folder: str) -> dict[str, Any]:
+    from cwltool.context import LoadingContext, RuntimeContext  # noqa: PLC0415 - slow, and of the other process
+    from cwltool.executors import SingleJobExecutor  # noqa: PLC0415
+    from cwltool.load_tool import load_tool  # noqa: PLC0415
+    from cwltool.workflow import default_make_tool  # noqa: PLC0415
+
+    logging.getLogger("cwltool").setLevel(logging.ERROR)
+    path = Path(folder, "workflow.cwl")
+    path.write_text(json.dumps(workflow))
+    try:
+        tool = load_tool(path.as_uri(), LoadingContext({"construct_tool_object": default_make_tool}))
+        context = RuntimeContext({"basedir": folder, "outdir": f"{folder}/out", "use_container": False})
+        outputs, status = SingleJobExecutor()(tool, order, context)
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    return {"outputs": outputs} if status == "success" else {"error": status}
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,98 @@
+"""Random templates, each by the reference runner and by Sluice: the same answer, whatever the graph.
+
+``SLUICE_GRAPHS`` is how many are drawn (200); a longer search is ``SLUICE_GRAPHS=5000 pytest tests/differential -k random``.
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sluice.cli import carry
+from sluice.cli.connect import Connection, connected
+from sluice.cli.entries import entries_of
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.plan import DataEntries
+from sluice.contracts.templates import NewTemplate
+from tests.differential.answers import answer_of_chain, answer_of_order
+from tests.differential.graphs import graphs
+from tests.differential.reference import Reference
+from tests.e2e.systems import live_system
+
+pytestmark = pytest.mark.xdist_group("differential")
+
+GRAPHS = int(os.environ.get("SLUICE_GRAPHS", "200"))
+#: So many are on their way at the same time.
+TOGETHER = 4
+
+TEXTS = {
+    "a.txt": "pear\napple\nfig\n",
+    "b-2_x.txt": "",
+    "c.txt": "Zebra\n9 lives\nan apple\nan apple\n",
+    "d.txt": "xyz",
+    "e.txt": "".join(f"line {number}\n" for number in range(30)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    url: str
+    files: Sequence[Path]
+    dataset: UUID
+    reference: Reference
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    folder = tmp_path_factory.mktemp("graphs")
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    files = [folder / name for name in TEXTS]
+    with live_system() as system, Reference() as reference:
+        yield Bench(system.url, files, asyncio.run(_bring_in(system.url, files)), reference, folder)
+
+
+async def _bring_in(url: str, files: Sequence[Path]) -> UUID:
+    async with connected(url) as connection:
+        new = NewDataset(name="texts", on_demand=True)
+        return (await carry.bring_in(connection, entries_of(files, DataEntries()), dataset=new, on_file=lambda size: None)).uid
+
+
+@settings(max_examples=max(1, GRAPHS // TOGETHER), deadline=None, suppress_health_check=list(HealthCheck))
+@given(drawn=st.lists(graphs(), min_size=TOGETHER, max_size=TOGETHER))
+def test_random_graphs_give_the_same(bench: Bench, drawn: list[dict[str, Any]]) -> None:
+    with ThreadPoolExecutor(1) as aside:
+        answers = aside.submit(lambda: [_expected(bench, graph) for graph in drawn])
+        found = asyncio.run(_carry_all(bench, drawn))
+        expected = answers.result()
+    for graph, wanted, got in zip(drawn, expected, found, strict=True):
+        assert got == wanted, json.dumps(graph, indent=1)
+
+
+def _expected(bench: Bench, graph: dict[str, Any]) -> Any:
+    folder = bench.folder / uuid4().hex
+    folder.mkdir()
+    return answer_of_order(bench.reference.run(graph, bench.files, folder=folder))
+
+
+async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]]) -> list[Any]:
+    async with connected(bench.url) as connection:
+        return await asyncio.gather(*(_carry(connection, bench.dataset, graph) for graph in drawn))
+
+
+async def _carry(connection: Connection, dataset: UUID, graph: dict[str, Any]) -> Any:
+    name = f"graph-{uuid4().hex}"
+    template = await connection.operator.store_template(NewTemplate(name=name, cwl=json.dumps(graph)))
+    chain = await connection.operator.request_chain(dataset, template.name, params={})
+    chain = await carry.follow(connection, chain, on_look=lambda chain, tasks: None)
+    return await answer_of_chain(connection, chain, template)
