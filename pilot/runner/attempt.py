@@ -15,14 +15,15 @@ from pilot.domain.model import StopReason, Token
 from pilot.folders import IN, OUT, TMP, WorkFolder, has_room
 from pilot.journal import Journal
 from pilot.runner.batches import Entry, entries_of, put_aside, together
-from pilot.runner.containers import ContainerRun, Containers
+from pilot.runner.containers import Containers
 from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.load import Loaded
 from pilot.runner.outgoing import outgoing
-from pilot.runner.process import Cut, Ended, Limits, Program, run_program
+from pilot.runner.process import Cut, Ended, Limits, Program, run_program, start_program
 from pilot.runner.protocol import EndedFrame, RunnerSettings
+from pilot.runner.seeds import Seeds
 from pilot.runner.shared import SharedFiles
 from pilot.runner.staging import Produced, log_url, stage_in, stage_log, stage_out
 from pilot.runner.tool import PreparedJob, expression_processes
@@ -52,6 +53,7 @@ class Workplace:
     folder: WorkFolder
     journal: Journal
     control: Control
+    seeds: Seeds
     shared: SharedFiles
     containers: Containers | None
 
@@ -66,6 +68,7 @@ class Attempt:
         self._work = place.folder
         self._journal = place.journal
         self._control = place.control
+        self._seeds = place.seeds
         self._shared = place.shared
         self._containers = place.containers
         self._token: Token = (job.id, job.attempt)
@@ -145,7 +148,7 @@ class Attempt:
         values = stage_in(self._task, entry.inputs, f"{self._folder}/{IN}", shared=shared)
         if self._containers is not None:
             self._containers.memory = int(self._most_memory)
-        prepared = tool.prepare(self._folder, values, entry.inputs[0].url)
+        prepared = tool.prepare(self._folder, values, entry.inputs[0].url if entry.inputs else "")
         self._story.command, self._story.note = prepared.arguments, prepared.note
         self._stop_if_told()
         ended = self._run_tool(prepared)
@@ -178,17 +181,23 @@ class Attempt:
                 limit_files=not apart,
             )
             try:
-                return self._run_program(program, limits, prepared.container)
+                return self._run_program(program, limits, prepared)
             except OSError as error:
                 raise _cannot_start(prepared.arguments[0], error) from error
 
-    def _run_program(self, program: Program, limits: Limits, container: ContainerRun | None) -> Ended:
-        if container is None:
-            return run_program(program, limits, self._control, known=expression_processes)
+    def _run_program(self, program: Program, limits: Limits, prepared: PreparedJob) -> Ended:
+        container = prepared.container
+
+        def known() -> frozenset[int]:
+            return (expression_processes() if container is None else container.known()) | self._seeds.pids
+
+        start = self._seeds.start if prepared.seeded else start_program
         try:
-            return container.judged(run_program(program, limits, self._control, known=container.known))
+            ended = run_program(program, limits, self._control, known=known, start=start)
+            return ended if container is None else container.judged(ended)
         finally:
-            container.end()
+            if container is not None:
+                container.end()
 
     @property
     def _most_memory(self) -> float:

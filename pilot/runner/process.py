@@ -67,42 +67,56 @@ class Ended:
     seconds: float
 
 
-def run_program(program: Program, limits: Limits, control: Control, *, known: Callable[[], frozenset[int]]) -> Ended:
+def start_program(program: Program) -> int:
+    """As a child of this process, in a session of its own: its pid. Raises ``OSError``."""
+    popen = subprocess.Popen(
+        program.arguments,
+        cwd=program.folder,
+        env=program.environment,
+        stdin=program.stdin,
+        stdout=program.stdout,
+        stderr=program.stderr,
+        start_new_session=True,
+    )
+    popen.returncode = 0  # who started it waits for it by its pid
+    return popen.pid
+
+
+def run_program(
+    program: Program,
+    limits: Limits,
+    control: Control,
+    *,
+    known: Callable[[], frozenset[int]],
+    start: Callable[[Program], int] = start_program,
+) -> Ended:
     """Runs to the end, or to a limit or a stop. ``known``: children of this process that are not the tool's.
 
     Raises ``OSError`` where the program cannot be started.
     """
     begun = time.monotonic()
     with control.starting():
-        popen = subprocess.Popen(
-            program.arguments,
-            cwd=program.folder,
-            env=program.environment,
-            stdin=program.stdin,
-            stdout=program.stdout,
-            stderr=program.stderr,
-            start_new_session=True,
-        )
-        control.started(popen.pid)
+        pid = start(program)
+        control.started(pid)
     if limits.disk and program.limit_files:
-        _limit_file_size(popen.pid, limits.disk)
-    watch = _Watch(popen.pid, program.watched, limits=limits, control=control, begun=begun)
+        _limit_file_size(pid, limits.disk)
+    watch = _Watch(pid, program.watched, limits=limits, control=control, begun=begun)
     try:
         watch.until_end()
     finally:
         # The leader is a zombie until wait4, so its number cannot belong to another group yet.
-        kill_group(popen.pid, signal.SIGKILL)
-        _, status, usage = os.wait4(popen.pid, 0)
+        kill_group(pid, signal.SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
         with control.starting():
             control.started(None)
-        popen.returncode = os.waitstatus_to_exitcode(status)
         kill_orphans(known())
+    exit_code = os.waitstatus_to_exitcode(status)
     cut = watch.cut
     # A program that ignores SIGXFSZ, as Python does, fails by itself once a file has reached the limit.
-    if cut is None and popen.returncode and limits.disk and folder_size(program.watched) >= 0.99 * limits.disk:
+    if cut is None and exit_code and limits.disk and folder_size(program.watched) >= 0.99 * limits.disk:
         cut = Cut.DISK
     return Ended(
-        exit_code=popen.returncode,
+        exit_code=exit_code,
         cut=cut,
         memory=_peak_memory(usage, watch.peak),
         cpu=usage.ru_utime + usage.ru_stime,

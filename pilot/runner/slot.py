@@ -18,6 +18,7 @@ from pilot.runner.control import Control
 from pilot.runner.load import Loaded, load
 from pilot.runner.orphans import adopt_orphans
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, ReadyFrame, RunnerSettings, TaskFrame, encode
+from pilot.runner.seeds import Seeds
 from pilot.runner.shared import SharedFiles
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.servicekit.logging import log_ids
@@ -38,6 +39,7 @@ class SlotProcess:
             signal.signal(number, signal.SIG_IGN)  # the pilot decides what becomes of running jobs
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         adopt_orphans()
+        seeds = Seeds()
         control = Control(self._connection)
         run = RunFolder(Path(self._settings.run_folder))
         place = Workplace(
@@ -45,6 +47,7 @@ class SlotProcess:
             folder=run.work_folder(os.getpid()),
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
+            seeds=seeds,
             shared=SharedFiles(run.shared_folder(os.getpid())),
             containers=self._containers(control),
         )

@@ -54,6 +54,8 @@ class PreparedJob:
     container: ContainerRun | None = None
     #: For the log.
     note: str = ""
+    #: It is Python of ours, which a process that is ready can run.
+    seeded: bool = False
 
 
 class CommandLine:

@@ -56,6 +56,7 @@ class LoadedWorkflow:
             stderr=None,
             job=place,
             container=container,
+            seeded=True,
         )
 
     def _bring(self, place: str) -> ContainerRun | None:

@@ -1,5 +1,6 @@
 """Any CWL process: cwltool works out what follows what, and every tool runs as a job on the system's pilots."""
 
+import re
 from collections.abc import Iterator, MutableMapping, MutableSequence
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,8 @@ from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import AsWritten
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
+#: A fraction in JSON; YAML has more ways to write one.
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 #: Invocations that are handed to the system together.
 _MOST_TOGETHER = 500
 
@@ -153,7 +156,8 @@ def _with_numbers_as_written(value: Any) -> Any:
     """Plain JSON values. A fraction is written on command lines as it was read (``1.50``, ``1e-5``)."""
     match value:
         case ScalarFloat():
-            return AsWritten(RoundTripRepresenter().represent_scalar_float(value).value)
+            text = RoundTripRepresenter().represent_scalar_float(value).value
+            return AsWritten(text) if _NUMBER.fullmatch(text) else float(value)
         case MutableMapping():
             return {str(key): _with_numbers_as_written(one) for key, one in value.items()}
         case MutableSequence():

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from tests.unit.pilot.builders import input_file, output, task, tool
@@ -37,7 +39,7 @@ def test_two_tools_one_after_the_other(runner: Runner, root: Path) -> None:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     [stored] = report.outputs
     assert (stored.name, Path(stored.url.removeprefix("file://")).read_text()) == ("00000003.1-a.out", "EMARF\n")
-    assert report.peak_memory is not None
+    assert report.cpu_seconds
 
 
 def test_a_step_that_is_passed_over_gives_nothing(runner: Runner, root: Path) -> None:
@@ -91,3 +93,28 @@ def test_nothing_of_the_pilot_is_seen_inside(runner: Runner, root: Path) -> None
     report = run(runner, task(root, told), [input_file(root / "in" / "b.dat")])
     written = [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs]
     assert "hush" not in "".join([*written, log_of(report)])
+
+
+def waiting(runner: Runner) -> list[psutil.Process]:
+    """Processes of the slot that wait for a workflow to run."""
+    return [child for child in psutil.Process(runner.slot_pid).children() if child.cmdline()[:1] == [sys.executable]]
+
+
+def test_each_job_leaves_a_process_that_waits_for_the_next(runner: Runner, root: Path) -> None:
+    told = task(root, around(python("import os; print(os.getppid())")))
+    seen = [process.pid for process in waiting(runner)]
+    for number in range(3):
+        report = run(runner, told, [input_file(root / "in" / "a.dat")], seq=number)
+        [ran_in] = [int(Path(file.url.removeprefix("file://")).read_text()) for file in report.outputs]
+        assert ran_in == seen[-1]
+        [left] = waiting(runner)
+        seen.append(left.pid)
+    assert len(set(seen)) == 4
+
+
+def test_a_lost_waiting_process_costs_only_a_start(runner: Runner, root: Path) -> None:
+    for process in waiting(runner):
+        process.kill()
+    for number in range(2):
+        report = run(runner, task(root, around(python("print(1)"))), [input_file(root / "in" / "a.dat")], seq=number)
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
