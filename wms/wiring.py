@@ -31,6 +31,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         for loop in splitting:
             loop.wake()
 
+    workload.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
     routers = [tasks_router(workload), jobs_router(workload), pilots_router(workload)]
     return Service(

@@ -72,7 +72,8 @@ NOTES: dict[str, CycleNotes] = {
                 "jobs made so far exist and may run; splitting goes on at the place that was committed with the last page",
             ),
             TaskState.ACTIVE: (
-                "whoever settles the job that decides it: a report, an expired lease, a cancelation",
+                "whoever settles the job that decides it: a report, an expired lease, a cancelation; back to splitting where a "
+                "level of a tree is done",
                 "that transaction is rolled back as a whole and done again by the next report or round",
             ),
         },

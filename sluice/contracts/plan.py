@@ -60,10 +60,12 @@ class Retry(Contract):
 
 
 class MergeGroups(Contract):
-    """How the files of a merge step are grouped, in order; at most one is given, neither: all files in one job."""
+    """How the files of a merge step are grouped, in order; at most one is given, neither: all files in one job. ``tree``: what
+    the groups give is merged in groups again, until there is one file."""
 
     files: Annotated[int, Field(ge=1)] | None = None
     bytes: Annotated[int, Field(ge=1)] | None = None
+    tree: bool = False
 
 
 class Batch(Contract):

@@ -92,6 +92,8 @@ class Task(Contract):
     groups: MergeGroups = MergeGroups()
     #: Most entries of one job of a map task.
     batch: Annotated[int, Field(ge=1)] = 1
+    #: Where ``groups`` are a tree: the data set of what all jobs but the last one write.
+    parts_uid: UUID | None = None
     resources: Resources = Resources()
     container: Container | None = None
 

@@ -207,6 +207,9 @@ def _merge(value: Value) -> MergeGroups | None:
     if groups is not None and groups.files is not None and groups.bytes is not None:
         value.wrong("takes 'files' or 'bytes', not both")
         return None
+    if groups is not None and groups.tree and (groups.files is None or groups.files < 2):
+        value.wrong("has a tree, whose groups are of two files or more: {files: 25, tree: true}")
+        return None
     return groups
 
 
@@ -307,7 +310,6 @@ FIELDS: dict[str, tuple[str, Callable[[Value], Any]]] = {
 LATER = {
     "warm": "tools are started anew for each job",
     "device": "ask for a GPU with the hint 'cwltool:CUDARequirement'",
-    "merge.tree": "write one more step that merges what this one gives",
 }
 
 EXAMPLES = {

@@ -14,6 +14,7 @@ from sluice.cwl.merging import pick_of
 from sluice.cwl.model import Link, Port, Step, Workflow
 from sluice.cwl.secondary import check_secondary_files
 from sluice.cwl.tree import entries, plain
+from sluice.cwl.trees import check_trees, is_tree
 
 
 def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
@@ -32,6 +33,7 @@ def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, find
     _check_extensions(workflow, wiring, extensions, findings)
     check_invocations(workflow, extensions, findings)
     _check_shared_files(workflow, wiring, extensions, findings)
+    check_trees(workflow, wiring, extensions, findings)
     _check_outputs_of_workflow(workflow, wiring, findings)
     _warn_unused(workflow, wiring, findings)
 
@@ -194,7 +196,7 @@ def _check_shared_files(workflow: Workflow, wiring: Wiring, extensions: Extensio
 
     def grouped(step: str | None) -> str | None:
         while step is not None and not workflow.steps[step].scatter:
-            if step in extensions.steps and "merge" in extensions.steps[step].values:
+            if step in extensions.steps and "merge" in extensions.steps[step].values and not is_tree(extensions, step):
                 return step
             if wiring.modes.get(step) is not TaskMode.MAP:
                 return None

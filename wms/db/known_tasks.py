@@ -24,7 +24,8 @@ class KnownTask:
     @property
     def datasets(self) -> list[UUID]:
         """All data sets that the task writes: outputs, then logs."""
-        return [*(output.dat_out_uid for output in self.outputs.values()), self.task.log_out_uid]
+        parts = [] if self.task.parts_uid is None else [self.task.parts_uid]
+        return [*(output.dat_out_uid for output in self.outputs.values()), *parts, self.task.log_out_uid]
 
 
 class KnownTasks:

@@ -203,3 +203,20 @@ ALTER TABLE tasks ADD COLUMN needs_container boolean NOT NULL DEFAULT false;
 ALTER TABLE pilots ADD COLUMN engines text[] NOT NULL DEFAULT '{}';
 
 UPDATE alembic_version SET version_num='wms0006' WHERE alembic_version.version_num = 'wms0005';
+
+-- Running upgrade wms0006 -> wms0007
+
+ALTER TABLE tasks
+    -- Seq of the first job of the level, and of the level before it.
+    ADD COLUMN level_first bigint NOT NULL DEFAULT 0,
+    ADD COLUMN parts_first bigint NOT NULL DEFAULT -1;
+
+-- What the jobs of a tree gave, until its task has ended.
+CREATE TABLE tree_parts (
+    task_uid uuid NOT NULL,
+    seq bigint NOT NULL,
+    file jsonb NOT NULL,
+    PRIMARY KEY (task_uid, seq)
+);
+
+UPDATE alembic_version SET version_num='wms0007' WHERE alembic_version.version_num = 'wms0006';

@@ -19,7 +19,7 @@ WHERE uid = (
         AND (split_until IS NULL OR split_until < now())
         AND (split_checked_at IS NULL OR split_checked_at < $2)
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING uid, state, split_cursor, split_skip, split_group, split_last_seq
+RETURNING uid, state, split_cursor, split_skip, split_group, split_last_seq, level_first, parts_first
 """)
 
 RELEASE_TASK = """
@@ -53,7 +53,8 @@ NOW = "SELECT clock_timestamp()"
 @dataclass(frozen=True, slots=True)
 class SplitClaim:
     """A task to split. ``cursor``: page to read next; ``skip``: files of it that have jobs already; ``group``: number of the
-    next merge group; ``last_seq``: highest seq used so far, -1 for none."""
+    next merge group; ``last_seq``: highest seq used so far, -1 for none. Of a level of a tree: ``level_first``: its first job's
+    seq; ``parts_first``: that of the level before, whose files it reads; -1 for the first level."""
 
     uid: UUID
     token: UUID
@@ -62,6 +63,8 @@ class SplitClaim:
     skip: int
     group: int
     last_seq: int
+    level_first: int
+    parts_first: int
 
 
 async def claim_task(connection: Connection, token: UUID, *, before: datetime, hold: Any) -> SplitClaim | None:
@@ -76,6 +79,8 @@ async def claim_task(connection: Connection, token: UUID, *, before: datetime, h
         skip=row["split_skip"],
         group=row["split_group"],
         last_seq=row["split_last_seq"],
+        level_first=row["level_first"],
+        parts_first=row["parts_first"],
     )
 
 

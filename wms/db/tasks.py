@@ -38,7 +38,7 @@ WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
 """)
 
 _LOCKED = """
-uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, errors, registered
+uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, errors, registered, split_last_seq, level_first
 """
 
 LOCK_TASKS = f"""
@@ -72,9 +72,14 @@ class LockedTask:
     counts: Counts
     errors: dict[str, int]
     registered: dict[str, int]
+    #: The only job of its level of a tree (or of the task), if all jobs of that level are made.
+    only_seq: int | None = None
+    #: Its jobs read what earlier ones gave.
+    merges_parts: bool = False
 
 
 def _locked(row: Any) -> LockedTask:
+    is_single = row["state"] == TaskState.ACTIVE and row["split_last_seq"] == row["level_first"]
     counts = Counts(**{key: row[key] for key in ("ready", "leased", "running", "finished", "failed", "canceled", "held")})
     return LockedTask(
         uid=row["uid"],
@@ -83,6 +88,8 @@ def _locked(row: Any) -> LockedTask:
         counts=counts,
         errors=row["errors"],
         registered=row["registered"],
+        only_seq=row["level_first"] if is_single else None,
+        merges_parts=row["level_first"] > 0,
     )
 
 

@@ -43,12 +43,15 @@ class Grouping:
             if self.mode is TaskMode.MAP:
                 yield from self._add_to_batch(file)
                 continue
+            # Of a tree a group waits for the next file, so that the last one is known to be that when its job is made.
+            if self.groups.tree and self._is_full():
+                yield self._take()
             # A group may be larger than asked for only when a single file is.
             if self._open and self.groups.bytes is not None and self._bytes + file.size > self.groups.bytes:
                 yield self._take()
             self._open.append(file)
             self._bytes += file.size
-            if self.groups.files is not None and len(self._open) >= self.groups.files:
+            if self._is_full() and not self.groups.tree:
                 yield self._take()
 
     def rest(self) -> Iterator[JobDraft]:
@@ -62,6 +65,9 @@ class Grouping:
         self._open.append(file)
         if len(self._open) >= self.batch:
             yield self._take()
+
+    def _is_full(self) -> bool:
+        return self.groups.files is not None and len(self._open) >= self.groups.files
 
     def _take(self) -> JobDraft:
         if self.mode is TaskMode.MAP:

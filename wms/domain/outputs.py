@@ -58,15 +58,24 @@ def check_report(
 
 
 def output_files(
-    task: Task, outputs: Mapping[str, TaskOutput], report: AttemptReport, *, seq: int, inputs: Sequence[Mapping[str, Any]]
+    task: Task,
+    outputs: Mapping[str, TaskOutput],
+    report: AttemptReport,
+    *,
+    seq: int,
+    inputs: Sequence[Mapping[str, Any]],
+    merged_before: bool = False,
 ) -> list[tuple[UUID, NewFile]]:
     """Data set and file for each output. Order is kept: the seq is the job's, or that of one of its inputs, or the place in
-    a list (invariant 8)."""
+    a list (invariant 8). ``merged_before``: the inputs are what the task's own jobs gave (a tree)."""
     by_number: dict[int | None, Sequence[Mapping[str, Any]]] = defaultdict(lambda: inputs)
     if task.batch > 1:
         by_number.update({number: [one for one in inputs if one["seq"] == number] for number in {one["seq"] for one in inputs}})
     described = {
-        number: (_meta(task.mode, by_number[number]), _origin(task, report, by_number[number]))
+        number: (
+            _merged_meta(inputs) if merged_before else _meta(task.mode, by_number[number]),
+            _origin(task, report, by_number[number]),
+        )
         for number in {file.number for file in report.outputs}
     }
     return [
@@ -88,6 +97,13 @@ def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]
         return dict(inputs[0].get("meta", {}))
     merged = [file for file in inputs if not file.get("port")]
     return {"first_seq": merged[0]["seq"], "last_seq": merged[-1]["seq"], "files": len(merged)}
+
+
+def _merged_meta(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a merge of merges covers."""
+    metas = [file["meta"] for file in inputs]
+    files = sum(meta["files"] for meta in metas)
+    return {"first_seq": metas[0]["first_seq"], "last_seq": metas[-1]["last_seq"], "files": files}
 
 
 def _origin(task: Task, report: AttemptReport, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from sluice.servicekit.database import Transaction
 from wms.db.jobs import CANCEL_IN_FLIGHT, CANCEL_TIMEOUT, CANCEL_WAITING
 from wms.db.known_tasks import KnownTask
 from wms.db.tasks import END_TASK
+from wms.db.tree import FORGET_PARTS
 from wms.domain.boundary import Ending
 from wms.domain.transitions import TASK_MOVES, sources
 
@@ -29,6 +30,8 @@ async def end_task(tx: Transaction, known: KnownTask, ending: Ending, *, files: 
     message = f"canceled: its task ended as {ending.state}"
     await tx.connection.execute(CANCEL_IN_FLIGHT, uid, message)
     await tx.connection.execute(CANCEL_WAITING, uid, message, timeout=CANCEL_TIMEOUT)
+    if known.task.parts_uid is not None:
+        await tx.connection.execute(FORGET_PARTS, uid)
     for dataset in known.datasets:
         count = row["registered"].get(str(dataset), 0)
         register(tx, known, dataset, (files or {}).get(dataset, ()), close_at=count)

@@ -9,9 +9,10 @@ from sluice.servicekit.database import Connection
 from wms.db.jobs import SELECT_ENDED, JobInFlight, jobs_in_flight
 from wms.db.known_tasks import KnownTask
 from wms.db.pilots import SEE_PILOT, require_pilot
-from wms.db.tasks import lock_tasks_of_jobs
+from wms.db.tasks import LockedTask, lock_tasks_of_jobs
 from wms.domain.outputs import Fault, check_report, log_file, output_files
 from wms.domain.tokens import possible
+from wms.domain.trees import placed
 from wms.usecases.settle_attempts import EndedAttempt, attempt_verdict, settle_attempts
 from wms.usecases.workload import Workload
 
@@ -30,7 +31,10 @@ async def report_attempts(workload: Workload, pilot: UUID, reports: Sequence[Att
         flying = await jobs_in_flight(connection, [job_id for job_id, _ in first])
         known = await workload.tasks.get(connection, locked)
         mine = {key: job for key in first if (job := flying.get(key[0])) and (job.attempt, job.pilot) == (key[1], pilot)}
-        ended = [_ended(known[job.task_uid], job, first[key], losses=workload.terms.losses) for key, job in mine.items()]
+        losses = workload.terms.losses
+        ended = [
+            _ended(known[job.task_uid], job, first[key], locked=locked[job.task_uid], losses=losses) for key, job in mine.items()
+        ]
         if not ended:
             require_pilot(pilot, await connection.fetchrow(SEE_PILOT, pilot))
         settled = await settle_attempts(tx, locked, known=known, attempts=ended, pilot=pilot)
@@ -77,7 +81,7 @@ def _answer(
     return AnsweredReport(id=report.id, attempt=report.attempt, answer=answer)
 
 
-def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, losses: int) -> EndedAttempt:
+def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, locked: LockedTask, losses: int) -> EndedAttempt:
     outcome, error, message, log_url = report.outcome, report.error_class, report.message, None
     files = []
     try:
@@ -85,7 +89,10 @@ def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, losses:
         files = log_file(known.task, report, seq=job.seq)
         log_url = None if report.log is None else report.log.url
         if outcome is AttemptOutcome.FINISHED:
-            files += output_files(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
+            written = output_files(
+                known.task, known.outputs, report, seq=job.seq, inputs=job.inputs, merged_before=locked.merges_parts
+            )
+            files += placed(known.task, written, seq=job.seq, only_seq=locked.only_seq)
     except Fault as fault:
         outcome, error, message = AttemptOutcome.FAILED, fault.error, fault.message
         if fault.error is not ErrorClass.INTERNAL:

@@ -13,9 +13,11 @@ from sluice.servicekit.database import Transaction
 from wms.db.jobs import END_ATTEMPTS, NOTIFY_READY, JobInFlight
 from wms.db.known_tasks import KnownTask
 from wms.db.tasks import LockedTask
+from wms.db.tree import NEXT_LEVEL, keep_parts
 from wms.domain.boundary import Counts, Ending, ending
 from wms.domain.retry_rules import History, Limits, Verdict, after_error, after_return, after_success
-from wms.domain.transitions import JOB_MOVES, require_move
+from wms.domain.transitions import JOB_MOVES, TASK_MOVES, require_move, sources
+from wms.domain.trees import part_of
 from wms.usecases.end_task import end_task, register
 from wms.usecases.workload import Workload
 
@@ -68,16 +70,20 @@ class LostGuard(Exception):
 
 @dataclass(slots=True)
 class Settled:
-    """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks."""
+    """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks; ``levels``: trees whose next level is
+    to be split."""
 
     delays: set[float] = field(default_factory=set)
     ended: list[Ending] = field(default_factory=list)
+    levels: int = 0
     attempts: Sequence[EndedAttempt] = ()
 
     def announce(self, workload: Workload) -> None:
         """Wakes waiting requests and counts; only once the transaction has committed."""
         for delay in self.delays:
             workload.signal.ready_in(delay)
+        if self.levels:
+            workload.signal.wake_splitting()
         for end in self.ended:
             workload.metrics.tasks_ended.labels(end.state).inc()
         for (outcome, error), number in Counter((a.outcome, a.error or "") for a in self.attempts).items():
@@ -127,7 +133,15 @@ async def settle_attempts(
 
 
 async def _conclude(tx: Transaction, change: "_Change", known: KnownTask, settled: Settled) -> None:
+    if known.task.parts_uid is not None:
+        parts = [(one.job.seq, part) for one in change.attempts if (part := part_of(known.task, one.files)) is not None]
+        await keep_parts(tx.connection, known.task.uid, parts)
     decided = change.ending(known)
+    if decided is not None and decided.state is TaskState.FINISHED and known.task.parts_uid is not None:
+        moves = sources(TASK_MOVES, TaskState.SPLITTING)
+        if await tx.connection.fetchval(NEXT_LEVEL, known.task.uid, moves) is not None:
+            settled.levels += 1
+            decided = None
     if decided is not None and await end_task(tx, known, decided, files=change.files):
         settled.ended.append(decided)
         return
@@ -146,10 +160,11 @@ class _Change:
     registered: Counter[str]
     files: dict[UUID, list[NewFile]]
     last_error: str
+    attempts: Sequence[EndedAttempt]
 
     @classmethod
     def of(cls, task: LockedTask, attempts: Sequence[EndedAttempt]) -> "_Change":
-        change = cls(task, Counter(), 0, Counter(task.errors), Counter(task.registered), defaultdict(list), "")
+        change = cls(task, Counter(), 0, Counter(task.errors), Counter(task.registered), defaultdict(list), "", attempts)
         for attempt in attempts:
             change.deltas[attempt.job.state] -= 1
             change.deltas[attempt.verdict.state] += 1

@@ -21,6 +21,7 @@ from wms.db import splitting as sql
 from wms.db.jobs import NOTIFY_READY
 from wms.db.known_tasks import KnownTask
 from wms.db.tasks import lock_tasks
+from wms.db.tree import read_parts
 from wms.domain.boundary import Ending, ending
 from wms.domain.grouping import Grouping, JobDraft
 from wms.usecases.end_task import end_task
@@ -71,6 +72,9 @@ async def _split(workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, k
         if claim.state is TaskState.WAITING:
             await _begin(workload, claim, await shared_inputs(dms, known.task, datasets))
         make = _make_joined_jobs if reads_several(known.task) else _make_jobs
+        if claim.parts_first >= 0:
+            await _make_level(workload, claim, known, page=page)
+            return
         await make(workload, dms, claim, known=known, datasets=datasets, page=page)
     except NotAvailable as error:
         await _release(workload, claim, f"waiting for the DMS: {error.detail}")
@@ -127,6 +131,24 @@ async def _make_joined_jobs(
             last_seq = await add(last=False)
             drafts = []
     await add(last=True)
+
+
+async def _make_level(workload: Workload, claim: sql.SplitClaim, known: KnownTask, *, page: int) -> None:
+    """The jobs of a further level of a tree, of what those of the level before gave. Read from the beginning after a crash."""
+    grouping = Grouping(known.task.mode, known.task.groups, number=claim.level_first)
+    after, last_seq = claim.parts_first - 1, claim.last_seq
+    while True:
+        async with workload.database.connection() as connection:
+            parts = await read_parts(connection, known.task.uid, after=after, before=claim.level_first, limit=page)
+        files = [InputFile(seq=seq, **file) for seq, file in parts]
+        drafts = [*grouping.add(files), *(() if len(parts) == page else grouping.rest())]
+        drafts = [draft for draft in drafts if draft.seq > last_seq]
+        last_seq = drafts[-1].seq if drafts else last_seq
+        place = _Position(None, 0)
+        await _add_page(workload, claim, known, _Progress(drafts, place, grouping.number, last_seq, last=len(parts) < page))
+        if len(parts) < page:
+            return
+        after = parts[-1][0]
 
 
 def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:

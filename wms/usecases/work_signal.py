@@ -1,6 +1,7 @@
 """Tells waiting pilots' requests, within this process, that there may be work. The database is the truth; this saves waiting."""
 
 import asyncio
+from collections.abc import Callable
 
 
 class WorkSignal:
@@ -10,6 +11,8 @@ class WorkSignal:
         self._event = asyncio.Event()
         self._version = 0
         self._closed = False
+        #: Called where there are jobs to be made; set by who runs the loops that make them.
+        self.wake_splitting: Callable[[], None] = _nobody
 
     @property
     def closed(self) -> bool:
@@ -45,3 +48,7 @@ class WorkSignal:
                 await self._event.wait()
         except TimeoutError:
             return
+
+
+def _nobody() -> None:
+    """The loops look by themselves after a while."""

@@ -12,6 +12,7 @@ groupings = st.one_of(
     st.just(MergeGroups()),
     st.integers(1, 9).map(lambda n: MergeGroups(files=n)),
     st.integers(1, 500).map(lambda n: MergeGroups(bytes=n)),
+    st.integers(2, 9).map(lambda n: MergeGroups(files=n, tree=True)),
 )
 
 
@@ -71,3 +72,13 @@ def test_two_files_of_one_number_are_never_in_one_batch() -> None:
     drafts = split(TaskMode.MAP, MergeGroups(), [first, twice, third], page=10, batch=5)
     assert [[file.name for file in draft.inputs] for draft in drafts] == [["f0"], ["f1", "f2"]]
     assert drafts[1].seq <= drafts[0].last_seq, "what makes jobs of them sees that, and says so"
+
+
+@given(st.integers(2, 9), st.integers(1, 30), st.integers(1, 5))
+def test_the_last_group_of_a_tree_is_known_to_be_that_when_it_is_made(size: int, number: int, page: int) -> None:
+    """Whichever page ends with a full group: it is made when there are more files, or at the end."""
+    grouping, inputs = Grouping(TaskMode.MERGE, MergeGroups(files=size, tree=True)), files([1] * number)
+    made = [draft for start in range(0, number, page) for draft in grouping.add(inputs[start : start + page])]
+    (last,) = grouping.rest()
+    assert [len(draft.inputs) for draft in made] == [size] * ((number - 1) // size)
+    assert last.inputs == inputs[(number - 1) // size * size :]

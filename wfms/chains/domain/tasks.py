@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.base import Name
 from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.plan import NextSource, Plan, SideInput, Source
+from sluice.contracts.plan import NextSource, Plan, PlanStep, SideInput, Source
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetType
 from sluice.contracts.tasks import NextInput, Task, TaskInput, TaskOutput
@@ -47,7 +47,14 @@ class Place:
 
 def ports(plan: Plan, step: str) -> list[str | None]:
     """Ports of ``step`` that need a data set; None stands for its logs."""
-    return [*(output.port for output in plan.step(step).outputs), None]
+    planned = plan.step(step)
+    parts = [parts_port(planned)] if planned.groups.tree else []
+    return [*(output.port for output in planned.outputs), *parts, None]
+
+
+def parts_port(step: PlanStep) -> str:
+    """Stands for what the jobs of a tree give, all but the last one; no tool has an output of such a name."""
+    return f"{step.outputs[0].port}~parts"
 
 
 def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str) -> NewDataset:
@@ -148,6 +155,7 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         boundary=planned.boundary,
         groups=planned.groups,
         batch=planned.batch.files,
+        parts_uid=places.outputs[parts_port(planned)].dataset if planned.groups.tree else None,
         resources=planned.resources,
         container=planned.container,
     )

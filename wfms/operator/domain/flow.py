@@ -124,8 +124,14 @@ class _Tree:
     def _side_lines(self, branch: _Branch) -> None:
         writers = [one for one in self._branches if one.kind is not NodeKind.OUTPUT]
         by_name = {None if one.kind is NodeKind.INPUT else one.name: one for one in writers}
-        for side in branch.step.side_inputs if branch.step is not None else ():
-            self._lines.append((by_name[side.source.step], branch, side.source.port))
+        step = branch.step
+        further = (
+            []
+            if step is None
+            else [*(one.source for one in step.next_sources), *(s for x in step.side_inputs for s in x.sources)]
+        )
+        for source in further:
+            self._lines.append((by_name[source.step], branch, source.port))
 
 
 def _node(branch: _Branch) -> Node:
