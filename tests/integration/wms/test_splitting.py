@@ -63,6 +63,8 @@ async def test_map_makes_one_job_a_file_in_order(stage: Stage, dms: DmsClient, t
         (MergeGroups(files=10), [10, 10, 5]),
         (MergeGroups(files=1), [1] * 25),
         (MergeGroups(files=25), [25]),
+        (MergeGroups(files=5, tree=True), [5] * 5),
+        (MergeGroups(files=10, tree=True), [10, 10, 5]),
         (MergeGroups(bytes=400), [3, 3, 3, 3, 3, 3, 3, 3, 1]),
         (MergeGroups(bytes=1), [1] * 25),
     ],
