@@ -230,7 +230,7 @@ class Attempt:
         if error_class is ErrorClass.TOOL_FAILED and not has_room(self._folder):
             error_class = ErrorClass.NO_ROOM
         said = last_line(prepared.stderr or self._work.stderr)
-        if prepared.container is not None and prepared.container.failed_to_start(code):
+        if prepared.container is not None and prepared.container.failed:
             prepared.container.containers.forget()
             sentence = f"the container could not be started: {said}"
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)

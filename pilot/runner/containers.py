@@ -29,11 +29,15 @@ from sluice.contracts.states import ContainerEngine, ErrorClass
 
 log = structlog.get_logger(__name__)
 
-#: The engine's own exit status where it could not make or start a container.
-ENGINE_FAILED = 125
+#: The engine's own exit statuses: it failed; it could not start the container, or the program in it.
+_ENGINE_FAILED, _NOT_STARTED = 125, 126
+#: The year of a time that is none.
+_NEVER = "0001-"
 #: Of a shell whose child was killed, as the kernel does where memory runs out.
 _KILLED = 137
 _PATIENCE = 60.0
+#: Of the vendor's description of devices, which its container toolkit writes.
+_PODMAN_GPUS = "--device=nvidia.com/gpu=all"
 
 
 class Containers:
@@ -79,6 +83,10 @@ class Containers:
         """Did the container end because of its limit? Some engines say so of its first process alone."""
         done = self._call("container", "inspect", "--format", "{{.State.OOMKilled}}", name)
         return done.stdout.strip() == "true"
+
+    def was_started(self, name: str) -> bool:
+        done = self._call("container", "inspect", "--format", "{{.State.StartedAt}}", name)
+        return done.returncode == 0 and not done.stdout.startswith(_NEVER)
 
     def remove(self, name: str | None) -> None:
         """Ends the container and removes it, all of this slot for None; fine where there is none."""
@@ -171,12 +179,14 @@ class Containers:
             os.close(lock)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ContainerRun:
-    """A job's use of containers. ``name``: of its only one; None: the job starts some itself."""
+    """A job's use of containers. ``name``: of its only one; None: the job starts some itself. ``failed``: the engine did, not the
+    tool; known once it was judged."""
 
     containers: Containers
     name: str | None
+    failed: bool = False
 
     @property
     def own_limit(self) -> bool:
@@ -191,6 +201,8 @@ class ContainerRun:
         """What the engine knows of the end. Raises ``AttemptError`` where it does not answer."""
         if not self.own_limit:
             return ended
+        code = ended.exit_code
+        self.failed = code == _ENGINE_FAILED or (code == _NOT_STARTED and not self.containers.was_started(self.name or ""))
         # What was measured is the engine's client, not the tool.
         ended = replace(ended, memory=None, cpu=None)
         if ended.cut is None and self._ran_out_of_memory(ended.exit_code):
@@ -202,9 +214,6 @@ class ContainerRun:
         if not limited or exit_code == 0 or self.name is None:
             return False
         return exit_code == _KILLED or self.containers.ran_out_of_memory(self.name)
-
-    def failed_to_start(self, exit_code: int) -> bool:
-        return self.own_limit and exit_code == ENGINE_FAILED
 
     def end(self) -> None:
         """Nothing of it is left."""
@@ -243,6 +252,8 @@ def runtime_of(
     runtime = cast(list[str], create(environment, own)[0])
     if engine.kind is ContainerEngine.UDOCKER and os.geteuid() == 0:
         runtime.insert(1, "--allow-root")
+    if engine.kind is ContainerEngine.PODMAN:  # which has the option of this name since release 5 only
+        runtime = [_PODMAN_GPUS if part.startswith("--gpus=") else part for part in runtime]
     if engine.apart and not any(part.startswith("--log-driver") for part in runtime):
         runtime.append("--log-driver=none")
     return [*runtime, *options], environment

@@ -70,6 +70,7 @@ class CommandLine:
         self.temporary = frozenset(document.get("temporaryFailCodes", ()))
         self.permanent = frozenset(document.get("permanentFailCodes", ()))
         self._lock = threading.Condition(threading.RLock())
+        self._gpu = any(hint["class"] == _CUDA for hint in tool.hints)
         # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a hint.
         tool.hints = [hint for hint in tool.hints if hint["class"] != _CUDA]
         missing = engine().missing
@@ -103,6 +104,8 @@ class CommandLine:
         context.workflow_eval_lock = self._lock
         if resources is not None:
             amounts = {"cores": resources.cores, "ram": resources.ram, "tmpdirSize": resources.disk, "outdirSize": resources.disk}
+            if contained and self._gpu:
+                amounts["cudaDeviceCount"] = 1  # the engine lets the container have the node's
             context.select_resources = lambda _request, _context: amounts
         try:
             with self._own_expressions():

@@ -57,6 +57,18 @@ class LoadedWorkflow:
             job=place,
             container=container,
             seeded=True,
+            note=self._note(container),
+        )
+
+    def _note(self, container: ContainerRun | None) -> str:
+        asked = self.task.container
+        if asked is None:
+            return ""
+        images = ", ".join(image.name for image in asked.images)
+        return (
+            f"containers {images} are hints, and this node has no engine: run without"
+            if container is None
+            else f"containers {images}"
         )
 
     def _bring(self, place: str) -> ContainerRun | None:

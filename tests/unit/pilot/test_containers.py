@@ -140,8 +140,9 @@ def test_exit_codes_are_the_tools(runner: Runner, root: Path) -> None:
         runner, task(root, shell("echo bad header >&2; exit 65", permanentFailCodes=[65])), [input_file(root / "in" / "a")]
     )
     assert failed(report) == (ErrorClass.TOOL_REFUSED, "'sh' ended with exit code 65: bad header")
-    report = run(runner, task(root, shell("exit 3")), [input_file(root / "in" / "b")])
-    assert failed(report) == (ErrorClass.TOOL_FAILED, "'sh' ended with exit code 3")
+    for code in (3, 126):
+        report = run(runner, task(root, shell(f"exit {code}")), [input_file(root / "in" / "b")])
+        assert failed(report) == (ErrorClass.TOOL_FAILED, f"'sh' ended with exit code {code}")
 
 
 def test_a_program_that_the_image_lacks(runner: Runner, root: Path) -> None:
@@ -216,6 +217,17 @@ def test_a_file_of_the_node_is_not_brought_in(runner: Runner, root: Path) -> Non
     assert message == f"the tool wants '{secret}' of the node in its container, which is no file of the job"
 
 
+def test_a_tool_that_asks_for_a_gpu_gets_the_nodes(runner: Runner, root: Path) -> None:
+    """There is none here, so the engine refuses; but it has been asked."""
+    cuda = {"class": "cwltool:CUDARequirement", "cudaVersionMin": "11", "cudaComputeCapability": "5"}
+    executable = {**shell("true"), "hints": [cuda], "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"}}
+    report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.STAGE_IN_FAILED
+    assert message.startswith("the container could not be started: Error: ")
+    assert "--device=nvidia.com/gpu=all" in log_of(report)
+
+
 def test_a_hint_is_used_where_there_is_an_engine(runner: Runner, root: Path) -> None:
     report = run(runner, task(root, shell("cat /etc/mark", kind="hints")), [input_file(root / "in" / "a.dat")])
     assert text_of(report) == "inside the image\n"
@@ -230,6 +242,14 @@ def test_a_hint_is_passed_over_where_there_is_none(podman: Podman, root: Path, t
         report = run(runner, task(root, shell("cat $f")), [input_file(root / "in" / "b.dat")])
         sentence = "the tool requires a container, and this pilot's node has no engine to run it"
         assert failed(report) == (ErrorClass.INTERNAL, sentence)
+        hint = Container(images=[ContainerImage(name=IMAGE)], required=False)
+        inside = task(root, around(shell("cat $f", kind="hints")), container=hint)
+        report = run(runner, inside, [input_file(root / "in" / "c.dat")])
+        assert text_of(report) == "frame"
+        assert f"containers {IMAGE} are hints, and this node has no engine: run without" in log_of(report)
+        inside = task(root, around(shell("cat $f")), container=hint.model_copy(update={"required": True}))
+        report = run(runner, inside, [input_file(root / "in" / "d.dat")])
+        assert failed(report)[0] is ErrorClass.INTERNAL
     finally:
         runner.close()
 
