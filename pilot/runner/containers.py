@@ -18,7 +18,6 @@ from cwltool.context import RuntimeContext
 from pydantic import ValidationError
 
 from pilot.engines import RUN_LABEL, SLOT_LABEL, Engine, engine_environment, removal, remove_containers
-from pilot.runner import expressions
 from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.joblog import last_line
@@ -41,10 +40,12 @@ _PODMAN_GPUS = "--device=nvidia.com/gpu=all"
 
 
 class Containers:
-    """A slot's use of the node's engine. ``images``: folder for images and locks, that all pilots of the node share."""
+    """A slot's use of the node's engine. ``images``: folder for images and locks, that all pilots of the node share. ``spared``:
+    children of the slot that belong to no job."""
 
-    def __init__(self, engine: Engine, *, images: Path, run: str, control: Control) -> None:
+    def __init__(self, engine: Engine, *, images: Path, run: str, control: Control, spared: Callable[[], frozenset[int]]) -> None:
         self.engine = engine
+        self.spared = spared
         #: MiB that each of the containers started next may use; 0: as much as there is.
         self.memory = 0
         self.slot = f"{run}.{os.getpid()}"
@@ -138,7 +139,7 @@ class Containers:
                     stdout=stream.fileno(),
                     stderr=stream.fileno(),
                 )
-                ended = run_program(program, Limits(time=0, memory=0, disk=0, grace=1.0), self._control, known=_others)
+                ended = run_program(program, Limits(time=0, memory=0, disk=0, grace=1.0), self._control, known=self.spared)
             if ended.cut is Cut.STOPPED:
                 raise StoppedError
             if ended.exit_code != 0:
@@ -195,7 +196,7 @@ class ContainerRun:
 
     def known(self) -> frozenset[int]:
         """What is not to be killed as left behind by the job: the engine's own helpers go with the container."""
-        return frozenset(children()) if self.containers.engine.apart else _others()
+        return frozenset(children()) if self.containers.engine.apart else self.containers.spared()
 
     def judged(self, ended: Ended) -> Ended:
         """What the engine knows of the end. Raises ``AttemptError`` where it does not answer."""
@@ -218,11 +219,7 @@ class ContainerRun:
     def end(self) -> None:
         """Nothing of it is left."""
         self.containers.remove(self.name)
-        kill_orphans(_others())
-
-
-def _others() -> frozenset[int]:
-    return expressions.engine().pids
+        kill_orphans(self.containers.spared())
 
 
 def flags(engine: Engine) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from pilot.runner.orphans import adopt_orphans
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, ReadyFrame, RunnerSettings, TaskFrame, encode
 from pilot.runner.seeds import Seeds
 from pilot.runner.shared import SharedFiles
+from pilot.runner.tool import expression_processes
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.servicekit.logging import log_ids
 
@@ -49,7 +50,7 @@ class SlotProcess:
             control=control,
             seeds=seeds,
             shared=SharedFiles(run.shared_folder(os.getpid())),
-            containers=self._containers(control),
+            containers=self._containers(control, seeds),
         )
         if place.containers is not None:
             control.on_gone = partial(place.containers.remove, None)
@@ -66,11 +67,17 @@ class SlotProcess:
                 case JobFrame(job=job):
                     self._connection.sendall(encode(self._run(job, place)))
 
-    def _containers(self, control: Control) -> Containers | None:
+    def _containers(self, control: Control, seeds: Seeds) -> Containers | None:
         settings = self._settings
         if settings.engine is None:
             return None
-        return Containers(settings.engine, images=Path(settings.images), run=Path(settings.run_folder).name, control=control)
+        return Containers(
+            settings.engine,
+            images=Path(settings.images),
+            run=Path(settings.run_folder).name,
+            control=control,
+            spared=lambda: expression_processes() | seeds.pids,
+        )
 
     def _run(self, job: LeasedJob, place: Workplace) -> EndedFrame:
         task = self._tasks[job.task_uid]

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from pilot.domain.model import StopReason
@@ -298,6 +299,19 @@ def test_tools_of_a_workflow_inside_a_job_run_in_their_containers(runner: Runner
     both["outputs"]["o"]["outputSource"] = "again/o"
     report = run(runner, contained(root, both), [input_file(root / "in" / "a.dat")])
     assert text_of(report) == "egami eht edisni\n"
+
+
+def test_containers_leave_alone_what_serves_other_jobs(runner: Runner, root: Path) -> None:
+    def serving() -> set[int]:
+        return {child.pid for child in psutil.Process(runner.slot_pid).children() if child.status() != psutil.STATUS_ZOMBIE}
+
+    javascript = {"class": "InlineJavascriptRequirement"}
+    wanted = task(root, shell("echo $(1 + 1)", more=[javascript], stdout="$(String(inputs.f.size)).out", outputs={"o": "stdout"}))
+    run(runner, wanted, [input_file(root / "in" / "a.dat")])
+    before = serving()
+    assert len(before) >= 2, "what evaluates expressions, and what the next workflow starts from"
+    run(runner, wanted, [input_file(root / "in" / "b.dat")], seq=1)
+    assert serving() == before
 
 
 def test_a_container_of_a_workflow_is_ended_with_its_job(runner: Runner, podman: Podman, root: Path) -> None:
