@@ -31,14 +31,18 @@ SELECT_VERSION = "SELECT * FROM templates WHERE name = $1 AND version = $2"
 
 SELECT_BY_ID = "SELECT * FROM templates WHERE id = $1"
 
-SELECT_ALL_LATEST = """
--- Of each name the latest version that is not deleted.
-SELECT DISTINCT ON (name) * FROM templates WHERE deleted_at IS NULL ORDER BY name, version DESC
+_WITHOUT_FILES = """
+    id, name, version, plan, warnings, created_at, deleted_at, main, '' AS text, '{}'::jsonb AS template, NULL::jsonb AS files
 """
 
-SELECT_ALL = """
+SELECT_ALL_LATEST = f"""
+-- Of each name the latest version that is not deleted. The intake reads this again and again: no texts.
+SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL ORDER BY name, version DESC
+"""
+
+SELECT_ALL = f"""
 -- Every version that is not deleted, of all names or ($1) of one.
-SELECT * FROM templates WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1) ORDER BY name, version DESC
+SELECT {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1) ORDER BY name, version DESC
 """
 
 DELETE_TEMPLATE = """
@@ -83,10 +87,12 @@ async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | N
 
 
 async def all_latest(connection: Connection) -> list[StoredTemplate]:
+    """Without their texts and documents, which are empty here."""
     return [_template(row) for row in await connection.fetch(SELECT_ALL_LATEST)]
 
 
 async def all_versions(connection: Connection, name: str | None = None) -> list[StoredTemplate]:
+    """Without their texts and documents, which are empty here."""
     return [_template(row) for row in await connection.fetch(SELECT_ALL, name)]
 
 

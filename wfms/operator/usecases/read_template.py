@@ -9,7 +9,7 @@ from wfms.operator.domain.template import StoredTemplate
 
 
 async def list_templates(database: Database, *, every_version: bool = False) -> list[StoredTemplate]:
-    """By name, newest version first. Deleted ones are left out: they match nothing."""
+    """By name, newest version first, without their files. Deleted ones are left out: they match nothing."""
     async with database.connection() as connection:
         return await (templates.all_versions(connection) if every_version else templates.all_latest(connection))
 
@@ -28,7 +28,7 @@ async def read_template(database: Database, name: str, *, version: int | None = 
 
 
 async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
-    """All versions that are not deleted, newest first; empty when there is none."""
+    """All versions that are not deleted, newest first, without their files; empty when there is none."""
     async with database.connection() as connection:
         return await templates.all_versions(connection, name)
 
