@@ -258,12 +258,14 @@ def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> b
         if name not in names:
             findings.error(
                 place,
-                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{names[0]}'",
+                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{names[0]}', and give the values "
+                "of a parameter to every job, or to a step each",
             )
             return False
     method = step.body.get("scatterMethod")
     if len(step.scatter) > 1 and method != "dotproduct":
-        refused = "" if method is None else f"; '{str(method)[:40]}' is not supported over data sets"
+        way = ": scatter over one, and give the other whole to every job"
+        refused = "" if method is None else f"; '{str(method)[:40]}' is not supported over data sets{way}"
         findings.error(
             place if method is None else step.place_of("scatterMethod"),
             f"step '{step.name}' scatters over several inputs: write 'scatterMethod: dotproduct', which takes files of the same "

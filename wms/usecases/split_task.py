@@ -126,10 +126,10 @@ async def _make_joined_jobs(
     async for draft in joined_drafts(dms, known.task, datasets, page=page):
         if draft.seq <= claim.last_seq:
             continue
-        drafts.append(draft)
-        if len(drafts) >= page:
+        if len(drafts) >= page:  # asked before the next one, so that the last job is made with the end
             last_seq = await add(last=False)
             drafts = []
+        drafts.append(draft)
     await add(last=True)
 
 
