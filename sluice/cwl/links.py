@@ -258,8 +258,8 @@ def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> b
         if name not in names:
             findings.error(
                 place,
-                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{names[0]}', and give the values "
-                "of a parameter to every job, or to a step each",
+                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{names[0]}', and give "
+                "the values of a parameter to every job, or to a step each",
             )
             return False
     method = step.body.get("scatterMethod")

@@ -105,9 +105,7 @@ def _check_link(step: Step, link: Link, findings: Findings, *, workflow: Workflo
         return
     place = place_of(link.body, "default")
     if origin is not None and (not is_parameter or is_optional(workflow.inputs[origin.port].type)):
-        way = (
-            "give the default to the workflow's input instead" if is_parameter else "give the default to the tool's input instead"
-        )
+        owner = "workflow" if is_parameter else "tool"
         findings.error(place, f"{what} has a source and a default; give the default to the {owner}'s input instead")
     port = step.tool_inputs.get(link.name)
     if port is not None:

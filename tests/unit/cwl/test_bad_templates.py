@@ -61,6 +61,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
         ["takes File, and 'join/joined' is File[]", "leave 'scatter: parts' out", "groups are for steps"],
     ),
     "scatter over a parameter": ([("scatter: frame", "¦scatter: limit"), ("frame: frames", "¦frame: frames"), ("limit: limit", "¦limit: limit")], ["which is no data set", "takes File, and 'frames' is File[]", "takes int[], and 'limit' is int"]),
+    "default beside a data set": ([("parts: count/number", "parts: {source: count/number, ¦default: []}")], ["give the default to the tool's input instead"]),
     "scatter over several": ([("scatter: frame", "¦scatter: [frame, limit]\n    scatterMethod: dotproduct"), ("limit: limit", "¦limit: limit")], ["which is no data set", "takes int[]"]),
     "scatter over nothing": ([("scatter: frame", "¦scatter: fram"), ("frame: frames", "¦frame: frames")], ["did you mean 'frame'?", "takes File, and 'frames' is File[]"]),
     "scatter without its requirement": ([("requirements:\n  ScatterFeatureRequirement: {}\n", ""), ("scatter: frame", "¦scatter: frame")], ["ScatterFeatureRequirement"]),
