@@ -39,7 +39,8 @@ async def test_containers_go_with_their_slot(wms: ScriptedWms, start_pilot: Star
         await until(podman.containers, seconds=60)
         alive = [process for process in pilot.family() if process.status() != psutil.STATUS_ZOMBIE]
         runners = [process for process in alive if "pilot.runner" in " ".join(process.cmdline())]
-        [slot] = [process for process in runners if process.parent() in runners]
+        [server] = [process for process in runners if process.ppid() == pilot.process.pid]
+        [slot] = [process for process in runners if process.parent() == server]
         slot.kill()
         await until(lambda: wms.report_of(1) is not None, seconds=60)
         await until(podman.containers, seconds=60)
