@@ -218,7 +218,10 @@ def _time_limit(
         return {"time_limit": sum(filter(None, limits)) if all(limits) else 0.0}
     if requirement is None or requirement.body.get("timelimit") is None:
         default = int(Resources().time_limit)
-        findings.warning(step.place, f"step '{step.name}' has no time limit (ToolTimeLimit): a job is stopped after {default} s")
+        if step.passes is None:
+            findings.warning(
+                step.place, f"step '{step.name}' has no time limit (ToolTimeLimit): a job is stopped after {default} s"
+            )
         return {}
     seconds = _seconds(step, requirement, findings)
     return {} if seconds is None else {"time_limit": seconds}

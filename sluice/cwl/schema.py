@@ -17,7 +17,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.cwltypes import PRIMITIVES
 from sluice.cwl.findings import START, Findings, Place, did_you_mean
-from sluice.cwl.tree import clone
+from sluice.cwl.tree import clone, parts
 
 #: Address of the document for the loader; nothing is ever read from there.
 _ADDRESS = "file:///template"
@@ -53,12 +53,21 @@ def _salad_checks(workflow: CommentedMap, findings: Findings) -> None:
 
     library = _library()
     try:
-        resolved = library.resolve(workflow)
-        for check in (library.validate, library.check_names):
-            try:
-                check(*resolved)
-            except SchemaSaladException as error:
-                _tell(error, findings)
+        resolved, loader, names = library.resolve(workflow)
+        try:
+            library.validate(resolved, loader, names)
+        except SchemaSaladException:
+            for part in parts(resolved):
+                if findings.full:
+                    return
+                try:
+                    library.validate(part, loader, names)
+                except SchemaSaladException as error:
+                    _tell(error, findings)
+        try:
+            library.check_names(resolved, loader, names)
+        except SchemaSaladException as error:
+            _tell(error, findings)
     except SchemaSaladException as error:
         _tell(error, findings)
     except Exception as error:  # see check_as_cwltool

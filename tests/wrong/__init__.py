@@ -1,0 +1,1 @@
+"""Wrong templates, and every finding that is expected of each."""

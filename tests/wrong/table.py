@@ -1,0 +1,57 @@
+"""Reads the table of wrong templates."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sluice.contracts.problems import Finding
+
+_HERE = Path(__file__).parent
+FOLDER = _HERE / "templates"
+_EXPECTED = re.compile(r"(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning): (?P<part>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """``part``: of the message."""
+
+    file: str
+    line: int
+    column: int
+    severity: str
+    part: str
+
+    def is_met_by(self, found: Finding) -> bool:
+        place = (found.file, found.line, found.column, found.severity)
+        return place == (self.file, self.line, self.column, self.severity) and self.part in found.message
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """``files``: text by path. ``main``: the workflow among them. ``findings``: all, in order."""
+
+    files: dict[str, str]
+    main: str
+    findings: list[Expected]
+
+
+def wrong_templates() -> dict[str, Wrong]:
+    """By name, as in the table; each template stands in it."""
+    found: dict[str, Wrong] = {}
+    for line in (_HERE / "findings.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            name = line.strip("[]")
+            found[name] = Wrong(_files(FOLDER / name), "workflow.cwl", [])
+        elif line and not line.startswith("#"):
+            match = _EXPECTED.fullmatch(line)
+            assert match is not None, f"not a finding: {line}"
+            found[name].findings.append(
+                Expected(match["file"], int(match["line"]), int(match["column"]), match["severity"], match["part"])
+            )
+    return found
+
+
+def _files(path: Path) -> dict[str, str]:
+    if path.is_file():
+        return {"workflow.cwl": path.read_text(encoding="utf-8")}
+    return {str(file.relative_to(path)): file.read_text(encoding="utf-8") for file in sorted(path.rglob("*.cwl"))}

@@ -1,0 +1,5 @@
+class: Workflow
+inputs:
+  frames: File[]
+outputs: []
+steps: []

@@ -1,0 +1,2 @@
+- cwlVersion: v1.2
+- class: Workflow

@@ -1,0 +1,5 @@
+cwlVersion: v1.2
+class: CommandLineTool
+baseCommand: cat
+inputs: []
+outputs: []
