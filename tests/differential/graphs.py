@@ -19,6 +19,8 @@ class Stream:
     kind: str = "file"
     many: bool = True
     sparse: bool = False
+    #: Those of one line have their files in step.
+    line: int = 0
 
 
 @dataclass(slots=True)
@@ -126,20 +128,10 @@ def _pick(draw: st.DrawFn, graph: Graph, wanted: Any) -> Stream:
 
 def _map(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, _each)
-    command = draw(st.sampled_from(COMMANDS))
-    # The numbers of files change where missing ones are left out; a stream of its own begins.
-    graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source, together=True)}, "run": _maybe(command, len(graph.steps))}
-        if source.sparse
-        else {"scatter": "f", "in": {"f": graph.source(source)}, "run": on_each(command, len(graph.steps))},
-        Stream("o"),
-    )
-
-
-def _maybe(command: list[str], number: int) -> dict[str, Any]:
-    """A tool that does without its file."""
-    named = f"$(inputs.f ? inputs.f.nameroot : 'none').t{number}"
-    return shell(f'cat "$@" < /dev/null | {" ".join(command)}', {"f": "File?"}, {"o": "stdout"}, "x", "$(inputs.f)", stdout=named)
+    run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
+    # Where missing ones are left out, the others are counted anew.
+    line = len(graph.steps) + 1 if source.sparse else source.line
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", line=line))
 
 
 def _filter(draw: st.DrawFn, graph: Graph) -> None:
@@ -147,22 +139,23 @@ def _filter(draw: st.DrawFn, graph: Graph) -> None:
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "File?", "outputBinding": {"glob": name}}
     run = shell(f'grep -q {word} "$0" && cat "$0" > "$1"; true', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", sparse=True))
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", sparse=True, line=source.line))
 
 
 def _when(draw: st.DrawFn, graph: Graph) -> None:
     source, size = _pick(draw, graph, _full), draw(st.integers(0, 30))
     run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
     step = {"scatter": "f", "when": f"$(inputs.f.size > {size})", "in": {"f": graph.source(source)}, "run": run}
-    graph.add(step, Stream("o", sparse=True))
+    graph.add(step, Stream("o", sparse=True, line=source.line))
 
 
 def _pair(draw: st.DrawFn, graph: Graph) -> None:
-    first, second = _pick(draw, graph, _full), _pick(draw, graph, _each)
+    first = _pick(draw, graph, _full)
+    second = _pick(draw, graph, lambda one: _each(one) and one.line == first.line)
     inputs = {"f": {"type": "File", "inputBinding": {"position": 1}}, "g": {"type": "File?", "inputBinding": {"position": 2}}}
     run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
     given = {"f": graph.source(first), "g": graph.source(second, together=True)}
-    graph.add({"scatter": ["f", "g"], "scatterMethod": "dotproduct", "in": given, "run": run}, Stream("o"))
+    graph.add({"scatter": ["f", "g"], "scatterMethod": "dotproduct", "in": given, "run": run}, Stream("o", line=first.line))
 
 
 def _merge(draw: st.DrawFn, graph: Graph) -> None:
@@ -177,7 +170,9 @@ def _broadcast(draw: st.DrawFn, graph: Graph) -> None:
     source, shared = _pick(draw, graph, _full), _pick(draw, graph, _single)
     inputs = {"g": {"type": "File", "inputBinding": {"position": 1}}, "f": {"type": "File", "inputBinding": {"position": 2}}}
     run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
-    graph.add({"scatter": "f", "in": {"f": graph.source(source), "g": graph.source(shared)}, "run": run}, Stream("o"))
+    graph.add(
+        {"scatter": "f", "in": {"f": graph.source(source), "g": graph.source(shared)}, "run": run}, Stream("o", line=source.line)
+    )
 
 
 def _with_all(draw: st.DrawFn, graph: Graph) -> None:
@@ -191,7 +186,9 @@ def _with_all(draw: st.DrawFn, graph: Graph) -> None:
         "$(inputs.all)",
         stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}",
     )
-    graph.add({"scatter": "f", "in": {"f": graph.source(source), "all": graph.source(every)}, "run": run}, Stream("o"))
+    graph.add(
+        {"scatter": "f", "in": {"f": graph.source(source), "all": graph.source(every)}, "run": run}, Stream("o", line=source.line)
+    )
 
 
 def _two_outputs(draw: st.DrawFn, graph: Graph) -> None:
@@ -199,7 +196,11 @@ def _two_outputs(draw: st.DrawFn, graph: Graph) -> None:
     names = {port: f"$(inputs.f.nameroot).{port}{number}" for port in ("head", "tail")}
     outputs = {port: {"type": "File", "outputBinding": {"glob": name}} for port, name in names.items()}
     run = shell('head -n1 "$0" > "$1"; tail -n1 "$0" > "$2"', {"f": "File"}, outputs, "$(inputs.f)", *names.values())
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("head"), Stream("tail"))
+    graph.add(
+        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
+        Stream("head", line=source.line),
+        Stream("tail", line=source.line),
+    )
 
 
 def _value_from(draw: st.DrawFn, graph: Graph) -> None:
@@ -207,7 +208,7 @@ def _value_from(draw: st.DrawFn, graph: Graph) -> None:
     given = {"f": graph.source(source), "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"}}
     inputs = {"name": {"type": "string", "inputBinding": {}}, "f": "File"}
     run = tool(["echo"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
-    graph.add({"scatter": "f", "in": given, "run": run}, Stream("o"))
+    graph.add({"scatter": "f", "in": given, "run": run}, Stream("o", line=source.line))
 
 
 def _nested(draw: st.DrawFn, graph: Graph) -> None:
@@ -219,14 +220,14 @@ def _nested(draw: st.DrawFn, graph: Graph) -> None:
         "outputs": {"o": {"type": "File", "outputSource": "b/o"}},
         "steps": {"a": {"in": {"f": "f"}, "out": ["o"], "run": first}, "b": {"in": {"f": "a/o"}, "out": ["o"], "run": second}},
     }
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": inner}, Stream("o"))
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": inner}, Stream("o", line=source.line))
 
 
 def _count(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, _full)
     output = {"type": "int", "outputBinding": {"glob": "n", "loadContents": True, "outputEval": "$(parseInt(self[0].contents))"}}
     run = tool(["wc", "-l"], {"f": "File"}, {"o": output}, stdin="$(inputs.f.path)", stdout="n")
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="int"))
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="int", line=source.line))
 
 
 def _add_up(draw: st.DrawFn, graph: Graph) -> None:
@@ -241,7 +242,7 @@ def _folder(draw: st.DrawFn, graph: Graph) -> None:
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "Directory", "outputBinding": {"glob": name}}
     run = shell('mkdir -p "$1/deep"; cp "$0" "$1/deep/own"', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="folder"))
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="folder", line=source.line))
 
 
 def _look_into(draw: st.DrawFn, graph: Graph) -> None:
@@ -253,7 +254,7 @@ def _look_into(draw: st.DrawFn, graph: Graph) -> None:
         "$(inputs.d.path)",
         stdout=f"$(inputs.d.basename).u{len(graph.steps)}",
     )
-    graph.add({"scatter": "d", "in": {"d": graph.source(source)}, "run": run}, Stream("o"))
+    graph.add({"scatter": "d", "in": {"d": graph.source(source)}, "run": run}, Stream("o", line=source.line))
 
 
 def _split(draw: st.DrawFn, graph: Graph) -> None:
@@ -267,7 +268,7 @@ def _split(draw: st.DrawFn, graph: Graph) -> None:
         "$(inputs.f)",
         stem,
     )
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="files"))
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="files", line=source.line))
 
 
 def _join_parts(draw: st.DrawFn, graph: Graph) -> None:
@@ -279,7 +280,7 @@ def _join_parts(draw: st.DrawFn, graph: Graph) -> None:
         arguments=["/dev/null", "$(inputs.fs)"],
         stdout=f"$(inputs.fs.length).t{len(graph.steps)}",
     )
-    graph.add({"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run}, Stream("o"))
+    graph.add({"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run}, Stream("o", line=source.line))
 
 
 _MAKERS = [
