@@ -48,7 +48,7 @@ def needed(share: float, total: int) -> int:
 def ending(boundary: Boundary, counts: Counts) -> Ending | None:
     """How a task all of whose jobs exist ends now, or None while it goes on.
 
-    * no jobs at all: failed;
+    * no jobs at all, because a filter before it left nothing: finished;
     * the sufficient share has finished: finished (the rest is canceled);
     * the minimum is out of reach: failed at once;
     * only held jobs are left, and the minimum is reached: finished (nobody has to look at them for this);
@@ -56,7 +56,7 @@ def ending(boundary: Boundary, counts: Counts) -> Ending | None:
     """
     total, finished, failed = counts.total, counts.finished, counts.failed
     if total == 0:
-        return Ending(TaskState.FAILED, "its input data set has no files")
+        return Ending(TaskState.FINISHED, "its input data set has no files: nothing to do")
     minimum = needed(boundary.minimum, total)
     sufficient = max(minimum, needed(boundary.sufficient, total))
     if finished >= sufficient and (finished > 0 or not counts.open):

@@ -55,8 +55,8 @@ class Grouping:
                 yield self._take()
 
     def rest(self) -> Iterator[JobDraft]:
-        """The last group, if there are files in it."""
-        if self._open:
+        """The last group, if there are files in it; a merge of all files has one job even where there are none."""
+        if self._open or (self.mode is TaskMode.MERGE and self.groups == MergeGroups()):
             yield self._take()
 
     def _add_to_batch(self, file: InputFile) -> Iterator[JobDraft]:

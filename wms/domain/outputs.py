@@ -96,6 +96,8 @@ def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]
     if mode is TaskMode.MAP:
         return dict(inputs[0].get("meta", {}))
     merged = [file for file in inputs if not file.get("port")]
+    if not merged:
+        return {"files": 0}
     return {"first_seq": merged[0]["seq"], "last_seq": merged[-1]["seq"], "files": len(merged)}
 
 

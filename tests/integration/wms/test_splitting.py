@@ -126,17 +126,35 @@ async def test_open_data_set_is_waited_for_with_a_reason(stage: Stage, dms: DmsC
     assert (await stage.status(task)).total == 3
 
 
-async def test_unknown_deleted_or_empty_input_fails_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_an_unknown_or_deleted_input_fails_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
     unknown = await accept(stage, make_task())
     gone = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=1)))
     await dms.delete_dataset(gone.dat_in_uid, force=True)
-    empty = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=0)))
     await split_waiting_tasks(stage.workload, dms)
-    for task, sentence in ((unknown, "unknown to the DMS"), (gone, "has been deleted"), (empty, "has no files")):
+    for task, sentence in ((unknown, "unknown to the DMS"), (gone, "has been deleted")):
         status = await stage.status(task)
         assert (status.state, status.total) == (TaskState.FAILED, 0)
         assert sentence in status.reason
         assert (await stage.sent()).close_at[task.dat_out_uid] == [0]
+
+
+async def test_an_empty_input_gives_an_empty_output_or_one_merge_of_nothing(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    uid = await make_dataset(dms, tmp_path, files=0)
+    map_, groups, merge = [
+        await accept(stage, make_task(dat_in_uid=uid, mode=mode, groups=groups))
+        for mode, groups in (
+            (TaskMode.MAP, MergeGroups()),
+            (TaskMode.MERGE, MergeGroups(files=3)),
+            (TaskMode.MERGE, MergeGroups()),
+        )
+    ]
+    await split_waiting_tasks(stage.workload, dms)
+    for task in (map_, groups):
+        status = await stage.status(task)
+        assert (status.state, status.total) == (TaskState.FINISHED, 0)
+        assert "has no files" in status.reason
+        assert (await stage.sent()).close_at[task.dat_out_uid] == [0]
+    assert await jobs_of(stage, merge) == [(0, [])]
 
 
 async def test_two_files_with_one_number_fail_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:

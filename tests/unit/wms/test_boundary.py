@@ -34,7 +34,7 @@ def test_whole_input_is_needed_by_default() -> None:
     assert state_of(default, Counts(ready=1, finished=9)) is None
     assert state_of(default, Counts(finished=10)) is TaskState.FINISHED
     assert state_of(default, Counts(ready=8, finished=1, failed=1)) is TaskState.FAILED
-    assert state_of(default, Counts()) is TaskState.FAILED
+    assert state_of(default, Counts()) is TaskState.FINISHED
 
 
 def test_sufficient_ends_early_and_minimum_decides_at_the_end() -> None:
