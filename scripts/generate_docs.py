@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from scripts.docs import command_line, interfaces, life_cycles, metrics, schemas, settings_reference
+from scripts.docs import command_line, cwl_features, interfaces, life_cycles, metrics, schemas, settings_reference
 from scripts.docs.services import SERVICES
 
 REFERENCE = Path("docs/reference")
@@ -18,6 +18,7 @@ def makers() -> dict[Path, Callable[[], str]]:
         REFERENCE / "life-cycles.md": life_cycles.document,
         REFERENCE / "settings.md": settings_reference.document,
         REFERENCE / "metrics.md": metrics.document,
+        REFERENCE / "cwl-features.md": cwl_features.document,
         REFERENCE / "command-line.md": command_line.document,
         REFERENCE / "asyncapi.json": interfaces.asyncapi_document,
         **{schemas.path(service): _schema(service) for service in SERVICES},

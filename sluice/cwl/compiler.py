@@ -26,6 +26,7 @@ from sluice.cwl.containing import contained, untold, workflow_features
 from sluice.cwl.cwltypes import is_optional, without_null
 from sluice.cwl.document import VERSIONS, Document, canonical, find_workflow
 from sluice.cwl.extensions import Extensions, Fields, read_extensions, refuse_nested
+from sluice.cwl.features import CWLTOOL_NAMESPACE
 from sluice.cwl.findings import START, Findings
 from sluice.cwl.first_input import data_entries
 from sluice.cwl.flattening import Unflat, flatten, nested_to_flatten
@@ -36,7 +37,7 @@ from sluice.cwl.model import Link, Origin, Port, Step, Workflow, read_workflow
 from sluice.cwl.numbering import Numbering, check_pairs
 from sluice.cwl.pack import as_text, read_files
 from sluice.cwl.passing import add_passing_steps
-from sluice.cwl.requirements import CWLTOOL_NAMESPACE, Needs, check_names, merged, needs_of, set_apart
+from sluice.cwl.requirements import Needs, check_names, merged, needs_of, set_apart
 from sluice.cwl.rules import check_rules
 from sluice.cwl.schema import check_as_cwltool, check_schema
 from sluice.cwl.sources import DiskFiles

@@ -7,10 +7,11 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.base import ImageName
 from sluice.contracts.plan import ContainerImage
+from sluice.cwl.features import CONTAINERS, refused
 from sluice.cwl.findings import Findings, Place, place_of
 
 #: Ways to an image that pilots do not go: many nodes would each do it, with files or rights that they may not have.
-_NOT_CARRIED_OUT = ("dockerFile", "dockerLoad", "dockerImport")
+_NOT_CARRIED_OUT = refused(CONTAINERS)
 
 _image_name: TypeAdapter[str] = TypeAdapter(ImageName)
 
@@ -23,8 +24,7 @@ def image_of(body: CommentedMap, place: Place, findings: Findings, *, step: str,
         if key in body:
             tell(
                 place_of(body, key),
-                f"'{key}' of step '{step}' is not supported: put the image into a registry and name it in 'dockerPull', or "
-                "onto the nodes and name it in 'dockerImageId'",
+                f"'{key}' of step '{step}' is not supported: {CONTAINERS[key].note}",
             )
             return None
     outdir = body.get("dockerOutputDirectory")

@@ -4,6 +4,7 @@ from typing import Any
 
 from sluice.contracts.states import EntryKind, InputMode, TaskMode
 from sluice.cwl.cwltypes import ARRAY_OF_FILES, members_of, normal_type, without_null
+from sluice.cwl.features import LINK_FIELDS, OF_WORKFLOWS
 from sluice.cwl.links import Wiring
 from sluice.cwl.model import Link, Step
 from sluice.cwl.tree import plain
@@ -11,16 +12,10 @@ from sluice.cwl.tree import plain
 #: The one step of such a workflow.
 INNER = "run"
 
-_FEATURES = (
-    "MultipleInputFeatureRequirement",
-    "ScatterFeatureRequirement",
-    "StepInputExpressionRequirement",
-    "SubworkflowFeatureRequirement",
-)
 #: Requirements of the tool that the expressions of its step need, too.
 _OF_EXPRESSIONS = frozenset({"InlineJavascriptRequirement", "SchemaDefRequirement"})
 #: Fields of a step's input that hold within the job.
-_OF_LINKS = ("valueFrom", "loadContents", "loadListing")
+_OF_LINKS = tuple(LINK_FIELDS)
 #: Fields of a tool's input that cwltool wants to see where its value comes from, too.
 _OF_PORTS = ("secondaryFiles",)
 _ANYTHING = ["null", "Any"]
@@ -28,7 +23,7 @@ _ANYTHING = ["null", "Any"]
 
 def workflow_features() -> list[dict[str, Any]]:
     """Requirements that say what a workflow makes use of; naming one too many does no harm."""
-    return [{"class": name} for name in _FEATURES]
+    return [{"class": name} for name in OF_WORKFLOWS]
 
 
 def untold(step: Step, wiring: Wiring) -> bool:

@@ -5,14 +5,15 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
+from sluice.cwl import features
 from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
 from sluice.cwl.tree import Entry, clone, entries, mappings, put, short_name
 
-VERSIONS = ("v1.0", "v1.1", "v1.2")
+VERSIONS = tuple(features.VERSIONS)
 _INCLUSIONS = ("$import", "$include", "$mixin")
 _CLASSES = ("Workflow", "CommandLineTool", "ExpressionTool", "Operation")
 #: What a step can run.
-PROCESSES = ("CommandLineTool", "ExpressionTool", "Operation", "Workflow")
+PROCESSES = tuple(features.PROCESSES)
 #: Workflows within workflows.
 MOST_DEPTH = 8
 

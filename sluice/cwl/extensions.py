@@ -10,6 +10,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.plan import Batch, Between, Boundary, Condition, Equals, Glob, MergeGroups, OneOf, Retention, Retry
 from sluice.cwl.document import MOST_DEPTH, Document
+from sluice.cwl.features import LATER
 from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
 from sluice.cwl.tree import entries, plain, short_name
 
@@ -119,7 +120,7 @@ class _Reader:
                 place, f"the prefix '{PREFIX}' is not declared: add '$namespaces: {{{PREFIX}: \"{NAMESPACE}\"}}' to the document"
             )
         if name in LATER:
-            self.findings.error(place, f"'{key}' is not supported yet: {LATER[name]}")
+            self.findings.error(place, f"'{key}' is not supported yet: {LATER[name].note}")
         elif name not in FIELDS:
             self.findings.error(
                 place, f"there is no extension field '{key}'{did_you_mean(key, [f'{PREFIX}:{known}' for known in FIELDS])}"
@@ -180,7 +181,7 @@ def _model(kind: type[BaseModel]) -> Callable[[Value], Any]:
         unknown = [key for key in given if key not in kind.model_fields]
         for key in unknown:
             if f"{value.name}.{key}" in LATER:
-                value.wrong(f"'{key}' is not supported yet: {LATER[f'{value.name}.{key}']}", places[key])
+                value.wrong(f"'{key}' is not supported yet: {LATER[f'{value.name}.{key}'].note}", places[key])
             else:
                 value.wrong(f"knows no '{key}'{did_you_mean(key, kind.model_fields)}", places[key])
         try:
@@ -304,12 +305,6 @@ FIELDS: dict[str, tuple[str, Callable[[Value], Any]]] = {
     "merge": ("step", _merge),
     "invoke": ("step", _invoke),
     "batch": ("step", _model(Batch)),
-}
-
-#: Fields that are planned; each with the way round it.
-LATER = {
-    "warm": "tools are started anew for each job",
-    "device": "ask for a GPU with the hint 'cwltool:CUDARequirement'",
 }
 
 EXAMPLES = {

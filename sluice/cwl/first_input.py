@@ -2,6 +2,7 @@
 
 from sluice.contracts.plan import DataEntries
 from sluice.cwl.cwltypes import ARRAY_OF_FILES, without_null
+from sluice.cwl.features import INPUTS
 from sluice.cwl.findings import Findings
 from sluice.cwl.model import Port
 from sluice.cwl.secondary import patterns_of
@@ -18,7 +19,7 @@ def check_first_input(port: Port, findings: Findings) -> None:
         findings.error(
             place,
             f"the secondaryFiles of '{port.name}' are looked for where the files are brought in, and no expression is worked out "
-            "there: write patterns such as '.bai' or '^.fai?'",
+            f"there: {INPUTS['secondaryFiles of the data set by an expression'].note}",
         )
 
 

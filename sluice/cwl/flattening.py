@@ -10,13 +10,14 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.extensions import Extensions, Fields
+from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
 from sluice.cwl.findings import Place, place_of
 from sluice.cwl.tree import Entry, clone, entries, put
 
 #: Fields of ours that come down from the outer step to those in its workflow.
 _COME_DOWN = frozenset({"boundary", "retry", "rank"})
-_OF_JOBS = ("scatter", "when")
-_OF_LINKS = ("valueFrom", "loadContents", "loadListing")
+_OF_JOBS = tuple(JOB_FIELDS)
+_OF_LINKS = tuple(LINK_FIELDS)
 _CHOICES = ("linkMerge", "pickValue")
 
 

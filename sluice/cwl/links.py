@@ -15,6 +15,7 @@ from sluice.cwl.cwltypes import (
     show,
     without_null,
 )
+from sluice.cwl.features import INPUTS, SCATTER_METHODS, SOURCES, Where
 from sluice.cwl.findings import Findings, did_you_mean, place_of
 from sluice.cwl.merging import check_merge, given_type, merged_stream
 from sluice.cwl.model import Link, Origin, Port, Step, Workflow
@@ -111,7 +112,7 @@ def _data_input(workflow: Workflow, findings: Findings) -> str | None:
         findings.error(
             port.place,
             f"'{port.name}' is a second input of type File[]; '{data[0].name}' is the data set, and a template has one: "
-            "let the data set hold all files, or make this one a parameter",
+            f"{INPUTS['a second File[]'].note}",
         )
     if data:
         if is_optional(data[0].type):
@@ -263,8 +264,9 @@ def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> b
             )
             return False
     method = step.body.get("scatterMethod")
-    if len(step.scatter) > 1 and method != "dotproduct":
-        way = ": scatter over one, and give the other whole to every job"
+    known = SCATTER_METHODS.get(str(method))
+    if len(step.scatter) > 1 and (known is None or known.where is Where.REFUSED):
+        way = "" if known is None else f": {known.note}"
         refused = "" if method is None else f"; '{str(method)[:40]}' is not supported over data sets{way}"
         findings.error(
             place if method is None else step.place_of("scatterMethod"),
@@ -327,7 +329,7 @@ def _is_one_data_set(step: Step, link: Link, wiring: Wiring, findings: Findings)
     if step.passes is not None and step.scatter and any(stream is not None and stream.many for stream in streams):
         findings.error(
             link.source_place,
-            f"{step.input_named(link.name)} joins whole data sets: name an output for each, or let a step merge them",
+            f"{step.input_named(link.name)} joins whole data sets: {SOURCES['outputs that join whole data sets'].note}",
         )
     elif check_merge(link, streams, step.input_named(link.name), findings):
         return True

@@ -9,6 +9,7 @@ from typing import Any
 
 from sluice.contracts.states import Pick
 from sluice.cwl.cwltypes import array_of, members_of, normal_type, show, without_null
+from sluice.cwl.features import SOURCES
 from sluice.cwl.findings import Findings, place_of
 from sluice.cwl.model import Link
 from sluice.cwl.streams import Stream
@@ -65,7 +66,11 @@ def check_merge(link: Link, streams: Sequence[Stream | None], what: str, finding
         trouble = f"joins data sets and parameters: '{value}' is a parameter"
     elif pick is not None and (lists or not is_merged(link)):
         place = place_of(link.body, "pickValue")
-        why = f"'{lists[0]}' is a whole data set: let a step before it choose" if lists else "there is one source"
+        why = (
+            f"'{lists[0]}' is a whole data set: {SOURCES['pickValue among whole data sets'].note}"
+            if lists
+            else "there is one source"
+        )
         trouble = f"has 'pickValue: {pick}', which chooses among sources of one value each, and {why}"
     elif is_merged(link):
         trouble = _unlike(link, known) or (_not_flat(known) if _is_flat(link) else _nested(lists))
@@ -89,7 +94,7 @@ def _unlike(link: Link, known: Sequence[tuple[str, Stream]]) -> str:
 def _nested(lists: Sequence[str]) -> str:
     if not lists:
         return ""
-    way = "write 'linkMerge: merge_flattened', which gives the entries of one source after those of the other"
+    way = SOURCES["merge_nested of whole data sets"].note
     return f"would be lists in a list, as '{lists[0]}' is a whole data set: {way}"
 
 

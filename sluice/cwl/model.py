@@ -9,6 +9,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.cwltypes import normal_type
 from sluice.cwl.document import Document
+from sluice.cwl.features import PROCESSES, inside_jobs
 from sluice.cwl.findings import Findings, Place, place_of
 from sluice.cwl.tree import Entry, entries, refuse_duplicates
 
@@ -85,7 +86,7 @@ class Step:
         """Each job is a workflow of its own: the step has expressions, which pilots alone work out, or runs no single tool."""
         return (
             self.conditional
-            or self.tool.get("class") in ("ExpressionTool", "Workflow")
+            or self.tool.get("class") in inside_jobs(PROCESSES)
             or any("valueFrom" in link.body for link in self.links.values())
         )
 

@@ -10,46 +10,18 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.contracts.plan import Container, Resources
 from sluice.contracts.states import DeviceType
 from sluice.cwl.containers import image_of
+from sluice.cwl.features import CWLTOOL_NAMESPACE, OF_CWLTOOL, OF_TOOLS, OF_WORKFLOWS, SINCE_V1_1, refused
 from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
 from sluice.cwl.model import Step
 from sluice.cwl.tree import Entry, entries, processes_inside, put
 
-CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
-_CUDA = CWLTOOL_NAMESPACE + "CUDARequirement"
-_OLD_TIME_LIMIT = CWLTOOL_NAMESPACE + "TimeLimit"
+_CUDA, _OLD_TIME_LIMIT = (CWLTOOL_NAMESPACE + name for name in OF_CWLTOOL)
 #: Extensions of cwltool that are carried out; its schema does not know them, so they are kept out of its way.
 KNOWN_EXTENSIONS = (_CUDA, _OLD_TIME_LIMIT)
-#: These concern the workflow, not the tool.
-_OF_WORKFLOWS = frozenset(
-    {
-        "ScatterFeatureRequirement",
-        "SubworkflowFeatureRequirement",
-        "MultipleInputFeatureRequirement",
-        "StepInputExpressionRequirement",
-    }
-)
-_OF_TOOLS = frozenset(
-    {
-        "DockerRequirement",
-        "EnvVarRequirement",
-        "InitialWorkDirRequirement",
-        "InlineJavascriptRequirement",
-        "InplaceUpdateRequirement",
-        "LoadListingRequirement",
-        "NetworkAccess",
-        "ResourceRequirement",
-        "SchemaDefRequirement",
-        "ShellCommandRequirement",
-        "SoftwareRequirement",
-        "ToolTimeLimit",
-        "WorkReuse",
-    }
-)
-
+_KNOWN = frozenset({*OF_TOOLS, *OF_WORKFLOWS})
 
 #: Cores, MiB or seconds.
 _MOST = 1_000_000_000
-_SINCE_V1_1 = frozenset({"InplaceUpdateRequirement", "LoadListingRequirement", "NetworkAccess", "ToolTimeLimit", "WorkReuse"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +45,6 @@ class Needs:
 
 def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], findings: Findings) -> None:
     """Every requirement must be known; a hint that is not is left aside, with a warning."""
-    known = _OF_TOOLS | _OF_WORKFLOWS
     for kind in ("requirements", "hints"):
         if kind in owner and owner[kind] is None:
             findings.error(place_of(owner, kind), f"'{kind}' is empty: leave it out")
@@ -81,11 +52,13 @@ def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], f
             name = expanded(entry.name, namespaces)
             if name in KNOWN_EXTENSIONS:
                 continue
-            if kind == "hints" and name not in known:
+            if kind == "hints" and name not in _KNOWN:
                 findings.warning(entry.place, f"the hint '{entry.name}' is not known here, and has no effect")
-            elif name not in known:
-                findings.error(entry.place, f"the requirement '{entry.name}' is not supported{did_you_mean(name, known)}")
-            elif kind == "requirements" and name in _SINCE_V1_1 and version == "v1.0":
+            elif name not in _KNOWN:
+                findings.error(entry.place, f"the requirement '{entry.name}' is not supported{did_you_mean(name, _KNOWN)}")
+            elif kind == "requirements" and name in refused(OF_TOOLS):
+                findings.error(entry.place, f"'{name}' is not supported as a requirement: {OF_TOOLS[name].note}")
+            elif kind == "requirements" and name in SINCE_V1_1 and version == "v1.0":
                 findings.error(entry.place, f"'{name}' is not part of CWL v1.0: write 'cwlVersion: v1.2'")
 
 
@@ -121,7 +94,7 @@ def _effective(owners: Sequence[CommentedMap], namespaces: dict[str, str]) -> di
         for owner in owners:
             for entry in entries(owner.get(kind), "class"):
                 name = expanded(entry.name, namespaces)
-                known = name in _OF_TOOLS or name in KNOWN_EXTENSIONS
+                known = name in OF_TOOLS or name in KNOWN_EXTENSIONS
                 if known and name not in held and entry.body is not None:
                     held[name] = Requirement(name, entry.body, _place(owner, kind, entry), kind == "requirements")
     return held
@@ -144,10 +117,9 @@ def set_apart(owner: CommentedMap, namespaces: dict[str, str]) -> None:
     """
     for kind in ("requirements", "hints"):
         collection = owner.get(kind)
-        known = _OF_TOOLS | _OF_WORKFLOWS
         for entry in entries(collection, "class"):
             name = expanded(entry.name, namespaces)
-            if (kind == "hints" and name not in known) or name in KNOWN_EXTENSIONS:
+            if (kind == "hints" and name not in _KNOWN) or name in KNOWN_EXTENSIONS:
                 _remove(collection, entry)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl.cwltypes import PRIMITIVES, holds_files, is_optional, show, type_names, value_fits, without_null
 from sluice.cwl.extensions import Extensions
+from sluice.cwl.features import INPUTS, SOURCES
 from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
 from sluice.cwl.first_input import check_first_input
 from sluice.cwl.invocations import check_invocations
@@ -55,7 +56,8 @@ def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
     if port.name != wiring.data_input and "secondaryFiles" in port.body:
         findings.error(
             port.place_of("secondaryFiles"),
-            f"secondaryFiles of the parameter '{port.name}' are not supported yet: let the tools keep everything in one file",
+            f"secondaryFiles of the parameter '{port.name}' are not supported yet: "
+            f"{INPUTS['secondaryFiles of a parameter'].note}",
         )
     if port.name == wiring.data_input:
         check_first_input(port, findings)
@@ -68,13 +70,12 @@ def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
         if port.body.get("default") is not None:
             findings.error(
                 port.place_of("default"),
-                f"'{port.name}' is a file, and files come from the catalogue: it has no default (File? may be left out)",
+                f"'{port.name}' is a file, and files come from the catalogue: {INPUTS['default of a file'].note}",
             )
     elif holds_files(port.type) and show(without_null(port.type)) != "File[]":
         findings.error(
             port.place_of("type"),
-            f"the parameter '{port.name}' is of type {show(port.type)}, which is not supported: a parameter may be a "
-            "File or File?, several files are data sets of their own",
+            f"the parameter '{port.name}' is of type {show(port.type)}, which is not supported: {INPUTS['Directory'].note}",
         )
     _check_default(port.body.get("default"), port, findings, place=port.place_of("default"), what=f"parameter '{port.name}'")
 
@@ -87,7 +88,7 @@ def _check_default(value: Any, port: Port, findings: Findings, *, place: Place, 
 def _check_values(link: Link, what: str, findings: Findings) -> None:
     """Values come from one parameter; joining and choosing is for data sets."""
     if link.sources is not None and len(link.sources) > 1:
-        findings.error(link.source_place, f"{what} has several parameters as its sources: let the workflow have one for all")
+        findings.error(link.source_place, f"{what} has several parameters as its sources: {SOURCES['several parameters'].note}")
     for key in ("linkMerge", "pickValue"):
         if key in link.body:
             findings.error(

@@ -1,0 +1,155 @@
+"""What of CWL is carried out, where, and the way round what is not: the checks read it here, and so does the reference page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Where(StrEnum):
+    """Where a feature is carried out."""
+
+    SYSTEM = "supported"
+    JOB = "inside a job only"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """``note``: what becomes of it; of a refused one, the way round it as its finding says it."""
+
+    where: Where
+    note: str = ""
+
+
+def _yes(note: str = "") -> Feature:
+    return Feature(Where.SYSTEM, note)
+
+
+def _in_job(note: str = "worked out by the pilot") -> Feature:
+    return Feature(Where.JOB, note)
+
+
+def _no(way: str) -> Feature:
+    return Feature(Where.REFUSED, way)
+
+
+Features = Mapping[str, Feature]
+
+
+def refused(features: Features) -> tuple[str, ...]:
+    return tuple(name for name, feature in features.items() if feature.where is Where.REFUSED)
+
+
+def inside_jobs(features: Features) -> tuple[str, ...]:
+    return tuple(name for name, feature in features.items() if feature.where is Where.JOB)
+
+
+#: The newest comes last.
+VERSIONS: Features = {"v1.0": _yes(), "v1.1": _yes(), "v1.2": _yes()}
+
+#: What a step can run.
+PROCESSES: Features = {
+    "CommandLineTool": _yes("one job for each file, or for all"),
+    "ExpressionTool": _in_job(),
+    "Operation": _yes("with `sluice:invoke`: the step's files say what is run"),
+    "Workflow": _in_job("where it is fed data sets and scatters over them, its steps become steps of the template"),
+}
+
+#: Fields of a step's input that pilots work out.
+LINK_FIELDS: Features = {
+    "valueFrom": _in_job(),
+    "loadContents": _in_job("for `valueFrom` and `when`"),
+    "loadListing": _in_job("for `valueFrom` and `when`"),
+}
+
+#: Fields of a step that decide which jobs there are.
+JOB_FIELDS: Features = {
+    "scatter": _yes("over data sets: one job for each entry"),
+    "when": _in_job("a job that is passed over gives no entry"),
+}
+
+SCATTER_METHODS: Features = {
+    "dotproduct": _yes("files of the same number together"),
+    "nested_crossproduct": _no("scatter over one, and give the other whole to every job"),
+    "flat_crossproduct": _no("scatter over one, and give the other whole to every job"),
+}
+
+#: Several sources of an input or an output, by what they are.
+SOURCES: Features = {
+    "merge_flattened": _yes("the entries of one data set behind those of the other"),
+    "merge_nested": _yes("of sources that are one file or value each: a list of them"),
+    "merge_nested of whole data sets": _no(
+        "write 'linkMerge: merge_flattened', which gives the entries of one source after those of the other"
+    ),
+    "first_non_null": _yes("among sources of one file or value each"),
+    "the_only_non_null": _yes("among sources of one file or value each"),
+    "all_non_null": _yes("also over data sets, which leave out what was not written"),
+    "pickValue among whole data sets": _no("let a step before it choose"),
+    "outputs that join whole data sets": _no("name an output for each, or let a step merge them"),
+    "several parameters": _no("let the workflow have one for all"),
+}
+
+#: Inputs of the workflow.
+INPUTS: Features = {
+    "File[]": _yes("the data set; a template has one"),
+    "Directory[]": _yes("the data set, where no input is a File[]"),
+    "File": _yes("a parameter: a data set of one file"),
+    "values": _yes("parameters: numbers, texts, lists and records of them"),
+    "a second File[]": _no("let the data set hold all files, or make this one a parameter"),
+    "Directory": _no("a parameter may be a File or File?, several files are data sets of their own"),
+    "default of a file": _no("it has no default (File? may be left out)"),
+    "secondaryFiles of the data set": _yes("patterns such as `.bai`"),
+    "secondaryFiles of the data set by an expression": _no("write patterns such as '.bai' or '^.fai?'"),
+    "secondaryFiles of a parameter": _no("let the tools keep everything in one file"),
+}
+
+#: Requirements and hints that concern the workflow, not the tool.
+OF_WORKFLOWS: Features = {
+    "MultipleInputFeatureRequirement": _yes(),
+    "ScatterFeatureRequirement": _yes(),
+    "StepInputExpressionRequirement": _in_job(),
+    "SubworkflowFeatureRequirement": _in_job("see `Workflow`"),
+}
+
+#: What is refused as a requirement may stand there as a hint, without effect.
+OF_TOOLS: Features = {
+    "DockerRequirement": _yes("the node's engine: Docker, Podman, Apptainer or udocker"),
+    "EnvVarRequirement": _in_job(),
+    "InitialWorkDirRequirement": _in_job(),
+    "InlineJavascriptRequirement": _in_job("in a sandbox; no service evaluates anything"),
+    "InplaceUpdateRequirement": _in_job(),
+    "LoadListingRequirement": _in_job(),
+    "NetworkAccess": _in_job("a container has a network where it is asked for"),
+    "ResourceRequirement": _yes("numbers; an expression gets the default, with a warning"),
+    "SchemaDefRequirement": _in_job(),
+    "ShellCommandRequirement": _in_job(),
+    "SoftwareRequirement": _no("make it a hint, and bring the software in a container or install it on the nodes"),
+    "ToolTimeLimit": _yes("seconds; one hour where there is none"),
+    "WorkReuse": _in_job("nothing is reused; the field may stand there"),
+}
+#: Requirements that v1.0 does not have.
+SINCE_V1_1 = frozenset({"InplaceUpdateRequirement", "LoadListingRequirement", "NetworkAccess", "ToolTimeLimit", "WorkReuse"})
+
+CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
+#: Extensions of cwltool that are carried out; its schema does not know them, so they are kept out of its way.
+OF_CWLTOOL: Features = {
+    "CUDARequirement": _yes("the job needs a GPU"),
+    "TimeLimit": _yes("as `ToolTimeLimit`, in v1.0"),
+}
+
+#: Fields of DockerRequirement.
+_INTO_A_REGISTRY = "put the image into a registry and name it in 'dockerPull', or onto the nodes and name it in 'dockerImageId'"
+CONTAINERS: Features = {
+    "dockerPull": _yes("each node pulls it once"),
+    "dockerImageId": _yes("what it is called on the nodes"),
+    "dockerOutputDirectory": _yes("an absolute path"),
+    "dockerFile": _no(_INTO_A_REGISTRY),
+    "dockerLoad": _no(_INTO_A_REGISTRY),
+    "dockerImport": _no(_INTO_A_REGISTRY),
+}
+
+#: Extension fields that are planned; each with the way round it.
+LATER: Features = {
+    "warm": _no("tools are started anew for each job"),
+    "device": _no("ask for a GPU with the hint 'cwltool:CUDARequirement'"),
+}

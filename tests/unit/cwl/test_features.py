@@ -1,0 +1,181 @@
+"""Each row of the table of features is what the compiler does: its sample compiles, inside a job or not, or is refused with the
+way round that the row names."""
+
+# ruff: noqa: E501 (a sample is one line, so that the table can be read)
+from dataclasses import dataclass
+
+import pytest
+
+from scripts.docs.cwl_features import groups
+from sluice.cwl import compile_template
+from sluice.cwl.features import Feature, Where
+from tests.unit.cwl.samples import GRAPH, LINEAR, edited
+
+Edits = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """``edits`` of ``text``. ``wrapped``: the step whose job is a workflow of its own, because of the feature."""
+
+    edits: Edits
+    text: str = LINEAR
+    wrapped: str | None = None
+
+
+COUNT = "        ToolTimeLimit: {timelimit: 10}\n  join"
+TOOL = "    run:\n      class: CommandLineTool\n      baseCommand: cat"
+SEVERAL = (
+    "requirements:\n",
+    "requirements:\n  MultipleInputFeatureRequirement: {}\n  StepInputExpressionRequirement: {}\n  SubworkflowFeatureRequirement: {}\n  InlineJavascriptRequirement: {}\n",
+)
+GRAPH_SEVERAL = ("  ScatterFeatureRequirement: {}", "  ScatterFeatureRequirement: {}\n  MultipleInputFeatureRequirement: {}")
+ONE_OF = (
+    "  page: {type: File, outputSource: report/page}",
+    "  page: {type: File, outputSource: [report/page, total/sum], pickValue: PICK}",
+)
+HEAD_OF_GRAPH = 'class: Workflow\n$namespaces: {sluice: "urn:sluice:cwl:", cwltool: "http://commonwl.org/cwltool#"}\n'
+
+
+def tool(requirement: str) -> Sample:
+    return Sample([(COUNT, f"        {requirement}\n{COUNT}")])
+
+
+def version(number: str) -> Sample:
+    edits = [("v1.2", number)]
+    return Sample(
+        edits
+        if number != "v1.0"
+        else [*edits, *[("        ToolTimeLimit: {timelimit: 10}", "        ResourceRequirement: {coresMin: 1}")] * 2]
+    )
+
+
+def picked(name: str) -> Sample:
+    return Sample([GRAPH_SEVERAL, (ONE_OF[0], ONE_OF[1].replace("PICK", name))], GRAPH)
+
+
+def container(fields: str) -> Sample:
+    return tool(f"DockerRequirement: {{{fields}}}")
+
+
+VALUE = "      limit: {source: limit, FIELDvalueFrom: $(self)}"
+NESTED = """    run:
+      class: Workflow
+      inputs: {parts: "File[]", note: "string?"}
+      outputs: {joined: {type: File, outputSource: inner/joined}}
+      steps:
+        inner:
+          in: {parts: parts}
+          out: [joined]
+          run: {class: CommandLineTool, baseCommand: cat, arguments: [$(inputs.parts)], inputs: {parts: "File[]"}, outputs: {joined: stdout}}
+"""
+EXPRESSION = """    run:
+      class: ExpressionTool
+      requirements: {InlineJavascriptRequirement: {}}
+      inputs: {parts: "File[]", note: "string?"}
+      outputs: {joined: File}
+      expression: "${ return {joined: inputs.parts[0]}; }"
+"""
+OPERATION = "    run:\n      class: Operation\n      requirements: {ToolTimeLimit: {timelimit: 60}}\n      inputs: {invocation: File}\n      outputs: {result: File}\n"
+INVOKE = (
+    "steps:\n  invoke:\n    sluice:invoke: true\n    scatter: invocation\n    in: {invocation: frames}\n    out: [result]\n"
+    + OPERATION
+)
+JOIN = LINEAR[LINEAR.index(TOOL) :]
+
+SAMPLES: dict[str, Sample] = {
+    "v1.0": version("v1.0"),
+    "v1.1": version("v1.1"),
+    "v1.2": version("v1.2"),
+    "CommandLineTool": Sample([]),
+    "ExpressionTool": Sample([SEVERAL, (JOIN, EXPRESSION)], wrapped="join"),
+    "Workflow": Sample([SEVERAL, (JOIN, NESTED)], wrapped="join"),
+    "Operation": Sample([("steps:\n", INVOKE)]),
+    "scatter": Sample([]),
+    "when": Sample([SEVERAL, ("    scatter: frame\n", "    scatter: frame\n    when: $(inputs.limit > 1)\n")], wrapped="count"),
+    "valueFrom": Sample([SEVERAL, ("      limit: limit", VALUE.replace("FIELD", ""))], wrapped="count"),
+    "loadContents": Sample([SEVERAL, ("frame: frames", "frame: {source: frames, loadContents: true}"), ("      limit: limit", VALUE.replace("FIELD", ""))], wrapped="count"),
+    "loadListing": Sample([SEVERAL, ("frame: frames", "frame: {source: frames, loadListing: no_listing}"), ("      limit: limit", VALUE.replace("FIELD", ""))], wrapped="count"),
+    "dotproduct": Sample([], GRAPH),
+    "nested_crossproduct": Sample([("dotproduct", "nested_crossproduct")], GRAPH),
+    "flat_crossproduct": Sample([("dotproduct", "flat_crossproduct")], GRAPH),
+    "merge_flattened": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], linkMerge: merge_flattened}")]),
+    "merge_nested": Sample([GRAPH_SEVERAL, ("  both:", "  two: {type: 'File[]', outputSource: [report/page, total/sum], linkMerge: merge_nested}\n  both:")], GRAPH),
+    "merge_nested of whole data sets": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], linkMerge: merge_nested}")]),
+    "first_non_null": picked("first_non_null"),
+    "the_only_non_null": picked("the_only_non_null"),
+    "all_non_null": Sample([("parts: count/number", "parts: {source: count/number, pickValue: all_non_null}")]),
+    "pickValue among whole data sets": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], pickValue: first_non_null}")]),
+    "outputs that join whole data sets": Sample([SEVERAL, ("  all:", "  two: {type: 'File[]', outputSource: [join/joined, count/number], linkMerge: merge_flattened}\n  all:")]),
+    "several parameters": Sample([SEVERAL, ("note: note", "note: {source: [note, limit]}")]),
+    "File[]": Sample([]),
+    "Directory[]": Sample([("frames: File[]", "frames: Directory[]"), ("frame: {type: File,", "frame: {type: Directory,")]),
+    "File": Sample([("  note: string?", "  note: File"), ("        note: string?", "        note: File")]),
+    "values": Sample([("  note: string?", "  note: {type: {type: record, fields: [{name: a, type: int}, {name: b, type: 'string[]'}]}}"), ("        note: string?", "        note: {type: {type: record, fields: [{name: a, type: int}, {name: b, type: 'string[]'}]}}")]),
+    "a second File[]": Sample([("  note: string?", "  note: string?\n  more: File[]")]),
+    "Directory": Sample([("  note: string?", "  note: Directory"), ("        note: string?", "        note: Directory")]),
+    "default of a file": Sample([("  note: string?", "  note: {type: File, default: {class: File, contents: a}}"), ("        note: string?", "        note: File")]),
+    "secondaryFiles of the data set": Sample([("frames: File[]", "frames: {type: 'File[]', secondaryFiles: [.bai]}")]),
+    "secondaryFiles of the data set by an expression": Sample([("frames: File[]", "frames: {type: 'File[]', secondaryFiles: [$(self.nameroot).bai]}")]),
+    "secondaryFiles of a parameter": Sample([("  note: string?", "  note: {type: File, secondaryFiles: [.bai]}"), ("        note: string?", "        note: File")]),
+    "DockerRequirement": container("dockerPull: 'debian:12'"),
+    "EnvVarRequirement": tool("EnvVarRequirement: {envDef: {LC_ALL: C}}"),
+    "InitialWorkDirRequirement": tool("InitialWorkDirRequirement: {listing: [{entryname: a, entry: b}]}"),
+    "InlineJavascriptRequirement": tool("InlineJavascriptRequirement: {}"),
+    "InplaceUpdateRequirement": tool("InplaceUpdateRequirement: {inplaceUpdate: true}"),
+    "LoadListingRequirement": tool("LoadListingRequirement: {loadListing: no_listing}"),
+    "NetworkAccess": tool("NetworkAccess: {networkAccess: true}"),
+    "ResourceRequirement": tool("ResourceRequirement: {coresMin: 2}"),
+    "SchemaDefRequirement": tool("SchemaDefRequirement: {types: [{type: enum, name: kind, symbols: [a, b]}]}"),
+    "ShellCommandRequirement": tool("ShellCommandRequirement: {}"),
+    "SoftwareRequirement": tool("SoftwareRequirement: {packages: {coreutils: {}}}"),
+    "ToolTimeLimit": Sample([]),
+    "WorkReuse": tool("WorkReuse: {enableReuse: false}"),
+    "dockerPull": container("dockerPull: 'debian:12'"),
+    "dockerImageId": container("dockerImageId: 'debian:12'"),
+    "dockerOutputDirectory": container("dockerPull: 'debian:12', dockerOutputDirectory: /out"),
+    "dockerFile": container("dockerImageId: x, dockerFile: FROM debian"),
+    "dockerLoad": container("dockerImageId: x, dockerLoad: x.tar"),
+    "dockerImport": container("dockerImageId: x, dockerImport: x.tar"),
+    "MultipleInputFeatureRequirement": Sample([SEVERAL]),
+    "ScatterFeatureRequirement": Sample([]),
+    "StepInputExpressionRequirement": Sample([SEVERAL, ("      limit: limit", VALUE.replace("FIELD", ""))], wrapped="count"),
+    "SubworkflowFeatureRequirement": Sample([SEVERAL, (JOIN, NESTED)], wrapped="join"),
+    "cwltool:CUDARequirement": Sample([("class: Workflow\n", HEAD_OF_GRAPH), ("  ScatterFeatureRequirement: {}", "  ScatterFeatureRequirement: {}\nhints: {cwltool:CUDARequirement: {cudaVersionMin: '11.4', cudaComputeCapability: '3.0'}}")], GRAPH),
+    "cwltool:TimeLimit": Sample([("class: Workflow\n", HEAD_OF_GRAPH), ("v1.2", "v1.0"), ("  ScatterFeatureRequirement: {}", "  ScatterFeatureRequirement: {}\nhints: {cwltool:TimeLimit: {timelimit: 5}}"), *[("ToolTimeLimit: {timelimit: 60}", "ResourceRequirement: {coresMin: 1}")] * 4], GRAPH),
+    "sluice:match": Sample([]),
+    "sluice:priority": Sample([("doc: Counts", "sluice:priority: 3\ndoc: Counts")]),
+    "sluice:bind": Sample([("doc: Counts", "sluice:bind: {limit: run}\ndoc: Counts")]),
+    "sluice:retention": Sample([("doc: Counts", "sluice:retention: {logs: keep}\ndoc: Counts")]),
+    "sluice:boundary": Sample([]),
+    "sluice:retry": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:retry: {attempts: 2}")]),
+    "sluice:rank": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:rank: 2")]),
+    "sluice:merge": Sample([]),
+    "sluice:invoke": Sample([("steps:\n", INVOKE)]),
+    "sluice:batch": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:batch: {files: 2}")]),
+    "sluice:warm": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:warm: true")]),
+    "sluice:device": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:device: gpu")]),
+}  # fmt: skip
+
+ROWS: dict[str, Feature] = {name: feature for rows in groups().values() for name, feature in rows.items()}
+
+
+def test_every_row_has_a_sample_and_every_sample_a_row() -> None:
+    assert SAMPLES.keys() == ROWS.keys()
+    assert len(ROWS) == sum(map(len, groups().values())), "no row stands twice"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_each_row_is_what_the_compiler_does(name: str) -> None:
+    feature, sample = ROWS[name], SAMPLES[name]
+    text = edited(*sample.edits, text=sample.text)
+    compiled = compile_template(text, name="t")
+    if feature.where is Where.REFUSED:
+        assert compiled.plan is None
+        assert any(feature.note in error.message for error in compiled.errors), compiled.errors
+        return
+    assert compiled.plan is not None, compiled.errors
+    workflows = [step.name for step in compiled.plan.steps if step.tool["class"] == "Workflow" and step.name in {"count", "join"}]
+    assert workflows == ([] if sample.wrapped is None else [sample.wrapped])
+    if sample.wrapped is not None:
+        assert feature.where is Where.JOB
