@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, StringConstraints
 from pydantic.fields import FieldInfo
 
 import sluice.contracts
-from sluice.contracts.base import Checksum, FileName, Name, StorageUrl
+from sluice.contracts.base import Checksum, FileName, ImageName, Name, StorageUrl
 
 
 def pattern_of(kind: Any) -> str:
@@ -42,6 +42,7 @@ URLS = st.builds(
 BY_PATTERN = {
     pattern_of(Checksum): st.binary(min_size=32, max_size=32).map(lambda raw: f"sha256:{raw.hex()}"),
     pattern_of(Name): st.text("aZ09_", min_size=1, max_size=3) | st.sampled_from(["run-1", "a b.c", "0@=,~+"]),
+    pattern_of(ImageName): st.sampled_from(["debian", "debian:12", "host:5000/path/name@sha256:0af", "a.b/c_d:x-1"]),
     pattern_of(FileName): st.text("aZ9 ü-.", min_size=1, max_size=5).filter(lambda name: name not in {".", ".."}),
 }
 TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - the strategy wants them so

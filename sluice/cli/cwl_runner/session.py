@@ -12,6 +12,7 @@ from typing import Any
 from sluice.cli.cwl_runner.rest import Refused, Rest
 from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import brought, local_path, to_json
+from sluice.contracts.states import ChainState, JobState
 from sluice.storage import FileMissing, copy, local_url, pack, put, put_bytes, unpack
 
 #: Seconds between two looks at what runs: few at first, then up to the longest.
@@ -237,7 +238,7 @@ class Session:
         reasons: dict[int, str] = {}
         for step in chain["steps"]:
             if step["task_uid"] is not None:
-                page = self._rest.get(f"/tasks/{step['task_uid']}/jobs", state="failed", limit=_PAGE)
+                page = self._rest.get(f"/tasks/{step['task_uid']}/jobs", state=JobState.FAILED.value, limit=_PAGE)
                 reasons |= {job["seq"]: f"{job['message'] or job['error_class']}" for job in page["jobs"]}
         why = chain["reason"] or f"the run was {chain['state']}"
         found = [Result(key, None, reasons.get(seq, why)) for seq, key in batch.keys.items()]
@@ -253,6 +254,10 @@ class Session:
             if not batch.over:
                 time.sleep(pause)
                 pause = min(1.3 * pause, _LONGEST_LOOK)
-        doomed = [batch.results, None if batch.failed else batch.logs, None if batch.state == "finished" else batch.dataset]
+        doomed = [
+            batch.results,
+            None if batch.failed else batch.logs,
+            None if batch.state == ChainState.FINISHED else batch.dataset,
+        ]
         for uid in filter(None, doomed):
             self._rest.delete(f"/datasets/{uid}", force="true")
