@@ -9,14 +9,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 #: Not part of what a reader has in front of them.
-LEFT_OUT = {"out", "var", "squeezed", "pages", "choosy"}
+LEFT_OUT = {"out", "var", "squeezed", "pages", "choosy", "weblogs"}
 
 
 def commands(page: Path) -> str:
     """All ``bash`` blocks of the page, one after the other."""
     return "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))
+
+
+def shown(page: Path) -> list[str]:
+    """The ``text`` blocks of the page: what its commands print, in order."""
+    return SHOWN.findall(page.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The commands of README, tutorial and how-tos do what the pages say."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -9,8 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.documents import ROOT, Reader, commands
+from tests.e2e.documents import ROOT, Reader, commands, shown
 from tests.e2e.stack_system import StackSystem
+from tests.waiting import eventually
 
 ON_EMBEDDED = pytest.mark.xdist_group("e2e-documents")
 ON_STACK = pytest.mark.xdist_group("e2e-stack")
@@ -73,6 +75,31 @@ def test_first_use_of_the_readme(reader: Reader) -> None:
 @ON_EMBEDDED
 def test_tutorial(reader: Reader) -> None:
     follow_tutorial(reader, commands(ROOT / "docs/tutorial/README.md"))
+
+
+@ON_EMBEDDED
+def test_tutorial_from_a_script(reader: Reader) -> None:
+    page = ROOT / "docs/tutorial/from-a-script.md"
+    before, down, _ = commands(page).partition("sluice down\n")
+    assert down
+
+    printed = reader.in_the_environment(before)
+
+    rest = printed
+    for block in shown(page):
+        assert block in rest, f"what the page shows was not printed:\n{block}\nbut\n{rest}"
+        rest = rest.split(block, 1)[1]
+    url = re.search(r"ready at (http://\S+)", printed)
+    assert url is not None
+
+    async def carried_through() -> bool:
+        async with httpx.AsyncClient(follow_redirects=True) as http:
+            page = await http.get(f"{url[1]}/chains")
+        assert page.status_code == httpx.codes.OK
+        listed = reader.in_the_environment("sluice chain list")
+        return "week-1" in page.text and re.search(r"week-1\s+report 3\s+finished", listed) is not None
+
+    asyncio.run(eventually(carried_through, what="the data set that was registered is carried through"))
 
 
 @ON_STACK
