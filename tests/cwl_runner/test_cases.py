@@ -22,8 +22,10 @@ RUNNER = Path(sys.executable).with_name("sluice-cwl-runner")
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with live_system() as system:
-        yield system.url
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
+        with live_system() as system:
+            yield system.url
 
 
 def command(url: str, *arguments: str | Path) -> Sequence[str]:

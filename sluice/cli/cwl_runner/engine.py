@@ -51,9 +51,6 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         self._executor = executor
 
     def job(self, job_order: Any, output_callbacks: Any, runtimeContext: RuntimeContext) -> Iterator[Any]:
-        docker, required = self.get_requirement("DockerRequirement")
-        if docker is not None and required:
-            raise UnsupportedRequirement("no node of the system has a container engine, and the tool requires a container")
         inplace, _ = self.get_requirement("InplaceUpdateRequirement")
         if inplace is not None and inplace.get("inplaceUpdate"):
             yield from super().job(job_order, output_callbacks, runtimeContext)  # here alone are the files to be changed
@@ -67,6 +64,15 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             "loaded_from": self.metadata.get(ORIGINAL_CWLVERSION) or "v1.2",
         }
         yield _Job(self._executor, invocation, self._needs(builder), output_callbacks)
+
+    def _container(self) -> str:
+        """The image that it must have. Raises ``UnsupportedRequirement`` where no node can run it."""
+        docker, required = self.get_requirement("DockerRequirement")
+        if docker is None or not required:
+            return ""
+        if not self._executor.session.has_engines:
+            raise UnsupportedRequirement("no node of the system has a container engine, and the tool requires a container")
+        return str(docker.get("dockerPull") or docker.get("dockerImageId") or "")
 
     def _needs(self, builder: Any) -> Needs:
         asked, _ = self.get_requirement("ResourceRequirement")
@@ -82,6 +88,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             disk=given["tmpdirSize"] + given["outdirSize"] if wants_disk else 0,
             time_limit=seconds,
             gpu=self.get_requirement(_CUDA)[0] is not None,
+            container=self._container(),
         )
 
 
@@ -107,7 +114,7 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
 
     def __init__(self, session: Session, folder: Path) -> None:
         super().__init__()
-        self._session = session
+        self.session = session
         self._folder = str(folder)
         self._ready: list[_Job] = []
 
@@ -132,9 +139,9 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
     def _wait(self, logger: Any) -> bool:
         """For the next results; False where nothing is under way."""
         self._hand_over()
-        if not self._session.waiting:
+        if not self.session.waiting:
             return False
-        for result in self._session.results():
+        for result in self.session.results():
             job = cast(_Job, result.key)
             if result.outputs is None:
                 logger.error("%s", result.reason)
@@ -149,7 +156,7 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
             alike.setdefault(job.needs, []).append((job, job.invocation))
         self._ready.clear()
         for needs, invocations in alike.items():
-            self._session.submit(needs, invocations)
+            self.session.submit(needs, invocations)
 
 
 def _with_numbers_as_written(value: Any) -> Any:

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from sluice.storage import FileMissing, copy, local_url, pack, put, put_bytes, u
 _FIRST_LOOK, _LONGEST_LOOK = 0.01, 0.5
 #: Seconds that the system may be out of reach.
 _PATIENCE = 120.0
+#: Seconds until a system that has just started has its first pilot.
+_FIRST_PILOTS = 15.0
 _NOT_NOW, _NOT_FOUND, _CONFLICT = 503, 404, 409
 #: Files registered with one request, results read with one.
 _PAGE = 1000
@@ -75,6 +78,14 @@ class Session:
         chain = self._request_chain(dataset, needs)
         self._batches.append(_Batch(chain["uid"], dataset, {seq: key for seq, (key, _) in enumerate(ready)}))
         self._pause = _FIRST_LOOK
+
+    @cached_property
+    def has_engines(self) -> bool:
+        """Can any node run containers? A system that has just started has no pilots yet. Raises ``Refused``, ``OSError``."""
+        end = time.monotonic() + _FIRST_PILOTS
+        while not (pilots := self._rest.get("/pilots")["pilots"]) and time.monotonic() < end:
+            time.sleep(0.1)
+        return any(pilot["resources"].get("engines") for pilot in pilots)
 
     @property
     def waiting(self) -> bool:

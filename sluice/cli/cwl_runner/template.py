@@ -1,6 +1,7 @@
 """The templates that invocations run in: one for each kind of node that they need."""
 
 import hashlib
+import json
 import math
 from dataclasses import dataclass
 
@@ -25,6 +26,7 @@ steps:
       requirements:
         ResourceRequirement: {{coresMin: {cores:g}, ramMin: {ram}, tmpdirMin: {disk}, outdirMin: 0}}
         ToolTimeLimit: {{timelimit: {time_limit:g}}}
+{container}\
 {hints}\
       inputs: {{invocation: File}}
       outputs: {{result: File}}
@@ -44,10 +46,19 @@ class Needs:
     disk: int = 0
     time_limit: float = 0.0
     gpu: bool = False
+    #: Name of the image of a container that it must have.
+    container: str = ""
 
     @classmethod
     def asked(
-        cls, *, cores: float | None = None, ram: float | None = None, disk: float = 0, time_limit: float = 0, gpu: bool = False
+        cls,
+        *,
+        cores: float | None = None,
+        ram: float | None = None,
+        disk: float = 0,
+        time_limit: float = 0,
+        gpu: bool = False,
+        container: str = "",
     ) -> "Needs":
         """As a tool asks for; None: it does not say."""
         return cls(
@@ -56,13 +67,15 @@ class Needs:
             disk=math.ceil(disk),
             time_limit=float(time_limit),
             gpu=gpu,
+            container=container,
         )
 
     @property
     def text(self) -> str:
         """The template."""
         amounts = {"cores": self.cores, "ram": self.ram, "disk": self.disk, "time_limit": self.time_limit}
-        return _TEXT.format(**amounts, hints=_GPU if self.gpu else "")
+        container = f"        DockerRequirement: {{dockerPull: {json.dumps(self.container)}}}\n" if self.container else ""
+        return _TEXT.format(**amounts, container=container, hints=_GPU if self.gpu else "")
 
     @property
     def name(self) -> str:

@@ -205,7 +205,11 @@ def test_links_and_other_odd_entries_of_a_zip_are_refused() -> None:
         assert expected in found
 
 
-@pytest.mark.parametrize("data", [b"PK\x03\x04", b"PK\x05\x06" + b"\0" * 10, zipped({"a.cwl": "x" * 5000})[:-30], b""])
+@pytest.mark.parametrize(
+    "data",
+    [b"PK\x03\x04", b"PK\x05\x06" + b"\0" * 10, zipped({"a.cwl": "x" * 5000})[:-30], b""],
+    ids=["start", "end", "cut", "empty"],
+)
 def test_a_broken_zip_is_refused(data: bytes) -> None:
     assert "the zip cannot be read" in refusals(data)
 
