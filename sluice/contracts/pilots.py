@@ -20,16 +20,8 @@ class NodeResources(Contract):
     gpus: list[str] = Field(default_factory=list)
 
 
-class RegisterPilot(Contract):
-    """``uid`` is chosen by the pilot, so that a repeated registration is the same pilot."""
-
-    uid: UUID
-    name: Name
-    host: str
-    slots: Annotated[int, Field(ge=1, le=4096)]
-    resources: NodeResources
-    version: str
-    #: That work on the node, the one used first; left out where there is none: a WMS of the release before does not know it.
+class _WithEngines(Contract):
+    #: Container engines that work on the node, the one used first; left out where there is none: the release before knows none.
     engines: list[ContainerEngine] = Field(default_factory=list)
 
     @model_serializer(mode="wrap")
@@ -38,7 +30,18 @@ class RegisterPilot(Contract):
         return found if self.engines else {key: value for key, value in found.items() if key != "engines"}
 
 
-class Pilot(Contract):
+class RegisterPilot(_WithEngines):
+    """``uid`` is chosen by the pilot, so that a repeated registration is the same pilot."""
+
+    uid: UUID
+    name: Name
+    host: str
+    slots: Annotated[int, Field(ge=1, le=4096)]
+    resources: NodeResources
+    version: str
+
+
+class Pilot(_WithEngines):
     uid: UUID
     name: Name
     host: str

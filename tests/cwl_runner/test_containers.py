@@ -40,7 +40,8 @@ def url() -> Iterator[str]:
 def test_a_tool_runs_in_the_container_that_it_requires(url: str, tmp_path: Path) -> None:
     (tmp_path / "tool.cwl").write_text(json.dumps(TOOL))
     (tmp_path / "text.txt").write_text("brought in\n")
-    command = [Path(sys.executable).with_name("sluice-cwl-runner"), "--url", url, "--quiet", "tool.cwl", "--text", "text.txt"]
+    runner = str(Path(sys.executable).with_name("sluice-cwl-runner"))
+    command = [runner, "--url", url, "--quiet", "tool.cwl", "--text", "text.txt"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "seen.txt").read_text() == "inside the image\nbrought in\n"

@@ -66,7 +66,7 @@ WITH flying AS (
         count(*) FILTER (WHERE state = '{job.RUNNING}') AS running
     FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}') GROUP BY pilot
 )
-SELECT p.uid, name, host, state, slots, resources, registered_at, seen_at, finished, failed,
+SELECT p.uid, name, host, state, slots, resources, engines, registered_at, seen_at, finished, failed,
     coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running
 FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid
 WHERE state <> '{pilot.GONE}' OR seen_at > now() - interval '1 day'

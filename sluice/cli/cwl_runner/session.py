@@ -85,7 +85,7 @@ class Session:
         end = time.monotonic() + _FIRST_PILOTS
         while not (pilots := self._rest.get("/pilots")["pilots"]) and time.monotonic() < end:
             time.sleep(0.1)
-        return any(pilot["resources"].get("engines") for pilot in pilots)
+        return any(pilot.get("engines") for pilot in pilots)
 
     @property
     def waiting(self) -> bool:
