@@ -49,7 +49,7 @@ steps:
     out: [end]
     run:
       class: CommandLineTool
-      baseCommand: [tail, -n1]
+      baseCommand: [tail, -qn1]
       inputs: {text: {type: File, inputBinding: {position: 1}}, joined: {type: File, inputBinding: {position: 2}}}
       stdout: $(inputs.text.nameroot).end
       outputs: {end: stdout}
