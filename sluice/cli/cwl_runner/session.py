@@ -100,7 +100,7 @@ class Session:
             try:
                 for batch in self._batches:
                     if batch.keys:
-                        found += self._look(batch)
+                        self._look(batch, found)
                 gone = None
             except (OSError, Refused) as error:
                 if isinstance(error, Refused) and error.status != _NOT_NOW:
@@ -198,13 +198,14 @@ class Session:
         self._rest.post("/templates", {"name": needs.name, "cwl": needs.text})
         return dict(self._rest.post("/chains", body))
 
-    def _look(self, batch: _Batch) -> list[Result]:
+    def _look(self, batch: _Batch, found: list[Result]) -> None:
+        """Adds to ``found`` at once what is taken off the batch, so that an outage in between loses nothing."""
         chain = self._look_at_chain(batch)
         missed = len(self._missed)
-        found = self._read_results(batch) if batch.results is not None else []
+        if batch.results is not None:
+            self._read_results(batch, found)
         if batch.over and batch.keys and len(self._missed) == missed:
             found += self._failures(batch, chain)
-        return found
 
     def _look_at_chain(self, batch: _Batch) -> dict[str, Any]:
         chain: dict[str, Any] = self._rest.get(f"/chains/{batch.chain}")
@@ -216,8 +217,7 @@ class Session:
         batch.state, batch.over = chain["state"], chain["ended_at"] is not None
         return chain
 
-    def _read_results(self, batch: _Batch) -> list[Result]:
-        found: list[Result] = []
+    def _read_results(self, batch: _Batch, found: list[Result]) -> None:
         after: str | None = None
         while True:
             page = self._rest.get(f"/datasets/{batch.results}/files", after=after, limit=_PAGE)
@@ -227,7 +227,7 @@ class Session:
                     found.append(Result(batch.keys.pop(file["seq"]), outputs))
             after = page["next"]
             if after is None:
-                return found
+                return
 
     def _fetched(self, file: Mapping[str, Any]) -> dict[str, Any] | None:
         """None where it has just been moved to the output storage: the next look finds it there."""
