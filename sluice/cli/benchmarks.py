@@ -42,9 +42,42 @@ def bookkeeping(
     plain_errors(lambda: bench_bookkeeping(jobs, waiting or [1], stack)).show()
 
 
+@app.command("merge")
+def merge(files: Annotated[int, typer.Option(min=10, help="Files that one job takes.")] = 5000) -> None:
+    """One job that takes a whole data set, beside the tool's own time and cwltool."""
+    from sluice.cli.bench.merge import bench_merge  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_merge(files)).show()
+
+
+@app.command("size")
+def size(
+    files: Annotated[
+        list[int] | None, typer.Option(min=100, help="Files of a data set; several times: one after the other.")
+    ] = None,
+    stack: Annotated[
+        Path | None, typer.Option(help="Folder of separate processes to measure (`make stack`); without it, an embedded system.")
+    ] = None,
+) -> None:
+    """Small and large data sets through two steps: cost per job, memory."""
+    from sluice.cli.bench.size import bench_size  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_size(files or [1_000, 20_000], stack)).show()
+
+
+@app.command("cwl-runner")
+def cwl_runner(rounds: Annotated[int, typer.Option(min=1, help="Commands, one after the other.")] = 20) -> None:
+    """`sluice cwl-runner` of one small tool, beside cwltool."""
+    from sluice.cli.bench.command import bench_command  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_command(rounds)).show()
+
+
 @app.command("all")
 def everything() -> None:
     """All of them, with their defaults."""
     bookkeeping()
     jobs()
     latency()
+    merge()
+    cwl_runner()

@@ -75,5 +75,13 @@ def cancel(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOM
     answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}", as_json=as_json)
 
 
+@app.command("discard")
+def discard(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Delete all data of a chain once it is over: outputs, logs but of failed jobs, and its input as its template says."""
+    found = ask(url, home, lambda c: c.operator.discard_chain(chain))
+    when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
+    answer(found, f"chain {found.uid}: its data are deleted {when}", as_json=as_json)
+
+
 def _steps(chain: Chain) -> str:
     return f"{sum(step.state.final for step in chain.steps)}/{len(chain.steps)}"

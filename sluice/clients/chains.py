@@ -34,6 +34,10 @@ class ChainsClient(ServiceClient):
         ``Conflict`` (all its steps are done)."""
         return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
 
+    async def discard_chain(self, uid: UUID) -> Chain:
+        """Its data are deleted once it is over. Repeating it is fine. Raises ``NotFound``."""
+        return await self.call("POST", f"{_API}/chains/{uid}/discard", answer=Chain)
+
     async def tasks(
         self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None
     ) -> ChainTaskList:

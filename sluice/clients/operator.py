@@ -80,6 +80,10 @@ class OperatorClient(ServiceClient):
         """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""
         return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
 
+    async def discard_chain(self, uid: UUID) -> Chain:
+        """Its data are deleted once it is over, outputs too. Raises ``NotFound``."""
+        return await self.call("POST", f"{_API}/chains/{uid}/discard", answer=Chain)
+
     async def tasks(
         self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None
     ) -> ChainTaskList:

@@ -24,6 +24,7 @@ from sluice.contracts.naming import own_name
 from sluice.contracts.plan import PlanOutput
 from sluice.contracts.states import ChainState, EntryKind
 from sluice.contracts.templates import NewTemplate, Template
+from tests.differential.reference import order_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,7 @@ Answer = Mapping[str, Any]
 
 def by_cwltool(workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path) -> Answer:
     """Raises ``CalledProcessError`` where cwltool refuses or fails; what it said is printed."""
-    order = {
-        "texts": [{"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()} for path in files],
-        **params,
-    }
-    (folder / "order.json").write_text(json.dumps(order))
+    (folder / "order.json").write_text(json.dumps({**order_of(files), **params}))
     program = str(Path(sys.executable).with_name("cwltool"))  # started as a module, it answers 0 whatever happens
     command = [program, "--quiet", "--outdir", str(folder / "out"), str(workflow), "order.json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)

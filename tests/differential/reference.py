@@ -22,17 +22,22 @@ class Reference:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._process.communicate(timeout=60)
 
-    def run(self, workflow: Mapping[str, Any], files: Sequence[Path], *, folder: Path) -> dict[str, Any]:
+    def run(self, workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path) -> dict[str, Any]:
         """The output object; raises ``RuntimeError`` where cwltool refuses or fails."""
-        order = {"texts": [{"class": "File", "location": path.as_uri()} for path in files]}
+        order = {**order_of(files), **params}
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"workflow": workflow, "order": order, "folder": str(folder)}) + "\n")
+        self._process.stdin.write(json.dumps({"workflow": workflow.as_uri(), "order": order, "folder": str(folder)}) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
         if "error" in answer:
             raise RuntimeError(answer["error"])
         return dict(answer["outputs"])
+
+
+def order_of(files: Sequence[Path]) -> dict[str, Any]:
+    """The data set, as the input that all workflows here have."""
+    return {"texts": [{"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()} for path in files]}
 
 
 def _serve() -> None:
@@ -41,17 +46,15 @@ def _serve() -> None:
         print(json.dumps(_answer(**json.loads(line))), file=answers, flush=True)
 
 
-def _answer(workflow: Mapping[str, Any], order: dict[str, Any], folder: str) -> dict[str, Any]:
+def _answer(workflow: str, order: dict[str, Any], folder: str) -> dict[str, Any]:
     from cwltool.context import LoadingContext, RuntimeContext  # noqa: PLC0415 - slow, and of the other process
     from cwltool.executors import SingleJobExecutor  # noqa: PLC0415
     from cwltool.load_tool import load_tool  # noqa: PLC0415
     from cwltool.workflow import default_make_tool  # noqa: PLC0415
 
     logging.getLogger("cwltool").setLevel(logging.ERROR)
-    path = Path(folder, "workflow.cwl")
-    path.write_text(json.dumps(workflow))
     try:
-        tool = load_tool(path.as_uri(), LoadingContext({"construct_tool_object": default_make_tool}))
+        tool = load_tool(workflow, LoadingContext({"construct_tool_object": default_make_tool}))
         context = RuntimeContext({"basedir": folder, "outdir": f"{folder}/out", "use_container": False})
         outputs, status = SingleJobExecutor()(tool, order, context)
     except Exception as error:

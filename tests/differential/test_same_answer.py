@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.differential.answers import by_cwltool, by_sluice
+from tests.differential.answers import answer_of_order, by_sluice
+from tests.differential.reference import Reference
 from tests.e2e.systems import live_system
 
 pytestmark = pytest.mark.xdist_group("differential")
@@ -81,12 +82,18 @@ def url() -> Iterator[str]:
         yield system.url
 
 
+@pytest.fixture(scope="module")
+def reference() -> Iterator[Reference]:
+    with Reference() as reference:
+        yield reference
+
+
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
-def test_the_answer_is_the_reference_runners(template: Path, url: str, tmp_path: Path) -> None:
+def test_the_answer_is_the_reference_runners(template: Path, url: str, reference: Reference, tmp_path: Path) -> None:
     files = INPUTS.get(template.stem, _texts)(tmp_path / "in")
     given = _written(FILES.get(template.stem, {}), tmp_path / "given")
     params = {**PARAMS.get(template.stem, {}), **given}
-    expected = by_cwltool(template, files, params, folder=tmp_path)
+    expected = answer_of_order(reference.run(template, files, params, folder=tmp_path))
     assert any(expected.values()), "the template gives nothing on these files, which shows nothing"
     assert by_sluice(url, template, files, params) == expected
 

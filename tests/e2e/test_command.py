@@ -1,5 +1,6 @@
 """The command as people type it, against real systems."""
 
+import asyncio
 import hashlib
 import json
 import subprocess
@@ -11,6 +12,7 @@ import httpx
 import pytest
 
 from tests.e2e.systems import LiveSystem, home_folder, live_system
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
@@ -163,6 +165,25 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
         "text" in sluice("dataset", "list", "--url", system.url).stdout
         or "input" in sluice("dataset", "list", "--url", system.url).stdout
     )
+
+
+def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_workflow(tmp_path / "thrown-away.cwl"), write_texts(tmp_path / "in", "a", "b")
+    sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url)
+    chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+    [chain] = [chain for chain in chains if chain["template_name"] == "thrown-away"]
+    folders = {one["uid"]: httpx.get(f"{system.dms_url}/api/v1/datasets/{one['uid']}").json() for one in chain["datasets"]}
+    [output] = [one for one in folders.values() if one["type"] == "output"]
+    there = [path for path in system.storage_files("output") if output["name"] in str(path)]
+    assert there, "the output is on its storage"
+    assert "deleted now" in sluice("chain", "discard", chain["uid"], "--url", system.url).stdout
+
+    def gone() -> bool:
+        states = [httpx.get(f"{system.dms_url}/api/v1/datasets/{uid}").json()["state"] for uid in folders]
+        return set(states) == {"deleted"}
+
+    asyncio.run(eventually(lambda: asyncio.to_thread(gone), what="all data sets of the chain are deleted"))
+    assert [path for path in there if path.exists()] == []
 
 
 def test_without_a_system_the_command_says_what_to_do(tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ class Measured:
 
 
 @contextmanager
-def embedded() -> Iterator[Measured]:
-    """An embedded system of its own, without pilots."""
-    with fresh_system("--pilots", "0") as (url, home):
+def embedded(*, pilots: int = 0) -> Iterator[Measured]:
+    """An embedded system of its own, with so many pilots."""
+    with fresh_system("--pilots", str(pilots)) as (url, home):
         lines = (home / "database" / "postmaster.pid").read_text().splitlines()
         system = int(json.loads((home / "system.json").read_text())["pid"])
         yield Measured(
@@ -48,7 +48,7 @@ def embedded() -> Iterator[Measured]:
             dms=f"{url}/services/dms",
             wms=f"{url}/services/wms",
             database=f"postgresql://postgres:@/postgres?host={quote(lines[4])}",
-            processes={"system": system, "postgres": int(lines[0])},
+            processes={"system": system, "postgres": int(lines[0]), **_pilots(system)},
         )
 
 
@@ -66,6 +66,11 @@ def separate(folder: Path) -> Iterator[Measured]:
     processes = {one["name"]: one["pid"] for one in state["processes"] if one["pid"] is not None}
     services = state["services"]
     yield Measured("separate processes", services["operator"], services["dms"], services["wms"], database, processes)
+
+
+def _pilots(system: int) -> dict[str, int]:
+    children = psutil.Process(system).children()
+    return {f"pilot-{number}": one.pid for number, one in enumerate((c for c in children if "pilot" in c.cmdline()), start=1)}
 
 
 def _tree(pid: int) -> list[psutil.Process]:

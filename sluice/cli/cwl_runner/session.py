@@ -13,7 +13,7 @@ from typing import Any
 from sluice.cli.cwl_runner.rest import Refused, Rest
 from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import brought, local_path, to_json
-from sluice.contracts.states import ChainState, JobState
+from sluice.contracts.states import JobState
 from sluice.storage import FileMissing, copy, local_url, pack, put, put_bytes, unpack
 
 #: Seconds between two looks at what runs: few at first, then up to the longest.
@@ -41,14 +41,9 @@ class _Batch:
     """Invocations that went into one data set. ``keys``: by sequence number, of those without a result."""
 
     chain: str
-    dataset: str
     keys: dict[int, Any]
     results: str | None = None
-    logs: str | None = None
-    #: Of its chain; and whether an invocation failed.
-    state: str = ""
     over: bool = False
-    failed: bool = False
 
 
 class Session:
@@ -76,7 +71,7 @@ class Session:
         self._register_files()
         dataset = self._register(name, [self._written(name, seq, one) for seq, (_, one) in enumerate(ready)])
         chain = self._request_chain(dataset, needs)
-        self._batches.append(_Batch(chain["uid"], dataset, {seq: key for seq, (key, _) in enumerate(ready)}))
+        self._batches.append(_Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(ready)}))
         self._pause = _FIRST_LOOK
 
     @cached_property
@@ -117,11 +112,13 @@ class Session:
 
     def close(self) -> None:
         """Ends what still runs and gives back all storage. Raises ``Refused``, ``OSError`` where something may be left."""
+        running = [batch for batch in self._batches if batch.keys]
+        for batch in running:
+            self._cancel(batch)
         for batch in self._batches:
-            if batch.keys:
-                self._cancel(batch)
-        for batch in self._batches:
-            self._settle(batch)
+            self._rest.post(f"/chains/{batch.chain}/discard", {})
+        for batch in running:
+            self._wait_for_end(batch)
         if self._files_dataset is not None:
             self._rest.delete(f"/datasets/{self._files_dataset}", force="true")
 
@@ -212,9 +209,7 @@ class Session:
         for one in chain["datasets"]:
             if one["port"] == "result":
                 batch.results = one["uid"]
-            elif one["step"] is not None:
-                batch.logs = one["uid"]
-        batch.state, batch.over = chain["state"], chain["ended_at"] is not None
+        batch.over = chain["ended_at"] is not None
         return chain
 
     def _read_results(self, batch: _Batch, found: list[Result]) -> None:
@@ -254,21 +249,13 @@ class Session:
         why = chain["reason"] or f"the run was {chain['state']}"
         found = [Result(key, None, reasons.get(seq, why)) for seq, key in batch.keys.items()]
         batch.keys.clear()
-        batch.failed = True
         return found
 
-    def _settle(self, batch: _Batch) -> None:
-        """Waits until its chain is over, and has all deleted but logs of what failed (finished, it deletes its input)."""
+    def _wait_for_end(self, batch: _Batch) -> None:
+        """Its jobs may still be reading the files."""
         pause = _FIRST_LOOK
         while not batch.over:
             self._look_at_chain(batch)
             if not batch.over:
                 time.sleep(pause)
                 pause = min(1.3 * pause, _LONGEST_LOOK)
-        doomed = [
-            batch.results,
-            None if batch.failed else batch.logs,
-            None if batch.state == ChainState.FINISHED else batch.dataset,
-        ]
-        for uid in filter(None, doomed):
-            self._rest.delete(f"/datasets/{uid}", force="true")

@@ -31,6 +31,7 @@ class Neighbours:
         self.storages: list[Storage] = []
         self.files: dict[UUID, list[File]] = {}
         self.requested: list[NewChain] = []
+        self.discarded: list[UUID] = []
         self.unmatched: dict[UUID, Unmatched] = {}
         self.ties: list[Tie] = []
         #: Data set → the template that takes it, once it is matched again.
@@ -97,6 +98,12 @@ class Neighbours:
         @router.post("/chains/{uid}/cancel")
         async def cancel_chain(uid: UUID) -> Chain:
             return self.cancel_chain((await chain(uid)).uid)
+
+        @router.post("/chains/{uid}/discard")
+        async def discard_chain(uid: UUID) -> Chain:
+            found = await chain(uid)
+            self.discarded.append(uid)
+            return found
 
         return router
 

@@ -63,6 +63,14 @@ async def test_chains_and_tasks_are_listed_filtered_and_canceled(operator: Opera
     assert (await operator.client.task(tasks[0].task_id)).status is StepState.CANCELED
 
 
+async def test_a_chain_is_discarded(operator: Operator, scene: Scene) -> None:
+    [failed] = (await operator.client.chains(state=ChainState.FAILED)).chains
+    assert (await operator.client.discard_chain(failed.uid)).uid == failed.uid
+    assert operator.neighbours.discarded == [failed.uid]
+    with pytest.raises(NotFound):
+        await operator.client.discard_chain(uuid4())
+
+
 async def test_a_rank_out_of_range_and_an_unknown_filter_are_refused(operator: Operator, scene: Scene) -> None:
     task = next(iter(operator.neighbours.tasks))
     answers = [

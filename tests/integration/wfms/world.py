@@ -39,6 +39,7 @@ from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from tests.integration.wfms.wms import SmallWms
 from wfms.chains.api.chains import chain_routes
 from wfms.chains.api.tasks import task_routes
+from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
 from wfms.chains.usecases.start_steps import StartRules, StartSteps
 from wfms.chains.usecases.stop_tasks import stop_tasks
@@ -142,6 +143,9 @@ class World:
     async def watch_uploads(self) -> bool:
         return await watch_uploads(self.databases["wfms.chains"], self.watcher)
 
+    async def delete_outputs(self) -> bool:
+        return await delete_outputs(self.databases["wfms.chains"], self.dms)
+
     async def hand_over_releases(self) -> bool:
         return await hand_over_releases(self.databases["wfms.chains"], self.watcher)
 
@@ -234,7 +238,7 @@ class World:
         await self.deliver()
         await self.end_running_tasks()
         await self.upload_all()
-        for crank in (self.follow, self.hand_over_releases):
+        for crank in (self.follow, self.hand_over_releases, self.delete_outputs):
             await crank()
         await self.deliver()
 

@@ -14,6 +14,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 from wfms.chains.usecases.cancel_chain import cancel_chain
 from wfms.chains.usecases.create_chain import create_chain
+from wfms.chains.usecases.discard_chain import discard_chain
 from wfms.chains.usecases.read_chains import read_chain, read_chains
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -52,6 +53,13 @@ def chain_routes(database: Database, dms: DmsClient, *, wake: Callable[[], None]
     async def cancel(uid: UUID) -> Chain:
         """The chain is canceled once its running tasks have stopped; repeating it is fine."""
         await cancel_chain(database, uid)
+        wake()
+        return await read_chain(database, uid)
+
+    @router.post("/chains/{uid}/discard", responses=errors(NotFound))
+    async def discard(uid: UUID) -> Chain:
+        """All data of the chain are deleted once it is over, outputs too; it is not stopped. Repeating it is fine."""
+        await discard_chain(database, uid)
         wake()
         return await read_chain(database, uid)
 

@@ -17,7 +17,7 @@ from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
 LOCK_CHAIN = """
 -- Everything that changes a chain takes this lock first, so that changes of one chain come one after the other.
-SELECT uid, state, ending, upload_asked, reason, template_name, plan, params, dataset_uid, dataset
+SELECT uid, state, ending, upload_asked, discarded, reason, template_name, plan, params, dataset_uid, dataset
 FROM chains WHERE uid = $1 FOR UPDATE
 """
 
@@ -64,6 +64,8 @@ WHERE uid = $1 AND state = ANY($3::text[])
 RETURNING uid
 """
 
+DISCARD = "UPDATE chains SET discarded = true WHERE uid = $1 RETURNING uid"
+
 END_CHAIN = """
 -- The first reason to end stays.
 UPDATE chains SET ending = $2, reason = $3 WHERE uid = $1 AND ending IS NULL AND ended_at IS NULL RETURNING uid
@@ -93,18 +95,20 @@ def origin_of(uid: UUID, template: str, dataset: Dataset) -> Origin:
 
 async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
     """None where there is no such chain. Locks its inputs as well (the first, and files given as parameters), always after the
-    chain and in order."""
+    chain and in order; so are uploaded outputs of a chain that was discarded, which others may have as their input."""
     row = await connection.fetchrow(LOCK_CHAIN, uid)
     if row is None:
         return None
     plan = Plan.model_validate(row["plan"])
     files = [] if row["params"] is None else list(given_files(plan, row["params"]).values())
-    await lock_inputs(connection, [row["dataset_uid"], *(file.dataset for file in files)])
+    datasets = await connection.fetch(DATASETS_OF, uid)
+    doomed = [one["uid"] for one in datasets if one["uploaded_at"] is not None and row["discarded"]]
+    await lock_inputs(connection, [row["dataset_uid"], *(file.dataset for file in files), *doomed])
     kept = await connection.fetchval(INPUT_KEPT, row["dataset_uid"], uid)
     ours = {file.dataset for file in files} - {file.dataset for file in files if file.retention == "keep"}
     passing = frozenset([one for one in ours if not await connection.fetchval(INPUT_KEPT, one, uid)])
+    used = frozenset([one for one in doomed if await connection.fetchval(INPUT_KEPT, one, uid)])
     steps = await connection.fetch(STEPS_OF, uid)
-    datasets = await connection.fetch(DATASETS_OF, uid)
     dataset = Dataset.model_validate(row["dataset"])
     view = ChainView(
         plan=plan,
@@ -122,6 +126,8 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
             for one in datasets
         ],
         passing=passing,
+        discarded=row["discarded"],
+        used=used,
     )
     origin = origin_of(uid, row["template_name"], dataset)
     return StoredChain(uid, row["reason"], row["params"], origin, row["dataset_uid"], view)
@@ -131,6 +137,11 @@ async def move_chain(connection: Connection, uid: UUID, state: ChainState, *, no
     uploads = state is ChainState.UPLOADING
     moved = await connection.fetchval(MOVE_CHAIN, uid, state, sources(CHAIN_MOVES, state), state.final, now, uploads)
     return moved is not None
+
+
+async def discard(connection: Connection, uid: UUID) -> bool:
+    """False where there is no such chain."""
+    return await connection.fetchval(DISCARD, uid) is not None
 
 
 async def end_chain(connection: Connection, uid: UUID, ending: ChainState, *, reason: str) -> bool:

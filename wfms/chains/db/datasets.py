@@ -23,12 +23,19 @@ WHERE chain_uid = $1 AND uid = ANY($2::uuid[]) AND status = ANY($4::text[])
 RELEASE_INPUT = "UPDATE inputs SET released_at = $2 WHERE dataset_uid = ANY($1::uuid[]) AND released_at IS NULL"
 
 UNDELIVERED = """
--- Released data sets of a chain that the watcher is not known to have taken over.
-SELECT uid FROM datasets WHERE chain_uid = $1 AND released_at IS NOT NULL AND handed_over_at IS NULL ORDER BY released_at, name
+-- Released data sets of a chain that the watcher is not known to have taken over (it is not asked to delete uploaded ones).
+SELECT uid FROM datasets
+WHERE chain_uid = $1 AND released_at IS NOT NULL AND handed_over_at IS NULL AND uploaded_at IS NULL ORDER BY released_at, name
 """
 
 ALL_UNDELIVERED = """
-SELECT uid FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NULL ORDER BY released_at, name LIMIT $1
+SELECT uid FROM datasets
+WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND uploaded_at IS NULL ORDER BY released_at, name LIMIT $1
+"""
+
+OUTPUTS_UNDELIVERED = """
+SELECT uid FROM datasets
+WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND uploaded_at IS NOT NULL ORDER BY released_at, name LIMIT $1
 """
 
 HANDED_OVER = (
@@ -83,6 +90,11 @@ async def undelivered(connection: Connection, chain: UUID) -> list[UUID]:
 
 async def all_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
     return [row["uid"] for row in await connection.fetch(ALL_UNDELIVERED, limit)]
+
+
+async def outputs_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
+    """Released workflow outputs on the output storage that the DMS is not known to have taken over."""
+    return [row["uid"] for row in await connection.fetch(OUTPUTS_UNDELIVERED, limit)]
 
 
 async def mark_handed_over(connection: Connection, uids: Sequence[UUID], *, now: datetime) -> None:

@@ -141,3 +141,9 @@ UPDATE alembic_version SET version_num='wfms_chains0002' WHERE alembic_version.v
 ALTER TABLE datasets DROP CONSTRAINT datasets_check;
 
 UPDATE alembic_version SET version_num='wfms_chains0003' WHERE alembic_version.version_num = 'wfms_chains0002';
+
+-- Running upgrade wfms_chains0003 -> wfms_chains0004
+
+ALTER TABLE chains ADD COLUMN discarded boolean NOT NULL DEFAULT false;
+
+UPDATE alembic_version SET version_num='wfms_chains0004' WHERE alembic_version.version_num = 'wfms_chains0003';

@@ -8,6 +8,8 @@
   else needs it.
 * A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps its first input and all logs.
   Once the upload was asked for, workflow outputs stay in any case.
+* A chain that was discarded gives up its outputs and logs too once it is over, and its first input as a finished one does; logs
+  of steps with failed jobs stay, and outputs that somebody else needs.
 * The data sets of a step whose task was never sent are empty and go, logs too.
 """
 
@@ -45,6 +47,8 @@ def _data_done(chain: ChainView, dataset: DatasetView) -> bool:
         return False
     if not all(chain.steps[reader.name].state.final for reader in readers(chain.plan, step, port)):
         return False
+    if chain.given_up and dataset.uid not in chain.used:
+        return True
     never_uploads = chain.ending is not None and not chain.upload_asked
     return never_uploads or (step, port) not in output_ports(chain.plan)
 
@@ -56,6 +60,8 @@ def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> b
         return False
     if not step.sent:
         return True
+    if chain.given_up:
+        return not step.failed_jobs
     if chain.ending is not None or chain.plan.retention.logs == "keep" or step.failed_jobs or writes_output(chain.plan, name):
         return False
     outputs = [one for one in chain.datasets if one.step == name and one.port is not None]
@@ -64,7 +70,7 @@ def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> b
 
 def _input_done(chain: ChainView) -> bool:
     return (
-        chain.state is ChainState.FINISHED
+        (chain.state is ChainState.FINISHED or chain.given_up)
         and chain.plan.retention.input == "delete"
         and chain.input_type is DatasetType.INPUT
         and not chain.input_kept

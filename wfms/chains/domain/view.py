@@ -36,7 +36,8 @@ class ChainView:
 
     ``upload_asked``: its outputs are (or were) on the way to the output storage.
     ``input_kept``: somebody else still needs the first input (another chain runs over it, or wants it kept).
-    ``passing``: data sets given as parameters that go with the chain, and that nobody else needs."""
+    ``passing``: data sets given as parameters that go with the chain, and that nobody else needs.
+    ``discarded``: nothing of it is to be kept once it is over; ``used``: its outputs that somebody else needs."""
 
     plan: Plan
     state: ChainState
@@ -47,6 +48,13 @@ class ChainView:
     steps: Mapping[str, StepView]
     datasets: Sequence[DatasetView]
     passing: frozenset[UUID] = frozenset()
+    discarded: bool = False
+    used: frozenset[UUID] = frozenset()
+
+    @property
+    def given_up(self) -> bool:
+        """It is over, and nothing of it is to be kept."""
+        return self.discarded and self.state.final
 
     def dataset(self, step: str | None, port: str | None) -> DatasetView | None:
         for dataset in self.datasets:

@@ -105,6 +105,10 @@ class Simulation:
         self.view = replace(self.view, ending=self.view.ending or ending)
         self.settle()
 
+    def discard(self) -> None:
+        self.view = replace(self.view, discarded=True)
+        self.settle()
+
     def uploaded(self, uid: UUID) -> None:
         self.view = replace(
             self.view, datasets=[replace(one, uploaded=True) if one.uid == uid else one for one in self.view.datasets]

@@ -1,5 +1,7 @@
 """What follows from a chain's state: order of steps, and the release rule (invariant 4), on chosen and on random plans."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,13 +102,37 @@ def check_released(chain: Simulation) -> None:
         if dataset.uid not in chain.released:
             continue
         if dataset.step is None:
-            assert chain.reached(ChainState.FINISHED)
+            assert chain.reached(ChainState.FINISHED) or chain.view.given_up
             continue
         assert chain.view.steps[dataset.step].state.final
         if dataset.port is not None:
             assert all(chain.view.steps[one.name].state.final for one in readers(chain.plan, dataset.step, dataset.port))
     if INPUT in chain.released:
         assert chain.released[-1] == INPUT
+
+
+def check_given_up(chain: Simulation) -> None:
+    """Of a discarded chain that is over nothing is left but the logs of steps with failed jobs, and an input that is kept."""
+    for dataset in chain.view.datasets:
+        if dataset.step is None:
+            stays = chain.plan.retention.input == "keep"
+        else:
+            step = chain.view.steps[dataset.step]
+            stays = dataset.port is None and step.sent and step.failed_jobs > 0
+        assert (dataset.uid in chain.released) is not stays, dataset
+
+
+def test_an_output_of_a_discarded_chain_stays_while_somebody_reads_it() -> None:
+    chain = Simulation(plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL))
+    chain.view = replace(chain.view, used=frozenset({uid_of("only", "out")}))
+    chain.discard()
+    run_step(chain, "only")
+    chain.uploaded(uid_of("only", "out"))
+    assert chain.reached(ChainState.FINISHED)
+    assert chain.released == [uid_of("only", None), INPUT]
+    chain.view = replace(chain.view, used=frozenset())
+    chain.discard()
+    assert chain.released[-1] == uid_of("only", "out")
 
 
 @settings(max_examples=300)
@@ -135,6 +161,8 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
     between = {one.uid for one in chain.view.datasets if one.step is not None and one.port is not None}
     assert between - set(chain.released) == chain.output_uids(), "all but the outputs are released in the end"
     assert (INPUT in chain.released) is (wanted.retention.input == "delete")
+    chain.discard()
+    check_given_up(chain)
 
 
 @settings(max_examples=300)
@@ -145,8 +173,10 @@ def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObje
         possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
         possible += [("try", name) for name in chain.in_state(StepState.STARTING) if not chain.view.steps[name].tried]
         possible += [(end, name) for name in chain.in_state(StepState.IN_PROGRESS) for end in ("finished", "failed", "canceled")]
-        what, name = data.draw(st.sampled_from([*possible, ("cancel", "")]))
+        what, name = data.draw(st.sampled_from([*possible, ("cancel", ""), ("discard", "")]))
         match what:
+            case "discard":
+                chain.discard()
             case "start":
                 chain.start(name)
             case "try":
@@ -160,6 +190,9 @@ def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObje
     if chain.state is ChainState.UPLOADING:
         return
     assert chain.state is chain.view.ending
+    if chain.view.discarded:
+        check_given_up(chain)
+        return
     assert INPUT not in chain.released
     between = {one.uid for one in chain.view.datasets if one.step is not None and one.port is not None}
     assert between <= set(chain.released), "a chain that fails gives up everything in between"

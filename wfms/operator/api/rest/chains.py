@@ -34,6 +34,8 @@ class ChainRoutes:
                   answer=Chain, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a chain and its running tasks.",
                   answer=Chain, errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/discard", self.discard, "Has all its data deleted once it is over, outputs too.",
+                  answer=Chain, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 
     async def list(self, query: ChainQuery) -> ChainPage:
@@ -47,3 +49,6 @@ class ChainRoutes:
 
     async def cancel(self, uid: UUID) -> Chain:
         return await self._chains.cancel_chain(uid)
+
+    async def discard(self, uid: UUID) -> Chain:
+        return await self._chains.discard_chain(uid)
