@@ -15,6 +15,7 @@ from sluice import storage
 from sluice.cli.connect import Connection
 from sluice.cli.entries import ToBringIn, ToBundle
 from sluice.cli.unpacking import unpack_output
+from sluice.cli.waits import OnWait, Waits
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, File, NewDataset, NewFile
 from sluice.contracts.naming import own_name
@@ -72,13 +73,22 @@ async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
     raise TimeoutError("no template took the data set within 30 s")
 
 
-async def follow(connection: Connection, chain: Chain, *, on_look: Callable[[Chain, Sequence[ChainTask]], None]) -> Chain:
-    """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their counts each time."""
+async def follow(
+    connection: Connection,
+    chain: Chain,
+    *,
+    on_look: Callable[[Chain, Sequence[ChainTask]], None],
+    on_wait: OnWait | None = None,
+) -> Chain:
+    """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their counts each time, ``on_wait`` a
+    step of which no job has been at work for a while, with the reason, whenever the reason is another one."""
     pause = FIRST_LOOK
+    waits = Waits(connection, on_wait)
     while True:
         try:
             chain, tasks = await asyncio.gather(connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid))
             on_look(chain, tasks.tasks)
+            await waits.look(tasks.tasks)
         except NotAvailable:
             pass  # an outage of the system; what it does is not lost, look again
         if chain.state.final:

@@ -121,7 +121,7 @@ async def _follow(connection: Connection, chain: Chain, *, quiet: bool) -> tuple
             if not quiet:
                 progress.show(now, tasks)
 
-        chain = await carry.follow(connection, chain, on_look=look)
+        chain = await carry.follow(connection, chain, on_look=look, on_wait=lambda step, why: err.print(f"{step} waits: {why}"))
     return chain, latest
 
 

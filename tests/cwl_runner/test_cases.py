@@ -101,6 +101,19 @@ def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
     check_nothing_is_left(url)
 
 
+def test_what_keeps_a_tool_waiting_is_told(url: str, tmp_path: Path) -> None:
+    tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "baseCommand": "true", "inputs": [], "outputs": []}
+    (tmp_path / "large.cwl").write_text(json.dumps(tool | {"requirements": {"ResourceRequirement": {"coresMin": 9999}}}))
+    process = subprocess.Popen(command(url, "--quiet", "large.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert "waiting: No pilot fits" in line
+    assert "9999 cores" in line
+    check_nothing_is_left(url)
+
+
 def test_a_system_out_of_reach_is_told(tmp_path: Path) -> None:
     done = run("http://127.0.0.1:9", CASES / "head.cwl", CASES / "text.json", folder=tmp_path)
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""Random templates: graphs of steps of every shape, as CWL workflows over the data set ``texts``."""
+"""Random templates: graphs of steps of every shape, as CWL workflows over the data set ``texts`` and the file ``extra``."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,8 +26,12 @@ class Stream:
 @dataclass(slots=True)
 class Graph:
     steps: dict[str, Any] = field(default_factory=dict)
-    streams: list[Stream] = field(default_factory=lambda: [Stream("texts")])
+    streams: list[Stream] = field(default_factory=lambda: [Stream("texts"), Stream("extra", many=False)])
     read: set[str] = field(default_factory=set)
+
+    @property
+    def made(self) -> list[Stream]:
+        return [one for one in self.streams if "/" in one.ref]
 
     def add(self, given: dict[str, Any], *found: Stream) -> None:
         """``found``: with the names of their ports."""
@@ -38,18 +42,23 @@ class Graph:
     def source(self, stream: Stream, *, together: bool = False) -> Any:
         """``together``: with files of the same number, so that missing ones keep their place."""
         self.read.add(stream.ref)
-        return {"source": stream.ref, "pickValue": "all_non_null"} if stream.sparse and not together else stream.ref
+        leaves_out = stream.sparse and stream.many and not together
+        return {"source": stream.ref, "pickValue": "all_non_null"} if leaves_out else stream.ref
+
+    def sources(self, streams: list[Stream], **more: str) -> dict[str, Any]:
+        self.read.update(stream.ref for stream in streams)
+        return {"source": [stream.ref for stream in streams], **more}
 
     def document(self, kept: set[str]) -> dict[str, Any]:
         """``kept``: streams that are outputs, as all are that nobody reads."""
-        outputs = [one for one in self.streams[1:] if one.ref in kept or one.ref not in self.read]
+        outputs = [one for one in self.made if one.ref in kept or one.ref not in self.read]
         return {
             "cwlVersion": "v1.2",
             "$namespaces": {"sluice": "urn:sluice:cwl:"},
             "class": "Workflow",
             "requirements": {f"{name}Requirement": {} for name in FEATURES},
             "sluice:retention": {"input": "keep"},
-            "inputs": {"texts": "File[]"},
+            "inputs": {"texts": "File[]"} | ({"extra": "File"} if "extra" in self.read else {}),
             "outputs": {one.ref.replace("/", "-"): {"type": _type(one), "outputSource": one.ref} for one in outputs},
             "steps": self.steps,
         }
@@ -95,19 +104,20 @@ def graphs(draw: st.DrawFn) -> dict[str, Any]:
     for _ in range(draw(st.integers(1, 6))):
         makers = [maker for maker in _MAKERS if maker.possible(graph)]
         draw(st.sampled_from(makers)).make(draw, graph)
-    kept = draw(st.sets(st.sampled_from([one.ref for one in graph.streams[1:]]), max_size=2))
+    kept = draw(st.sets(st.sampled_from([one.ref for one in graph.made]), max_size=2))
     return graph.document(kept)
 
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """``needs``: kinds of streams, at least one of each."""
+    """``needs``: kinds of streams, at least so many of each."""
 
     make: Any
     needs: Any
+    least: int = 1
 
     def possible(self, graph: Graph) -> bool:
-        return all(any(wanted(one) for one in graph.streams) for wanted in self.needs)
+        return all(sum(map(wanted, graph.streams)) >= self.least for wanted in self.needs)
 
 
 def _each(one: Stream) -> bool:
@@ -122,6 +132,10 @@ def _single(one: Stream) -> bool:
     return not one.many and one.kind == "file" and not one.sparse
 
 
+def _made_single(one: Stream) -> bool:
+    return not one.many and one.kind == "file" and "/" in one.ref
+
+
 def _pick(draw: st.DrawFn, graph: Graph, wanted: Any) -> Stream:
     return draw(st.sampled_from([one for one in graph.streams if wanted(one)]))
 
@@ -131,7 +145,14 @@ def _map(draw: st.DrawFn, graph: Graph) -> None:
     run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
     # Where missing ones are left out, the others are counted anew.
     line = len(graph.steps) + 1 if source.sparse else source.line
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", line=line))
+    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
+    graph.add(step, Stream("o", line=line))
+
+
+def _batched(draw: st.DrawFn) -> dict[str, Any]:
+    """Several files a job, or not."""
+    size = draw(st.sampled_from([0, 0, 0, 2, 4]))
+    return {"sluice:batch": {"files": size}} if size else {}
 
 
 def _filter(draw: st.DrawFn, graph: Graph) -> None:
@@ -139,7 +160,8 @@ def _filter(draw: st.DrawFn, graph: Graph) -> None:
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "File?", "outputBinding": {"glob": name}}
     run = shell(f'grep -q {word} "$0" && cat "$0" > "$1"; true', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", sparse=True, line=source.line))
+    step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
+    graph.add(step, Stream("o", sparse=True, line=source.line))
 
 
 def _when(draw: st.DrawFn, graph: Graph) -> None:
@@ -160,10 +182,69 @@ def _pair(draw: st.DrawFn, graph: Graph) -> None:
 
 def _merge(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, _each)
-    run = tool(
-        ["cat"], {"fs": "File[]"}, {"o": "stdout"}, arguments=["/dev/null", "$(inputs.fs)"], stdout=f"all.t{len(graph.steps)}"
-    )
-    graph.add({"in": {"fs": graph.source(source)}, "run": run}, Stream("o", many=False))
+    tree = draw(st.sampled_from([{}, {"sluice:merge": {"files": 2, "tree": True}}]))
+    run = joining(f"all.t{len(graph.steps)}")
+    graph.add({"in": {"fs": graph.source(source)}, "run": run, **tree}, Stream("o", many=False))
+
+
+def _merge_perhaps(draw: st.DrawFn, graph: Graph) -> None:
+    source, least = _pick(draw, graph, _each), draw(st.integers(0, 6))
+    run = joining(f"all.t{len(graph.steps)}")
+    step = {"when": f"$(inputs.fs.length >= {least})", "in": {"fs": graph.source(source)}, "run": run}
+    graph.add(step, Stream("o", many=False, sparse=True))
+
+
+def _choose(draw: st.DrawFn, graph: Graph) -> None:
+    perhaps = _pick(draw, graph, lambda one: _made_single(one) and one.sparse)
+    surely = _pick(draw, graph, lambda one: _made_single(one) and not one.sparse)
+    chosen = graph.sources([perhaps, surely], pickValue="first_non_null")
+    run = tool(["rev"], {"f": "File"}, {"o": "stdout"}, stdin="$(inputs.f.path)", stdout=f"chosen.t{len(graph.steps)}")
+    graph.add({"in": {"f": chosen}, "run": run}, Stream("o", many=False))
+
+
+def _list_there(draw: st.DrawFn, graph: Graph) -> None:
+    found = [one for one in graph.streams if _made_single(one)]
+    there = draw(st.lists(st.sampled_from(found), min_size=2, max_size=3, unique=True))
+    run = joining(f"there.t{len(graph.steps)}")
+    graph.add({"in": {"fs": graph.sources(there, pickValue="all_non_null")}, "run": run}, Stream("o", many=False))
+
+
+def _behind(draw: st.DrawFn, graph: Graph) -> dict[str, Any]:
+    found = [one for one in graph.streams if _full(one)]
+    return graph.sources(draw(st.permutations(found))[:2], linkMerge="merge_flattened")
+
+
+def _merge_behind(draw: st.DrawFn, graph: Graph) -> None:
+    graph.add({"in": {"fs": _behind(draw, graph)}, "run": joining(f"all.t{len(graph.steps)}")}, Stream("o", many=False))
+
+
+def _map_behind(draw: st.DrawFn, graph: Graph) -> None:
+    number = len(graph.steps)
+    run = {**on_each(draw(st.sampled_from(COMMANDS)), number), "stdout": f"$(inputs.f.basename).t{number}"}
+    graph.add({"scatter": "f", "in": {"f": _behind(draw, graph)}, "run": run}, Stream("o", line=number + 1))
+
+
+def _nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
+    source, number = _pick(draw, graph, _full), len(graph.steps)
+    inner = {
+        "class": "Workflow",
+        "inputs": {"files": "File[]"},
+        "outputs": {
+            "cut": {"type": "File[]", "outputSource": "cut/o"},
+            "page": {"type": "File", "outputSource": "join/o"},
+        },
+        "steps": {
+            "join": {"in": {"fs": "cut/o"}, "out": ["o"], "run": joining(f"page.t{number}")},
+            "cut": {
+                "scatter": "f",
+                "in": {"f": "files"},
+                "out": ["o"],
+                "run": on_each(draw(st.sampled_from(COMMANDS)), number),
+            },
+        },
+    }
+    given = {"in": {"files": graph.source(source)}, "run": inner}
+    graph.add(given, Stream("cut", line=source.line), Stream("page", many=False))
 
 
 def _broadcast(draw: st.DrawFn, graph: Graph) -> None:
@@ -289,6 +370,12 @@ _MAKERS = [
     _Maker(_when, [_full]),
     _Maker(_pair, [_full]),
     _Maker(_merge, [_each]),
+    _Maker(_merge_perhaps, [_each]),
+    _Maker(_choose, [lambda one: _made_single(one) and one.sparse, lambda one: _made_single(one) and not one.sparse]),
+    _Maker(_list_there, [_made_single], least=2),
+    _Maker(_merge_behind, [_full], least=2),
+    _Maker(_map_behind, [_full], least=2),
+    _Maker(_nested_over_data, [_full]),
     _Maker(_broadcast, [_full, _single]),
     _Maker(_with_all, [_full]),
     _Maker(_two_outputs, [_full]),

@@ -48,6 +48,8 @@ class Bench:
     url: str
     files: Sequence[Path]
     dataset: UUID
+    extra: Path
+    extra_dataset: UUID
     reference: Reference
     folder: Path
 
@@ -58,13 +60,15 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
     files = [folder / name for name in TEXTS]
+    (extra := folder / "extra.list").write_text("of all\n")
     with live_system() as system, Reference() as reference:
-        yield Bench(system.url, files, asyncio.run(_bring_in(system.url, files)), reference, folder)
+        texts, given = [asyncio.run(_bring_in(system.url, name, paths)) for name, paths in (("texts", files), ("extra", [extra]))]
+        yield Bench(system.url, files, texts, extra, given, reference, folder)
 
 
-async def _bring_in(url: str, files: Sequence[Path]) -> UUID:
+async def _bring_in(url: str, name: str, files: Sequence[Path]) -> UUID:
     async with connected(url) as connection:
-        new = NewDataset(name="texts", on_demand=True)
+        new = NewDataset(name=name, on_demand=True)
         return (await carry.bring_in(connection, entries_of(files, DataEntries()), dataset=new, on_file=lambda size: None)).uid
 
 
@@ -84,17 +88,20 @@ def _expected(bench: Bench, graph: dict[str, Any]) -> Any:
     folder.mkdir()
     workflow = folder / "workflow.cwl"
     workflow.write_text(json.dumps(graph))
-    return answer_of_order(bench.reference.run(workflow, bench.files, {}, folder=folder))
+    params = {"extra": {"class": "File", "location": bench.extra.as_uri()}} if "extra" in graph["inputs"] else {}
+    return answer_of_order(bench.reference.run(workflow, bench.files, params, folder=folder))
 
 
 async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]]) -> list[Any]:
     async with connected(bench.url) as connection:
-        return await asyncio.gather(*(_carry(connection, bench.dataset, graph) for graph in drawn))
+        return await asyncio.gather(*(_carry(connection, bench, graph) for graph in drawn))
 
 
-async def _carry(connection: Connection, dataset: UUID, graph: dict[str, Any]) -> Any:
+async def _carry(connection: Connection, bench: Bench, graph: dict[str, Any]) -> Any:
     name = f"graph-{uuid4().hex}"
     template = await connection.operator.store_template(NewTemplate(name=name, cwl=json.dumps(graph)))
-    chain = await connection.operator.request_chain(dataset, template.name, params={})
+    extra = {"class": "File", "dataset": str(bench.extra_dataset), "retention": "keep"}
+    params = {"extra": extra} if "extra" in graph["inputs"] else {}
+    chain = await connection.operator.request_chain(bench.dataset, template.name, params=params)
     chain = await carry.follow(connection, chain, on_look=lambda chain, tasks: None)
     return await answer_of_chain(connection, chain, template)

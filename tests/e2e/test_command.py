@@ -144,6 +144,23 @@ def test_run_names_files_that_are_not_there(system: LiveSystem, tmp_path: Path) 
     assert "absent.txt" in done.stderr
 
 
+def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_workflow(tmp_path / "large.cwl"), write_texts(tmp_path / "in", "a")
+    asking = "requirements: {ResourceRequirement: {coresMin: 9999}, ToolTimeLimit"
+    workflow.write_text(workflow.read_text().replace("requirements: {ToolTimeLimit", asking, 1))
+    command = [SLUICE, "run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if "waits:" in line)
+        assert "shout waits: No pilot fits: a job needs 9999 cores" in line
+        chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+        [chain] = [chain for chain in chains if chain["template_name"] == "large"]
+        sluice("chain", "cancel", chain["uid"], "--url", system.url)
+        said = process.stderr.read()
+    assert "canceled by request" in said
+    assert process.returncode == 1
+
+
 def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     workflow, texts = write_workflow(tmp_path / "listed.cwl"), write_texts(tmp_path / "in", "a", "b")
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from sluice.cli import carry
 from sluice.cli.connect import connected
@@ -37,11 +38,11 @@ def make_files(folder: Path, count: int) -> list[Path]:
 
 
 async def carry_through(url: str, workflow: str, inputs: Sequence[Path], *, name: str) -> Carried:
-    """The data set is called after its template and its size. Raises ``ServiceError`` where the chain does not finish."""
+    """``name``: of the template. Raises ``ServiceError`` where the chain does not finish."""
     async with connected(url) as connection:
         template = await connection.operator.store_template(NewTemplate(name=name, cwl=workflow))
         started = time.perf_counter()
-        new = NewDataset(name=f"{name}-{len(inputs)}", on_demand=True)
+        new = NewDataset(name=f"{name}-{uuid4().hex[:12]}", on_demand=True)
         dataset = await carry.bring_in(connection, inputs, dataset=new, on_file=lambda size: None)
         ready = time.perf_counter()
         chain = await connection.operator.request_chain(dataset.uid, template.name)

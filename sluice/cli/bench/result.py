@@ -28,9 +28,9 @@ class Result:
         table = Table(title=self.name, title_justify="left", box=None, pad_edge=False)
         table.add_column("figure")
         table.add_column("value", justify="right")
-        table.add_row("sluice", f"{self.value:,.1f} {self.unit}")
+        table.add_row("sluice", f"{_readable(self.value)} {self.unit}")
         for peer, value in self.peers.items():
-            table.add_row(peer, f"{value:,.1f} {self.unit}")
+            table.add_row(peer, f"{_readable(value)} {self.unit}")
         for key, detail in self.details.items():
             table.add_row(key, str(detail))
         if self.ratio is not None:
@@ -50,6 +50,10 @@ class Result:
             "machine": machine(),
             "details": dict(self.details),
         }
+
+
+def _readable(value: float) -> str:
+    return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
 def machine() -> dict[str, object]:

@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("process", nargs="?", metavar="PROCESS", help="file or address of a CWL process")
     parser.add_argument("order", nargs="?", metavar="JOB", help="file with its inputs, YAML or JSON")
     parser.add_argument("--outdir", default=".", help="folder for the outputs (default: the current one)")
-    parser.add_argument("--quiet", action="store_true", help="only errors on standard error")
+    parser.add_argument("--quiet", action="store_true", help="only errors on standard error, and what keeps it waiting")
     parser.add_argument("--version", action="store_true", help="the version, and an end")
     parser.add_argument("--url", default=os.environ.get("SLUICE_URL"), help="address of a running system")
     home = os.environ.get("SLUICE_HOME", _DEFAULT_HOME)

@@ -13,6 +13,7 @@ from typing import Any
 from sluice.cli.cwl_runner.rest import Refused, Rest
 from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import brought, local_path, to_json
+from sluice.cli.cwl_runner.waits import Waits
 from sluice.contracts.states import JobState
 from sluice.storage import FileMissing, copy, local_url, pack, put, put_bytes, unpack
 
@@ -61,6 +62,7 @@ class Session:
         self._count = 0
         self._missed: set[str] = set()
         self._pause = _FIRST_LOOK
+        self._waits = Waits(rest)
 
     def submit(self, needs: Needs, invocations: Sequence[tuple[Any, dict[str, Any]]]) -> None:
         """``invocations``: each a key and an ``Invocation``, its files local. Raises ``Refused``, ``OSError``."""
@@ -73,6 +75,7 @@ class Session:
         chain = self._request_chain(dataset, needs)
         self._batches.append(_Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(ready)}))
         self._pause = _FIRST_LOOK
+        self._waits.begin()
 
     @cached_property
     def has_engines(self) -> bool:
@@ -96,6 +99,8 @@ class Session:
                 for batch in self._batches:
                     if batch.keys:
                         self._look(batch, found)
+                if not found:
+                    self._waits.look(batch.chain for batch in self._batches if batch.keys)
                 gone = None
             except (OSError, Refused) as error:
                 if isinstance(error, Refused) and error.status != _NOT_NOW:
