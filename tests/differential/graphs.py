@@ -195,16 +195,17 @@ def _merge_perhaps(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def _choose(draw: st.DrawFn, graph: Graph) -> None:
-    perhaps = _pick(draw, graph, lambda one: _made_single(one) and one.sparse)
-    surely = _pick(draw, graph, lambda one: _made_single(one) and not one.sparse)
-    chosen = graph.sources([perhaps, surely], pickValue="first_non_null")
+    _merge_perhaps(draw, graph)
+    _merge(draw, graph)
+    chosen = graph.sources(graph.streams[-2:], pickValue="first_non_null")
     run = tool(["rev"], {"f": "File"}, {"o": "stdout"}, stdin="$(inputs.f.path)", stdout=f"chosen.t{len(graph.steps)}")
     graph.add({"in": {"f": chosen}, "run": run}, Stream("o", many=False))
 
 
 def _list_there(draw: st.DrawFn, graph: Graph) -> None:
-    found = [one for one in graph.streams if _made_single(one)]
-    there = draw(st.lists(st.sampled_from(found), min_size=2, max_size=3, unique=True))
+    _merge_perhaps(draw, graph)
+    _merge_perhaps(draw, graph)
+    there = draw(st.permutations([one for one in graph.streams if _made_single(one)]))[:3]
     run = joining(f"there.t{len(graph.steps)}")
     graph.add({"in": {"fs": graph.sources(there, pickValue="all_non_null")}, "run": run}, Stream("o", many=False))
 
@@ -371,8 +372,8 @@ _MAKERS = [
     _Maker(_pair, [_full]),
     _Maker(_merge, [_each]),
     _Maker(_merge_perhaps, [_each]),
-    _Maker(_choose, [lambda one: _made_single(one) and one.sparse, lambda one: _made_single(one) and not one.sparse]),
-    _Maker(_list_there, [_made_single], least=2),
+    _Maker(_choose, [_each]),
+    _Maker(_list_there, [_each]),
     _Maker(_merge_behind, [_full], least=2),
     _Maker(_map_behind, [_full], least=2),
     _Maker(_nested_over_data, [_full]),
