@@ -59,7 +59,7 @@ conformance: install ## the CWL project's own tests (SUITE=folder of the reposit
 docs: install ## the generated parts of docs/
 	@$(BIN)/python scripts/generate_docs.py
 
-bench: install ## all benchmarks (a few minutes)
+bench: install ## all benchmarks (ten minutes)
 	@$(BIN)/sluice bench all
 
 lock: ## new versions of all dependencies into requirements.lock

@@ -73,6 +73,14 @@ def cwl_runner(rounds: Annotated[int, typer.Option(min=1, help="Commands, one af
     plain_errors(lambda: bench_command(rounds)).show()
 
 
+@app.command("check")
+def check(steps: Annotated[int, typer.Option(min=1, help="Steps of the template.")] = 40) -> None:
+    """The check of a large template, right and wrong, beside cwltool's validation."""
+    from sluice.cli.bench.check import bench_check  # noqa: PLC0415 - loads the CWL libraries
+
+    plain_errors(lambda: bench_check(steps)).show()
+
+
 @app.command("all")
 def everything() -> None:
     """All of them, with their defaults."""
@@ -81,3 +89,4 @@ def everything() -> None:
     latency()
     merge()
     cwl_runner()
+    check()

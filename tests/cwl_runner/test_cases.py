@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.cwl_runner.gatekeeper import gatekeeper
 from tests.e2e.systems import live_system
 from tests.waiting import eventually
 
@@ -111,6 +113,38 @@ def test_what_keeps_a_tool_waiting_is_told(url: str, tmp_path: Path) -> None:
     process.communicate(timeout=60)
     assert "waiting: No pilot fits" in line
     assert "9999 cores" in line
+    check_nothing_is_left(url)
+
+
+def test_a_refused_chain_leaves_nothing(url: str, tmp_path: Path) -> None:
+    def refuse_chains(method: str, path: str) -> int | None:
+        return 409 if (method, path) == ("POST", "/api/v1/chains") else None
+
+    with gatekeeper(url, refuse_chains) as gate:
+        done = run(gate, CASES / "head.cwl", CASES / "text.json", folder=tmp_path)
+    assert done.returncode == 1
+    assert "the gatekeeper refuses this" in done.stderr
+    check_nothing_is_left(url)
+
+
+@pytest.mark.parametrize("status", [0, 503])
+def test_an_outage_between_any_two_requests_costs_no_result(url: str, tmp_path: Path, status: int) -> None:
+    """Two of four looks at what runs come to nothing, and two of four pages of results."""
+    looks = Counter[str]()
+
+    def trouble(method: str, path: str) -> int | None:
+        if method != "GET" or not path.startswith(("/api/v1/chains/", "/api/v1/datasets/")):
+            return None
+        kind = path.split("/")[3]
+        looks[kind] += 1
+        return status if looks[kind] % 4 in (1, 2) else None
+
+    with gatekeeper(url, trouble) as gate:
+        done = run(gate, f"{CASES}/words.cwl#all", CASES / "texts.yml", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert looks["datasets"] >= 10, "five tools, and the results of most were asked for again"
+    outputs = json.loads(done.stdout)
+    assert (outputs["lines"], outputs["joined"]["checksum"]) == (6, "sha1$b6cfeff160ba76e550d0f6cefbc5da28bb9a536a")
     check_nothing_is_left(url)
 
 

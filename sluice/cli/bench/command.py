@@ -33,7 +33,7 @@ def bench_command(rounds: int = 20) -> Result:
         (root / "text.txt").write_text("one\ntwo\n")
         (root / "order.json").write_text(json.dumps({"text": {"class": "File", "path": "text.txt"}}))
         programs = Path(sys.executable).parent
-        ours = [str(programs / "sluice-cwl-runner"), "--url", url, "--quiet", "tool.cwl", "order.json"]
+        ours = [str(programs / "sluice"), "cwl-runner", "--url", url, "--quiet", "tool.cwl", "order.json"]
         theirs = [str(programs / "cwltool"), "--quiet", "tool.cwl", "order.json"]
         first = _run(ours, root)
         _run(theirs, root)

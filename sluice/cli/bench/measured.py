@@ -32,8 +32,9 @@ class Measured:
 
     def peak_memory(self) -> dict[str, float]:
         """MiB of each process that runs Python, the most that it ever had. Servers of others are left out: what their processes
-        share would count many times."""
-        return {name: peak for name, pid in self.processes.items() if (peak := _peak(pid)) is not None}
+        share would count many times. An embedded system's pilots are among them."""
+        found = {**self.processes, **{name: pid for one in self.processes.values() for name, pid in _pilots(one).items()}}
+        return {name: peak for name, pid in found.items() if (peak := _peak(pid)) is not None}
 
 
 @contextmanager
@@ -48,7 +49,7 @@ def embedded(*, pilots: int = 0) -> Iterator[Measured]:
             dms=f"{url}/services/dms",
             wms=f"{url}/services/wms",
             database=f"postgresql://postgres:@/postgres?host={quote(lines[4])}",
-            processes={"system": system, "postgres": int(lines[0]), **_pilots(system)},
+            processes={"system": system, "postgres": int(lines[0])},
         )
 
 
@@ -68,8 +69,8 @@ def separate(folder: Path) -> Iterator[Measured]:
     yield Measured("separate processes", services["operator"], services["dms"], services["wms"], database, processes)
 
 
-def _pilots(system: int) -> dict[str, int]:
-    children = psutil.Process(system).children()
+def _pilots(process: int) -> dict[str, int]:
+    children = psutil.Process(process).children()
     return {f"pilot-{number}": one.pid for number, one in enumerate((c for c in children if "pilot" in c.cmdline()), start=1)}
 
 

@@ -59,6 +59,8 @@ class Session:
         self._entries: list[dict[str, Any]] = []
         self._files_dataset: str | None = None
         self._batches: list[_Batch] = []
+        #: Data sets of invocations that no chain has taken.
+        self._loose: list[str] = []
         self._count = 0
         self._missed: set[str] = set()
         self._pause = _FIRST_LOOK
@@ -74,6 +76,7 @@ class Session:
         dataset = self._register(name, [self._written(name, seq, one) for seq, (_, one) in enumerate(ready)])
         chain = self._request_chain(dataset, needs)
         self._batches.append(_Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(ready)}))
+        self._loose.remove(dataset)
         self._pause = _FIRST_LOOK
         self._waits.begin()
 
@@ -124,8 +127,8 @@ class Session:
             self._rest.post(f"/chains/{batch.chain}/discard", {})
         for batch in running:
             self._wait_for_end(batch)
-        if self._files_dataset is not None:
-            self._rest.delete(f"/datasets/{self._files_dataset}", force="true")
+        for uid in filter(None, [*self._loose, self._files_dataset]):
+            self._rest.delete(f"/datasets/{uid}", force="true")
 
     def _cancel(self, batch: _Batch) -> None:
         try:
@@ -185,6 +188,7 @@ class Session:
 
     def _register(self, name: str, files: Sequence[dict[str, Any]]) -> str:
         uid = str(self._rest.post("/datasets", {"name": name, "on_demand": True, "url": f"{self._storage}/{name}"})["uid"])
+        self._loose.append(uid)
         for start in range(0, len(files), _PAGE):
             self._rest.post(f"/datasets/{uid}/files", {"files": files[start : start + _PAGE]})
         self._rest.post(f"/datasets/{uid}/close", {"files": len(files)})

@@ -1,0 +1,54 @@
+"""An HTTP server before a system: passes requests on, and answers those in its place that a test wants refused."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+
+#: Method and path → the status of a refusal; 0: the connection is closed without an answer; None: passed on.
+Rule = Callable[[str, str], int | None]
+
+
+@contextmanager
+def gatekeeper(url: str, rule: Rule) -> Iterator[str]:
+    """Its address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _handle(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            status = rule(self.command, self.path)
+            if status == 0:
+                self.close_connection = True
+                return
+            if status is None:
+                kinds = {key: value for key, value in self.headers.items() if key in ("Content-Type", "Accept")}
+                answer = httpx.request(self.command, url + self.path, content=body, headers=kinds, timeout=60)
+                self._answer(answer.status_code, answer.content)
+            else:
+                self._answer(status, b'{"title": "refused", "detail": "the gatekeeper refuses this"}')
+
+        do_GET = do_POST = do_DELETE = _handle
+
+        def _answer(self, status: int, content: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,34 @@
+"""Each benchmark measures something: a table, and as its last line one JSON object."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("e2e-bench")
+
+SLUICE = str(Path(sys.executable).parent / "sluice")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["cwl-runner", "--rounds", "1"],
+        ["merge", "--files", "10"],
+        ["size", "--files", "100", "--files", "120"],
+        ["check", "--steps", "2"],
+    ],
+    ids=lambda options: options[0],
+)
+def test_a_benchmark_measures_both(options: list[str]) -> None:
+    done = subprocess.run([SLUICE, "bench", *options], capture_output=True, text=True, timeout=240, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    *table, line = done.stdout.splitlines()
+    result = json.loads(line)
+    assert result["name"] == options[0]
+    assert table[0].strip() == options[0]
+    assert result["value"] > 0
+    assert all(peer > 0 for peer in result["peers"].values())
+    assert result["ratio"] > 0
