@@ -77,12 +77,12 @@ def _seconds(text: str, *, findings: int) -> float:
 
 
 def _command(name: str, *arguments: str, text: str) -> float:
-    """Seconds, median of ``ROUNDS``."""
+    """Seconds, median of three."""
     program = shutil.which(name, path=str(Path(sys.executable).parent)) or name
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "template.cwl")
         path.write_text(text)
-        return median(_wall([program, *arguments, str(path)]) for _ in range(ROUNDS))
+        return median(_wall([program, *arguments, str(path)]) for _ in range(3))
 
 
 def _wall(command: Sequence[str]) -> float:
