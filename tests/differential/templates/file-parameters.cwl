@@ -1,9 +1,11 @@
-# Files beside the data set: one needed, one given, one left out; read by a map, by a merge, and by an expression.
+# Files beside the data set: one needed, one given, one left out; read by a map, by a merge, and by an expression; and the given
+# file, else what a step made.
 cwlVersion: v1.2
 class: Workflow
 requirements:
   ScatterFeatureRequirement: {}
   StepInputExpressionRequirement: {}
+  MultipleInputFeatureRequirement: {}
 inputs:
   texts: File[]
   words: File
@@ -12,6 +14,8 @@ inputs:
 outputs:
   found: {type: "File[]", outputSource: look/found}
   page: {type: File, outputSource: join/page}
+  lines: {type: File, outputSource: count/lines}
+  own: {type: File, outputSource: own/lines}
 steps:
   look:
     scatter: text
@@ -42,3 +46,18 @@ steps:
       outputs: {page: stdout}
       stdout: $(inputs.name).page
       requirements: {ToolTimeLimit: {timelimit: 60}}
+  count:
+    in: {text: {source: [absent, join/page], pickValue: first_non_null}}
+    out: [lines]
+    run: &count
+      class: CommandLineTool
+      baseCommand: [wc, -l]
+      stdin: $(inputs.text.path)
+      inputs: {text: File}
+      outputs: {lines: stdout}
+      stdout: $(inputs.text.nameroot).lines
+      requirements: {ToolTimeLimit: {timelimit: 60}}
+  own:
+    in: {text: {source: [title, join/page], pickValue: first_non_null}}
+    out: [lines]
+    run: *count

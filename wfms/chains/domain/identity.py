@@ -16,5 +16,8 @@ def task_uid(chain: UUID, step: str) -> UUID:
 
 
 def dataset_name(chain: UUID, step: str, port: str | None) -> str:
-    """Name in the DMS of the data set that ``step`` writes at ``port`` (None: its logs)."""
-    return f"{chain}.{step}.{'logs' if port is None else port}"
+    """Name in the DMS of the data set that ``step`` writes at ``port`` (None: its logs): another one for each. Templates have no
+    ``~`` in their names, so it keeps ports with a dot, or called like the logs, apart from others."""
+    if port is None:
+        return f"{chain}.{step}.logs"
+    return f"{chain}.{step}.~{port}" if port == "logs" or "." in port else f"{chain}.{step}.{port}"

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from sluice.contracts.base import Name
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.plan import NextSource, Plan, PlanStep, SideInput, Source
-from sluice.contracts.problems import Finding
+from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.states import DatasetType
 from sluice.contracts.tasks import NextInput, Task, TaskInput, TaskOutput
 from wfms.chains.domain.graph import output_ports
@@ -18,6 +18,13 @@ from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import arguments
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
+
+
+class NothingToRead(Unprocessable):
+    """All that the jobs of a step would be made of are files that were not given."""
+
+    def __init__(self, step: str, port: str) -> None:
+        super().__init__(f"step {step} has nothing to work on: no file was given for its input {port}", step=step, port=port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,7 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         for output in planned.outputs
     ]
     first = written[0]
+    data, *next_data = _given(planned, places)
     return Task(
         uid=task_uid(origin.chain, step),
         chain_uid=origin.chain,
@@ -128,11 +136,11 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         rank=planned.rank,
         device_type=planned.device_type,
         mode=planned.mode,
-        dat_in_uid=places.sources[planned.source],
+        dat_in_uid=places.sources[data.source],
         dat_in_port=planned.data_port,
         dat_in_optional=planned.data_optional,
         dat_in_kind=planned.data_kind,
-        next_inputs=[_next_input(one, places) for one in planned.next_sources if one.source in places.sources],
+        next_inputs=[_next_input(one, places) for one in next_data],
         pick=planned.pick,
         side_inputs=[
             _side_input(side, given, places)
@@ -159,6 +167,14 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         resources=planned.resources,
         container=planned.container,
     )
+
+
+def _given(step: PlanStep, places: StepPlaces) -> list[NextSource]:
+    """What the step's jobs are made of, without files that were not given. Raises ``NothingToRead``."""
+    given = [one for one in _parts(step.source, step.next_sources) if one.source in places.sources]
+    if not given:
+        raise NothingToRead(step.name, step.data_port)
+    return given
 
 
 def _parts(first: Source, further: Sequence[NextSource]) -> list[NextSource]:

@@ -5,12 +5,13 @@ from uuid import UUID
 import pytest
 
 from sluice.contracts.datasets import Storage
-from sluice.contracts.plan import Boundary, MergeGroups, Resources, Retry, Source, StepOutput
-from sluice.contracts.states import DatasetType, DeviceType, StorageType
+from sluice.contracts.plan import Boundary, MergeGroups, NextSource, Resources, Retry, Source, StepOutput
+from sluice.contracts.states import DatasetType, DeviceType, Pick, StorageType
+from sluice.contracts.tasks import Task
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.identity import chain_uid, dataset_name, task_uid
 from wfms.chains.domain.storages import NoStorage, choose_storage
-from wfms.chains.domain.tasks import Origin, Place, StepPlaces, make_task, name_findings, new_dataset
+from wfms.chains.domain.tasks import NothingToRead, Origin, Place, StepPlaces, make_task, name_findings, new_dataset
 
 CHAIN = UUID(int=9)
 ORIGIN = Origin(CHAIN, "wf", "run-7", {"kind": "raw", "step": "mine"}, "2024a", 7)
@@ -28,6 +29,12 @@ def test_ids_follow_from_what_they_stand_for() -> None:
     assert len({chain_uid(UUID(int=a), UUID(int=b), c) for a in (1, 2) for b in (1, 2) for c in (1, 2)}) == 8
     assert task_uid(CHAIN, "a") != task_uid(CHAIN, "b")
     assert dataset_name(CHAIN, "a", None) == f"{CHAIN}.a.logs"
+
+
+def test_no_two_data_sets_of_a_chain_have_one_name() -> None:
+    parts = ["a", "logs", "a.b", "logs.a", "b.logs", "a.b.c"]
+    places = [(step, port) for step in parts for port in [None, *parts, *(f"{port}~parts" for port in parts)]]
+    assert len({dataset_name(CHAIN, *place) for place in places}) == len(places)
 
 
 def test_every_field_of_a_step_reaches_its_task() -> None:
@@ -86,3 +93,21 @@ def test_the_storage_with_the_most_room() -> None:
         choose_storage(StorageType.LOGS, [full, off, frozen])
     with pytest.raises(NoStorage, match="type logs: none is registered"):
         choose_storage(StorageType.LOGS, [])
+
+
+def test_a_file_that_was_not_given_makes_way_for_the_next_source() -> None:
+    own, made, more = Source(step=None, port="own"), Source(step="make", port="out"), Source(step=None, port="more")
+    chosen = step("use", own, next_sources=[NextSource(source=made), NextSource(source=more)], pick=Pick.FIRST)
+    wanted = plan(chosen, step("make"), outputs=[("use", "out")])
+
+    def task_with(**given: int) -> Task:
+        sources = {Source(step="make" if name == "make" else None, port="out" if name == "make" else name): UUID(int=number)
+                   for name, number in given.items()}  # fmt: skip
+        places = StepPlaces(sources, {"out": Place(UUID(int=7), "file:///s/x")}, Place(UUID(int=8), "file:///l/x"))
+        return make_task(ORIGIN, wanted, step="use", params={}, places=places)
+
+    assert task_with(own=1, make=2).dat_in_uid == UUID(int=1)
+    task = task_with(make=2, more=3)
+    assert (task.dat_in_uid, [one.dat_in_uid for one in task.next_inputs]) == (UUID(int=2), [UUID(int=3)])
+    with pytest.raises(NothingToRead, match="step use has nothing to work on: no file was given for its input file"):
+        task_with()
