@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from pilot.settings import PilotSettings
 from scripts.docs.services import app_of, settings_class
-from sluice.cli.app import app
+from sluice.cli.app import command_line
 from sluice.cli.serve import PACKAGES, ServiceName
 from sluice.contracts.base import Contract
 from sluice.servicekit.settings import Addresses, ServiceSettings
@@ -86,7 +86,7 @@ def _command(composition: Composition, name: str) -> Iterator[str]:
 
 def _resolve(arguments: list[str]) -> Any:
     """The command, its arguments parsed but nothing run. Raises ``UsageError``."""
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(command_line())
     context = typer.Context(command, info_name="sluice")
     while isinstance(command, TyperGroup):
         name, command, arguments = command.resolve_command(context, list(arguments))

@@ -10,7 +10,7 @@ import yaml
 from typer.core import TyperGroup
 
 from scripts.docs.settings_reference import processes, settings_of
-from sluice.cli.app import app
+from sluice.cli.app import command_line
 from sluice.servicekit.settings import ServiceSettings
 from sluice.setup.logins import SetupSettings
 from tests.deploy.composition import Composition
@@ -42,7 +42,7 @@ def findings(composition: Composition) -> Iterator[str]:
 
 
 def _command(words: list[str], rest: list[str]) -> Iterator[str]:
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(command_line())
     told = list(words)
     while words and isinstance(command, TyperGroup):
         if words[0] not in command.commands:

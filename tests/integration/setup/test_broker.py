@@ -10,7 +10,7 @@ import pytest
 from aio_pika.exceptions import ChannelClosed, ProbableAuthenticationError
 from typer.testing import CliRunner
 
-from sluice.cli.app import app
+from sluice.cli.app import command_line
 from sluice.contracts.messages import QUEUES
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.servicekit.lifecycle import running
@@ -157,7 +157,7 @@ async def test_command_reads_the_services_own_settings(
     monkeypatch.setenv("SLUICE_SETUP_MANAGEMENT_URL", broker.management)
 
     async def output() -> str:
-        result = await asyncio.to_thread(CliRunner().invoke, app, ["setup", "broker"])
+        result = await asyncio.to_thread(CliRunner().invoke, command_line(), ["setup", "broker"])
         assert result.exit_code == 0, result.output
         return result.output
 

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 from typer.testing import CliRunner
 
-from sluice.cli.app import app
+from sluice.cli.app import command_line
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.servicekit.migrate import Migrator
 from sluice.setup.databases import set_up_databases
@@ -127,7 +127,7 @@ async def test_command_reads_the_services_own_settings(postgres: NetworkPostgres
     monkeypatch.setenv("SLUICE_SETUP_ADMIN_URL", postgres.admin_url)
 
     async def output() -> str:
-        result = await asyncio.to_thread(CliRunner().invoke, app, ["setup", "databases"])
+        result = await asyncio.to_thread(CliRunner().invoke, command_line(), ["setup", "databases"])
         assert result.exit_code == 0, result.output
         return result.output
 

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 from typer.testing import CliRunner
 
-from sluice.cli.app import app
+from sluice.cli.app import command_line
 from sluice.servicekit.migrate import Migrator
 from sluice.setup.logins import SERVICES
 from tests.conftest import DatabaseFactory
@@ -37,13 +37,13 @@ async def test_each_service_sends_again_what_it_keeps(make_database: DatabaseFac
         await connection.execute(ROWS if service != "wfms.intake" else "SELECT 1")
         await connection.close()
     try:
-        done = await asyncio.to_thread(CliRunner().invoke, app, ["setup", "resend"])
+        done = await asyncio.to_thread(CliRunner().invoke, command_line(), ["setup", "resend"])
         assert done.exit_code == 0, done.output
         assert sorted(done.output.split("\n")) == sorted(
             ["", *(f"{service}: 1 messages are sent again" for service in SERVICES if service != "wfms.intake")]
         )
         assert await unsent(urls["dms"]) == ["a", "b"]
-        repeated = await asyncio.to_thread(CliRunner().invoke, app, ["setup", "resend"])
+        repeated = await asyncio.to_thread(CliRunner().invoke, command_line(), ["setup", "resend"])
         assert "no message was sent of late" in repeated.output
     finally:
         connection = await asyncpg.connect(urls["dms"])
