@@ -1,6 +1,7 @@
 """From the text of a CWL Workflow to a plan, or to every reason why there is none."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -206,7 +207,7 @@ class _Planner:
             data_input=data_input,
             data_entries=data_entries(self.workflow.inputs[data_input]),
             parameters={port.name: _parameter(port) for port in self.workflow.inputs.values() if port.name != data_input},
-            steps=[self._step(step) for step in self.workflow.steps.values()],
+            steps=_in_order([self._step(step) for step in self.workflow.steps.values()]),
             outputs=[_output(output, origin, self.wiring.streams[origin]) for output, origin in self.wiring.outputs.items()],
             **{key: fields[key] for key in ("match", "priority", "bind", "retention") if key in fields},
         )
@@ -302,6 +303,17 @@ class _Planner:
         if hints:
             tool["hints"] = plain(hints)
         return tool
+
+
+def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
+    """As the data flows; in the order of the text where that leaves it open. There is no circle."""
+    left, ordered = list(steps), list[PlanStep]()
+    while left:
+        waiting = {step.name for step in left}
+        ready = next(step for step in left if not any(source.step in waiting for source in step.sources))
+        left.remove(ready)
+        ordered.append(ready)
+    return ordered
 
 
 def _output(name: str, origin: Origin, stream: Stream) -> PlanOutput:

@@ -23,11 +23,11 @@ def plan_of(text: str) -> Plan:
 def test_steps_inside_are_steps() -> None:
     plan = plan_of(NESTED)
     assert [(step.name, step.mode) for step in plan.steps] == [
+        ("inside.top", TaskMode.MAP),
         ("last", TaskMode.MERGE),
         ("inside.deep.tails", TaskMode.MAP),
         ("inside.deep.join", TaskMode.MERGE),
-        ("inside.top", TaskMode.MAP),
-    ]
+    ], "as the data flows"
     assert plan.step("last").sources == [Source(step="inside.top", port="cut"), Source(step=None, port="texts")]
     assert [(one.name, one.step) for one in plan.outputs][:2] == [("page", "inside.deep.join"), ("cut", "inside.top")]
 
@@ -85,7 +85,7 @@ def test_what_cannot_be_taken_apart_is_one_job_and_says_why(edits: list[tuple[st
     (warning,) = [warning for warning in compiled.warnings if "runs inside one job" in warning.message]
     assert (warning.line, warning.column) == places[0]
     assert said in warning.message
-    assert [step.name for step in compiled.plan.steps] == ["last", "inside"]
+    assert [step.name for step in compiled.plan.steps] == ["inside", "last"]
 
 
 def test_errors_inside_keep_their_place() -> None:
