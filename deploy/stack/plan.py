@@ -24,6 +24,9 @@ class Kind(StrEnum):
     TOOL = "tool"
 
 
+#: What all services stand on.
+SERVERS = (Kind.POSTGRES, Kind.RABBITMQ)
+
 #: Image without its tag → what it is here; None: not run (said in the output).
 IMAGES: Mapping[str, Kind | None] = {
     "postgres": Kind.POSTGRES,

@@ -17,11 +17,11 @@ from deploy.stack.control import Control, describe
 from deploy.stack.network import Network
 from deploy.stack.orders import Site, make_order
 from deploy.stack.orphans import Children
-from deploy.stack.plan import Kind, Plan, make_plan
+from deploy.stack.plan import SERVERS, Kind, Plan, make_plan
 from deploy.stack.supervisor import Kept
 
 #: Ended in this order: who needs others goes first.
-STAGES = ((Kind.PILOT, Kind.SETUP, Kind.TOOL), (Kind.SERVICE,), (Kind.POSTGRES, Kind.RABBITMQ))
+STAGES = ((Kind.PILOT, Kind.SETUP, Kind.TOOL), (Kind.SERVICE,), SERVERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Stack:
     async def until_ready(self) -> None:
         """Every health check passes, and every setup has succeeded. Waits for as long as that takes."""
         for one in self.kept:
-            await (one.done if one.order.part.runs_once else one.healthy).wait()
+            await one.until_ready()
         self._ready = True
         self._write_state()
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from deploy.stack.orders import Order
 from deploy.stack.orphans import Children
+from deploy.stack.plan import SERVERS, Kind
 
 #: Seconds before a process that died is started again: doubled each time that it dies young.
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
 #: A process that lived so long did not die young.
 YOUNG = 10.0
-#: Seconds between two looks at the health of a process that starts.
-HEALTH_PAUSE = 0.2
+#: Seconds between two looks at the health of a process that starts: doubled each time, as every look starts a program.
+SHORTEST_HEALTH_PAUSE, LONGEST_HEALTH_PAUSE = 0.2, 1.5
 #: Seconds that a process may take to be prepared.
 PREPARE_LIMIT = 120.0
 
@@ -50,13 +51,16 @@ class Kept:
         """Works as it should: its health check passes, or it has done what it is for."""
         return self.done.is_set() if self.order.part.runs_once else self.healthy.is_set()
 
+    async def until_ready(self) -> None:
+        await (self.done if self.order.part.runs_once else self.healthy).wait()
+
     async def keep(self, others: Mapping[str, Sequence["Kept"]]) -> None:
         """Until it is stopped, or need not be started again."""
         await self._await_dependencies(others)
         pause = SHORTEST_PAUSE
         while not self.stopping:
             began = asyncio.get_running_loop().time()
-            code = await self._run_once()
+            code = await self._run_once(self._stands_on(others))
             if self.stopping or not self._again(code):
                 return
             lived = asyncio.get_running_loop().time() - began
@@ -103,8 +107,21 @@ class Kept:
                     case "service_started":
                         pass
 
-    async def _run_once(self) -> int:
-        """From start to end; its exit status."""
+    def _stands_on(self, others: Mapping[str, Sequence["Kept"]]) -> list["Kept"]:
+        """What a service needs to be healthy: the servers, and the setups that need nothing but servers."""
+        if self.order.part.kind is not Kind.SERVICE:
+            return []
+        servers = {name for name, kept in others.items() for one in kept if one.order.part.kind in SERVERS}
+        setups = {
+            name
+            for name, kept in others.items()
+            for one in kept
+            if one.order.part.kind is Kind.SETUP and servers.issuperset(one.order.part.definition.depends_on)
+        }
+        return [one for name in servers | setups for one in others[name]]
+
+    async def _run_once(self, ground: Sequence["Kept"]) -> int:
+        """From start to end; its exit status. Its health is not looked at before all of ``ground`` is ready."""
         try:
             await self.order.prepare(lambda command: self._short(command, log=self.log, limit=PREPARE_LIMIT))
             self.process = await self.children.start(
@@ -116,7 +133,7 @@ class Kept:
         self.starts += 1
         for endpoint in self.order.endpoints.values():
             endpoint.process_started()
-        checking = asyncio.create_task(self._check_health(), name=f"health of {self.name}")
+        checking = asyncio.create_task(self._check_health(ground), name=f"health of {self.name}")
         self.changed()
         code = await self.process.wait()
         checking.cancel()
@@ -130,7 +147,7 @@ class Kept:
         self.changed()
         return code
 
-    async def _check_health(self) -> None:
+    async def _check_health(self, ground: Sequence["Kept"]) -> None:
         """Until it is healthy for the first time; what fails later shows in what the process does."""
         command = self.order.health
         if command is None:
@@ -138,9 +155,13 @@ class Kept:
             return
         for endpoint in self.order.endpoints.values():
             await endpoint.wait()
+        for one in ground:
+            await one.until_ready()
         nowhere, limit = Path(os.devnull), self.order.health_limit
-        while await self._short(command, log=nowhere, limit=limit):  # noqa: ASYNC110 - what it waits for happens elsewhere
-            await asyncio.sleep(HEALTH_PAUSE)
+        pause = SHORTEST_HEALTH_PAUSE
+        while await self._short(command, log=nowhere, limit=limit):
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_HEALTH_PAUSE)
         self._is_healthy()
 
     async def _short(self, command: Sequence[str], *, log: Path, limit: float) -> int:

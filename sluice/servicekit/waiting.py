@@ -14,7 +14,7 @@ from sluice.servicekit.transport.base import TransportUnavailable
 log = structlog.get_logger(__name__)
 
 #: Seconds between two tries: the first pause, doubled each time up to the longest.
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 
 #: What libraries say of objects they did not expect; it differs each time.
 _PLACE_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+")
