@@ -1,9 +1,12 @@
 """docker-compose.yml as data, with what it takes from files beside it."""
 
 import subprocess
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -21,7 +24,7 @@ class Composition:
 
     @cached_property
     def data(self) -> dict[str, Any]:
-        loaded: dict[str, Any] = yaml.safe_load((self.root / "docker-compose.yml").read_text(encoding="utf-8"))
+        loaded: dict[str, Any] = read_yaml(self.root / "docker-compose.yml")
         return loaded
 
     @property
@@ -60,10 +63,26 @@ class Composition:
         mounts = [mount.split(":") for mount in self.services[name].get("volumes", [])]
         return {mount[1]: mount[0] for mount in mounts}
 
-    @cached_property
-    def secret_files(self) -> dict[str, str]:
-        """What deploy/secrets.sh makes, into a folder of its own: name → text."""
-        folder = self.root / "made-secrets"
-        script = self.root / "deploy" / "secrets.sh"
-        subprocess.run(["bash", str(script), str(folder)], check=True, capture_output=True, timeout=60)
-        return {file.name: file.read_text(encoding="utf-8").strip() for file in folder.iterdir()}
+    @property
+    def secret_files(self) -> Mapping[str, str]:
+        """What deploy/secrets.sh makes: name → text."""
+        return _secrets_of((self.root / "deploy" / "secrets.sh").read_text(encoding="utf-8"))
+
+
+def read_yaml(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+
+
+def make_secrets(script: Path, folder: Path) -> dict[str, str]:
+    """What the script makes in the folder, or finds there: name → text."""
+    subprocess.run(["bash", str(script), str(folder)], check=True, capture_output=True, timeout=60)
+    return {file.name: file.read_text(encoding="utf-8").strip() for file in folder.iterdir()}
+
+
+@cache
+def _secrets_of(script: str) -> Mapping[str, str]:
+    """Made once for all tests that do not change the script."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "secrets.sh"
+        path.write_text(script, encoding="utf-8")
+        return MappingProxyType(make_secrets(path, path.with_name("made")))

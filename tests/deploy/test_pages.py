@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 import typer
-import yaml
 from typer.core import TyperGroup
 
 from scripts.docs.settings_reference import processes, settings_of
 from sluice.cli.app import command_line
 from sluice.servicekit.settings import ServiceSettings
 from sluice.setup.logins import SetupSettings
-from tests.deploy.composition import Composition
+from tests.deploy.composition import Composition, read_yaml
 from tests.deploy.processes import CLIENT_VARIABLES, CONTAINER_PORTS, answers, package_of
 from tests.deploy.test_compose import change, schema_errors_of
 
@@ -103,7 +102,7 @@ def test_files_that_pages_name_are_there(composition: Composition) -> None:
 
 
 def test_gateway_leads_to_the_wms_and_is_opened_where_the_page_says(composition: Composition) -> None:
-    data = yaml.safe_load((composition.root / GATEWAY).read_text(encoding="utf-8"))
+    data = read_yaml(composition.root / GATEWAY)
     assert schema_errors_of(data) == []
     assert not set(data["services"]) & set(composition.services)
     configuration = (composition.root / "deploy/gateway/nginx.conf").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from deploy.stack.network import Network
 from deploy.stack.orders import Order, Site, make_order
 from deploy.stack.plan import Kind, Plan, make_plan
 from deploy.stack.stack import make_secrets
+from tests.deploy.composition import read_yaml
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = ROOT / "docker-compose.yml"
@@ -33,7 +34,7 @@ def orders(home: Path, **replicas: int) -> tuple[Plan, dict[str, Order]]:
 
 def test_every_service_of_the_file_is_run_or_named_as_left_out(home: Path) -> None:
     plan, made = orders(home)
-    assert {*plan.parts, *plan.left_out} == set(yaml.safe_load(COMPOSE.read_text())["services"])
+    assert {*plan.parts, *plan.left_out} == set(read_yaml(COMPOSE)["services"])
     assert {order.part.name for order in made.values()} == set(plan.parts)
     assert {"wms-1", "wms-2", "chains-1", "chains-2", "pilot-1", "pilot-2", "pilot-3"} <= set(made)
 
@@ -82,7 +83,7 @@ def test_two_services_reach_a_third_by_links_of_their_own(home: Path) -> None:
 
 
 def change(edit: Callable[[dict[str, Any]], None], home: Path) -> Path:
-    compose = yaml.safe_load(COMPOSE.read_text())
+    compose = read_yaml(COMPOSE)
     edit(compose)
     path = home / "changed.yml"
     path.write_text(yaml.safe_dump(compose))

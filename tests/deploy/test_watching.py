@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from sluice.contracts.messages import QUEUES
 from sluice.servicekit.settings import Addresses
 from tests.deploy import promql
-from tests.deploy.composition import Composition
+from tests.deploy.composition import Composition, read_yaml
 from tests.deploy.processes import CONTAINER_PORTS, answers, package_of
 from tests.deploy.test_compose import change
 
@@ -22,7 +21,7 @@ GRAFANA = "deploy/grafana/provisioning"
 
 
 def read(composition: Composition, name: str) -> Any:
-    return yaml.safe_load((composition.root / name).read_text(encoding="utf-8"))
+    return read_yaml(composition.root / name)
 
 
 def alerts(composition: Composition) -> list[dict[str, Any]]:
