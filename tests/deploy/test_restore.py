@@ -17,14 +17,14 @@ from deploy.stack.running import ROOT, RunningStack, started
 from sluice.contracts.chains import Chain, ChainTask
 from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
 from tests.e2e.stack_system import StackSystem
-from tests.e2e.systems import QUICK_LEASES
+from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
 from tests.e2e.test_spd import Struck, assert_events, assert_storages_clean
 
 pytestmark = pytest.mark.xdist_group("restore")
 
 KEPT = {"secrets", "data", "backup"}
-LEASES = ",".join(f"{name}={value}" for name, value in QUICK_LEASES.items())
-OPTIONS = ["--replicas", "pilot=2", "--slots", "1", "--stop-limit", "10", "--set", LEASES]
+SETTINGS = ",".join(f"{name}={value}" for name, value in {**QUICK_LEASES, **NO_CONTAINERS}.items())
+OPTIONS = ["--replicas", "pilot=2", "--slots", "1", "--stop-limit", "10", "--set", SETTINGS]
 PGDATA = Path("postgres-data/18/docker")
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.e2e.systems import NO_CONTAINERS
+
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,7 +48,7 @@ class Reader:
     def run(self, script: str, *, folder: Path | None = None) -> str:
         """What the commands print; a command that fails ends them, and the test with all that was printed."""
         environment = {key: value for key, value in os.environ.items() if key not in {"VIRTUAL_ENV", "SLUICE_URL"}}
-        environment |= {"SLUICE_HOME": str(self.home), "SLUICE_PORT": "0", "COLUMNS": "200", **self.environment}
+        environment |= {"SLUICE_HOME": str(self.home), "SLUICE_PORT": "0", "COLUMNS": "200", **NO_CONTAINERS, **self.environment}
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             cwd=folder or self.folder,

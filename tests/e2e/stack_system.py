@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 
 from deploy.stack.running import RunningStack, started
-from tests.e2e.systems import QUICK_LEASES
+from tests.e2e.systems import NO_CONTAINERS, QUICK_LEASES
 
 OPTIONS = [
     "--replicas",
@@ -22,7 +22,7 @@ OPTIONS = [
     "--stop-limit",
     "10",
     "--set",
-    ",".join(f"{k}={v}" for k, v in QUICK_LEASES.items()),
+    ",".join(f"{k}={v}" for k, v in {**QUICK_LEASES, **NO_CONTAINERS}.items()),
 ]
 #: Seconds for processes that were killed to be back at work.
 BACK_LIMIT = 60.0

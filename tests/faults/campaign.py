@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 
 from deploy.stack.running import RunningStack, started
+from tests.e2e.systems import NO_CONTAINERS
 from tests.faults.broker import Tap
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.load import count_messages
@@ -37,6 +38,7 @@ ENVIRONMENT = {
     "SLUICE_WMS_LOSSES": "50",
     "SLUICE_DMS_SWEEP_AGAIN_SECONDS": "20",
     "SLUICE_DMS_MAX_BACKOFF_SECONDS": "10",
+    **NO_CONTAINERS,
 }
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from sluice.contracts.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
+from tests.e2e.systems import NO_CONTAINERS
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
 
@@ -50,7 +51,8 @@ async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPi
 
     async def start(*options: str, wait: bool = True, **settings: str) -> PilotProcess:
         arguments = ["--wms-url", wms.url, "--name", "node-1", "--slots", "1", "--work-dir", str(tmp_path / "work"), *options]
-        environment = {**os.environ, "SLUICE_PILOT_GRACE": "0.5", "SLUICE_PILOT_LEASE_WAIT": "2", **settings}
+        quick = {"SLUICE_PILOT_GRACE": "0.5", "SLUICE_PILOT_LEASE_WAIT": "2", **NO_CONTAINERS}
+        environment = {**os.environ, **quick, **settings}
         log = tmp_path / f"pilot-{len(started)}.log"
         with log.open("wb") as output:
             command = [sys.executable, "-m", "pilot", *arguments]
