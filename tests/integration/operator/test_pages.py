@@ -52,6 +52,19 @@ async def test_every_page_answers_with_its_headers_and_loads_nothing_from_elsewh
                 assert "</body>" not in html
 
 
+async def test_the_data_of_a_chain_that_is_over_is_deleted_on_request(operator: Operator, scene: Scene) -> None:
+    over = next(chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.FAILED)
+    running = next(chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.IN_PROGRESS)
+    assert 'id="discard"' not in (await operator.http.get(f"/chains/{running.uid}")).text
+    page = await operator.http.get(f"/chains/{over.uid}")
+    assert 'id="discard"' in page.text
+    refused = await operator.http.post(f"/chains/{over.uid}/discard")
+    assert (refused.status_code, operator.neighbours.discarded) == (403, [])
+    answer = await operator.http.post(f"/chains/{over.uid}/discard", data={"csrf_token": token_of(page)})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/chains/{over.uid}")
+    assert operator.neighbours.discarded == [over.uid]
+
+
 async def test_forms_without_the_sessions_token_change_nothing(operator: Operator, scene: Scene, spd_text: str) -> None:
     running = next(chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.IN_PROGRESS)
     page = await operator.http.get(f"/chains/{running.uid}")

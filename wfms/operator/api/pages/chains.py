@@ -26,6 +26,7 @@ class ChainPages:
         pages.add_url_rule("/chains/<uuid:uid>", "chain", self.show)
         pages.add_url_rule("/chains/<uuid:uid>/live", "chain_live", self.live)
         pages.add_url_rule("/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, methods=["POST"])
+        pages.add_url_rule("/chains/<uuid:uid>/discard", "discard_chain", self.discard, methods=["POST"])
 
     def _list(self) -> ChainList:
         use = self._dependencies
@@ -60,4 +61,9 @@ class ChainPages:
             )
         except Conflict as refusal:
             flash(f"It cannot be canceled: {refusal.detail}.")
+        return redirect(url_for("pages.chain", uid=uid), 303)
+
+    def discard(self, uid: UUID) -> AnyResponse:
+        self._bridge.run(self._dependencies.chains.discard_chain(uid))
+        flash("The data of the chain is being deleted.")
         return redirect(url_for("pages.chain", uid=uid), 303)
