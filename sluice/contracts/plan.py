@@ -173,9 +173,12 @@ class PlanStep(Contract):
     #: Files that come behind those of ``source``; and which one is taken of all these, None: all.
     next_sources: list[NextSource] = Field(default_factory=list)
     pick: Pick | None = None
-    #: The tool does without a file at ``data_port`` (CWL ``File?``) where another data set has one of that number.
+    #: The tool does without a file at ``data_port`` (CWL ``File?``) where another data set has one of that number, or where
+    #: there is one job all the same.
     data_optional: bool = False
     data_kind: EntryKind = EntryKind.FILE
+    #: There is exactly one job, also where there is no file: the step runs on single values.
+    single: bool = False
     side_inputs: list[SideInput] = Field(default_factory=list)
     arguments: dict[str, Argument] = Field(default_factory=dict)
     outputs: Annotated[list[StepOutput], Field(min_length=1)]

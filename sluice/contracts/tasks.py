@@ -57,6 +57,7 @@ class Task(Contract):
     ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL CommandLineTool (JSON); ``args``: the
     constant part of the job order. The first input and output stand in ``dat_*``, data sets behind the first in ``next_inputs``,
     further ones in ``side_inputs`` and ``side_outputs``. ``pick``: one file is taken of all that the first input holds.
+    ``single``: there is exactly one job, with the file of the first input, or without where there is none.
     """
 
     uid: UUID
@@ -72,6 +73,7 @@ class Task(Contract):
     dat_in_port: str
     dat_in_optional: bool = False
     dat_in_kind: EntryKind = EntryKind.FILE
+    single: bool = False
     next_inputs: list[NextInput] = Field(default_factory=list)
     pick: Pick | None = None
     side_inputs: list[TaskInput] = Field(default_factory=list)

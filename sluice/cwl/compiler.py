@@ -30,8 +30,9 @@ from sluice.cwl.extensions import Extensions, Fields, read_extensions, refuse_ne
 from sluice.cwl.features import CWLTOOL_NAMESPACE
 from sluice.cwl.findings import START, Findings
 from sluice.cwl.first_input import data_entries
+from sluice.cwl.fitting import check_types
 from sluice.cwl.flattening import Unflat, flatten, nested_to_flatten
-from sluice.cwl.links import SideLink, Wiring, check_types, read_links
+from sluice.cwl.links import SideLink, Wiring, read_links
 from sluice.cwl.mainfile import find_main
 from sluice.cwl.merging import pick_of
 from sluice.cwl.model import Link, Origin, Port, Step, Workflow, read_workflow
@@ -41,6 +42,7 @@ from sluice.cwl.passing import add_passing_steps
 from sluice.cwl.requirements import Needs, check_names, merged, needs_of, set_apart
 from sluice.cwl.rules import check_rules
 from sluice.cwl.schema import check_as_cwltool, check_schema
+from sluice.cwl.singles import has_one_job, may_be_missing
 from sluice.cwl.sources import DiskFiles
 from sluice.cwl.streams import Stream
 from sluice.cwl.text import read_text
@@ -217,6 +219,7 @@ class _Planner:
         data = self.wiring.data_links[step.name]
         source, *further = self._sources(step, data, scattered=data.name in step.scatter)
         needs = self.needs[step.name]
+        single = has_one_job(step, self.workflow, self.wiring, self.extensions)
         return PlanStep(
             name=step.name,
             doc=_doc(step.body),
@@ -225,7 +228,8 @@ class _Planner:
             source=source.source,
             next_sources=further,
             pick=pick_of(data),
-            data_optional=is_optional(step.input_type(data.name)),
+            data_optional=may_be_missing(step, data) if single else is_optional(step.input_type(data.name)),
+            single=single,
             data_kind=self._kind(step, data),
             side_inputs=[self._side_input(step, side) for side in self.wiring.side_links[step.name]],
             arguments=self._arguments(step),
@@ -241,7 +245,8 @@ class _Planner:
     def _side_input(self, step: Step, side: SideLink) -> SideInput:
         name = side.link.name
         source, *further = self._sources(step, side.link, scattered=side.mode is InputMode.EACH)
-        optional = is_optional(step.input_type(name))
+        is_single = side.mode is InputMode.ONE
+        optional = may_be_missing(step, side.link) if is_single else is_optional(step.input_type(name))
         return SideInput(
             port=name,
             source=source.source,

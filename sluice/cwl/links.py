@@ -1,24 +1,14 @@
-"""The links between steps: what feeds what, which step is map and which merge, and whether the types fit."""
+"""The links between steps: what feeds what, and which step is map and which merge."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sluice.contracts.states import InputMode, TaskMode
-from sluice.cwl.cwltypes import (
-    ARRAY_OF_FILES,
-    array_of,
-    fit,
-    holds_files,
-    is_optional,
-    normal_type,
-    show,
-    without_null,
-)
+from sluice.cwl.cwltypes import ARRAY_OF_FILES, array_of, is_optional, show, without_null
 from sluice.cwl.features import INPUTS, SCATTER_METHODS, SOURCES, Where
 from sluice.cwl.findings import Findings, did_you_mean, place_of
-from sluice.cwl.merging import check_merge, given_type, merged_stream
-from sluice.cwl.model import Link, Origin, Port, Step, Workflow
+from sluice.cwl.merging import check_merge, merged_stream
+from sluice.cwl.model import Link, Origin, Step, Workflow
 from sluice.cwl.streams import Stream, Streams
 
 
@@ -277,52 +267,6 @@ def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> b
     return True
 
 
-def output_type(step: Step, port: str) -> Any:
-    """The type of a step's output as others see it, or None where the tool has no such output."""
-    found: Port | None = step.tool_outputs.get(port)
-    if found is None:
-        return None
-    given = normal_type(["null", found.type]) if step.conditional else found.type
-    return array_of(given) if step.scatter else given
-
-
-def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Every link whose two ends are known."""
-    for name, port in wiring.origins:
-        step = workflow.steps[name]
-        link, sink = step.links[port], step.tool_inputs.get(port)
-        given = given_by(step, link, wiring, workflow)
-        if sink is None or given is None or "valueFrom" in link.body or (name, port) in wiring.refused:
-            continue
-        taken = array_of(sink.type) if port in step.scatter else sink.type
-        is_data = wiring.is_data(name, port)
-        way = _way(step, link, given, sink.type) if is_data else ""
-        _tell_misfit(link, findings, given=given, taken=taken, what=step.input_named(port), way=way, is_data=is_data)
-    for name, origin in wiring.outputs.items():
-        link = workflow.outputs[name]
-        given = given_type(link, [_given(origin, workflow)])
-        if given is not None:
-            taken = workflow.output_types[name]
-            _tell_misfit(link, findings, given=given, taken=taken, what=f"output '{name}'", is_data=True)
-
-
-def _given(origin: Origin, workflow: Workflow) -> Any:
-    if origin.step is not None:
-        return output_type(workflow.steps[origin.step], origin.port)
-    port = workflow.inputs[origin.port]
-    return without_null(port.type) if port.body.get("default") is not None else port.type
-
-
-def _may_lack(kind: Any) -> bool:
-    """Is it, or are its items, optional?"""
-    return is_optional(kind) or (isinstance(kind, dict) and kind.get("type") == "array" and is_optional(kind["items"]))
-
-
-def given_by(step: Step, link: Link, wiring: Wiring, workflow: Workflow) -> Any:
-    """The type of what a link brings; None where that is not known."""
-    return given_type(link, [_given(origin, workflow) for origin in wiring.sources(step.name, link.name)])
-
-
 def _is_one_data_set(step: Step, link: Link, wiring: Wiring, findings: Findings) -> bool:
     """Tells why not; no more is told of such a link."""
     streams = [wiring.streams.get(origin) for origin in wiring.sources(step.name, link.name)]
@@ -335,27 +279,3 @@ def _is_one_data_set(step: Step, link: Link, wiring: Wiring, findings: Findings)
         return True
     wiring.refused.add((step.name, link.name))
     return False
-
-
-def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
-    """The way to make a data link fit, where there is a plain one."""
-    if not step.scatter and fit(given, array_of(port_type)) != "does not fit":
-        return f": add 'scatter: {link.name}' to run the tool on each {'file' if holds_files(given) else 'value'}"
-    if step.scatter and fit(given, port_type) != "does not fit":
-        return f": leave 'scatter: {link.name}' out"
-    return ""
-
-
-def _tell_misfit(link: Link, findings: Findings, *, given: Any, taken: Any, what: str, is_data: bool, way: str = "") -> None:
-    sources = [f"'{source}'" for source in link.sources or ["?"]]
-    source = f"{', '.join(sources)} {'is' if len(sources) == 1 else 'are'}"
-    match fit(given, taken):
-        case "does not fit":
-            findings.error(link.source_place, f"{what} takes {show(taken)}, and {source} {show(given)}{way}")
-        case "may not fit":
-            if is_data and _may_lack(given):
-                lacking = "files not written" if holds_files(given) else "values not given"
-                note = f"{lacking} are left out here; for other runners add 'pickValue: all_non_null'"
-            else:
-                note = "a job fails where the value does not fit"
-            findings.warning(link.source_place, f"{what} takes {show(taken)}, and {source} {show(given)}: {note}")

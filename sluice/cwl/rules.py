@@ -14,8 +14,9 @@ from sluice.cwl.links import Wiring
 from sluice.cwl.merging import pick_of
 from sluice.cwl.model import Link, Port, Step, Workflow
 from sluice.cwl.secondary import check_secondary_files
+from sluice.cwl.singles import grouped_by
 from sluice.cwl.tree import entries, plain
-from sluice.cwl.trees import check_trees, is_tree
+from sluice.cwl.trees import check_trees
 
 
 def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
@@ -196,18 +197,10 @@ def _check_extensions(workflow: Workflow, wiring: Wiring, extensions: Extensions
 def _check_shared_files(workflow: Workflow, wiring: Wiring, extensions: Extensions, findings: Findings) -> None:
     """What every job gets, and a list that is scattered over, must be the only one: groups of a merge write several."""
 
-    def grouped(step: str | None) -> str | None:
-        while step is not None and not workflow.steps[step].scatter:
-            if step in extensions.steps and "merge" in extensions.steps[step].values and not is_tree(extensions, step):
-                return step
-            if wiring.modes.get(step) is not TaskMode.MAP:
-                return None
-            step = wiring.origins[step, wiring.data_links[step].name].step
-        return None
-
     for (name, port), origin in wiring.origins.items():
         stream = wiring.streams.get(origin)
-        writer = grouped(origin.step) if stream is not None and stream.spread and port in workflow.steps[name].scatter else None
+        is_list = stream is not None and stream.spread and port in workflow.steps[name].scatter
+        writer = grouped_by(origin.step, workflow, wiring, extensions) if is_list else None
         place = workflow.steps[name].links[port].source_place
         if writer is not None and not findings.has_error_at(place):
             findings.error(
@@ -218,7 +211,8 @@ def _check_shared_files(workflow: Workflow, wiring: Wiring, extensions: Extensio
     for name, sides in wiring.side_links.items():
         for side in sides:
             single = side.mode is InputMode.ONE and pick_of(side.link) is None
-            writer = grouped(wiring.origins[name, side.link.name].step) if single else None
+            source = wiring.origins[name, side.link.name].step
+            writer = grouped_by(source, workflow, wiring, extensions) if single else None
             if writer is not None:
                 findings.error(
                     side.link.source_place,

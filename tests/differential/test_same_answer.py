@@ -26,6 +26,7 @@ TEXTS = {
 #: By template; none where it has no parameters.
 PARAMS: Mapping[str, Mapping[str, Any]] = {
     "bindings": {"words": ["x y", "z"], "share": 1.5e-7},
+    "branches": {"fast": False},
     "filter": {"word": "apple"},
     "nested": {"count": 2},
     "nested-over-data": {"count": 2},

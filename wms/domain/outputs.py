@@ -94,7 +94,7 @@ def log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID,
 
 def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if mode is TaskMode.MAP:
-        return dict(inputs[0].get("meta", {}))
+        return dict(inputs[0].get("meta", {})) if inputs else {}
     merged = [file for file in inputs if not file.get("port")]
     if not merged:
         return {"files": 0}

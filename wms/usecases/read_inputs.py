@@ -44,8 +44,9 @@ async def _usable(dms: DmsClient, uid: UUID) -> Dataset | str:
 
 
 def reads_several(task: Task) -> bool:
-    """Are its jobs made of more than the files of one data set, as they come?"""
-    return bool(task.next_inputs) or task.pick is not None or any(side.mode is InputMode.EACH for side in task.side_inputs)
+    """Are its jobs made of anything but the files of one data set, as they come?"""
+    each = any(side.mode is InputMode.EACH for side in task.side_inputs)
+    return bool(task.next_inputs) or task.pick is not None or task.single or each
 
 
 async def shared_inputs(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset]) -> list[InputFile]:
@@ -75,6 +76,9 @@ async def _drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], 
     if task.pick is not None:
         for file in await first.picked(task.pick, what=f"the input {task.dat_in_port} of step {task.step}"):
             yield JobDraft(file.seq, [file])
+    elif task.single:
+        files = await _only_file(first, optional=task.dat_in_optional, port=task.dat_in_port, step=task.step)
+        yield JobDraft(files[0].seq if files else 0, files)
     elif task.mode is TaskMode.MERGE:
         grouping = Grouping(task.mode, task.groups)
         async for files in first.pages(page):
@@ -103,13 +107,26 @@ async def _shared_files(row: Row, side: TaskInput, *, step: str) -> list[InputFi
     """Raises ``NotSplittable`` where these are not as many as every job can be given."""
     if side.pick is not None:
         return await row.picked(side.pick, what=f"the input {side.port} of step {step}")
-    most = 1 if side.mode is InputMode.ONE else MOST_SHARED
-    files = await row.at_most(most + 1)
-    if len(files) > most:
-        raise NotSplittable(
-            f"every job of step {step} is given data set {row.names} at its input {side.port}, which takes at most "
-            f"{most} file{'' if most == 1 else 's'}; the data set has {row.count}"
-        )
-    if not files and side.mode is InputMode.ONE and not side.optional:
+    if side.mode is InputMode.ONE:
+        return await _only_file(row, optional=side.optional, port=side.port, step=step)
+    files = await row.at_most(MOST_SHARED + 1)
+    if len(files) > MOST_SHARED:
+        raise _too_many(row, MOST_SHARED, port=side.port, step=step)
+    return files
+
+
+async def _only_file(row: Row, *, optional: bool, port: str, step: str) -> list[InputFile]:
+    """Raises ``NotSplittable`` where there are several, or none and one is needed."""
+    files = await row.at_most(2)
+    if len(files) > 1:
+        raise _too_many(row, 1, port=port, step=step)
+    if not files and not optional:
         raise NotSplittable(f"data set {row.names}, whose file every job of step {step} needs, is empty")
     return files
+
+
+def _too_many(row: Row, most: int, *, port: str, step: str) -> NotSplittable:
+    return NotSplittable(
+        f"every job of step {step} is given data set {row.names} at its input {port}, which takes at most "
+        f"{most} file{'' if most == 1 else 's'}; the data set has {row.count}"
+    )

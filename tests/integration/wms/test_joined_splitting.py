@@ -107,6 +107,31 @@ async def test_one_file_for_all_must_be_one(stage: Stage, dms: DmsClient, tmp_pa
     assert said in status.reason
 
 
+@pytest.mark.parametrize(("files", "inputs"), [(1, [("", 0)]), (0, [])])
+async def test_single_values_make_one_job_also_where_there_are_none(
+    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, inputs: list[tuple[str, int]]
+) -> None:
+    first = await make_dataset(dms, tmp_path / "a", files=files)
+    none = await make_dataset(dms, tmp_path / "b", files=0)
+    sides = [side("b", none, InputMode.ONE, optional=True)]
+    task = await accept(stage, make_task(dat_in_uid=first, dat_in_optional=True, single=True, side_inputs=sides))
+    await split_waiting_tasks(stage.workload, dms)
+    assert await inputs_of(stage, task) == [(0, inputs)]
+    assert (await stage.status(task)).state is TaskState.ACTIVE
+
+
+@pytest.mark.parametrize(("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")])
+async def test_a_single_value_that_the_tool_needs_must_be_one(
+    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, said: str
+) -> None:
+    first = await make_dataset(dms, tmp_path / "a", files=files)
+    task = await accept(stage, make_task(dat_in_uid=first, single=True))
+    await split_waiting_tasks(stage.workload, dms)
+    status = await stage.status(task)
+    assert (status.state, status.total) == (TaskState.FAILED, 0)
+    assert said in status.reason
+
+
 async def test_every_data_set_is_waited_for(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=2)
     late = await make_dataset(dms, tmp_path / "b", files=2, close=False)

@@ -45,3 +45,9 @@ def test_a_step_stands_to_the_right_of_all_that_it_reads() -> None:
     x = {node.name: node.x for node in drawing.nodes}
     assert x["first"] < x["second"] < x["last"] < x["last_files"]
     assert sorted(edge.port for edge in drawing.edges) == ["frames", "frames", "out", "out", "out"]
+
+
+def test_a_step_on_single_values_is_one_job() -> None:
+    once = step("last", "first").model_copy(update={"single": True})
+    details = {node.name: node.detail for node in draw(plan(step("first", None), once)).nodes}
+    assert (details["first"], details["last"]) == ("file by file", "one job")

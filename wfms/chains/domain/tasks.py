@@ -140,6 +140,7 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         dat_in_port=planned.data_port,
         dat_in_optional=planned.data_optional,
         dat_in_kind=planned.data_kind,
+        single=planned.single,
         next_inputs=[_next_input(one, places) for one in next_data],
         pick=planned.pick,
         side_inputs=[

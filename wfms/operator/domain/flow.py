@@ -150,6 +150,8 @@ def _node(branch: _Branch) -> Node:
 def _detail(branch: _Branch) -> str:
     if branch.step is None:
         return "data set" if branch.kind is NodeKind.INPUT else "output"
+    if branch.step.single:
+        return "one job"
     return "file by file" if branch.step.mode is TaskMode.MAP else groups_of(branch.step.groups)
 
 

@@ -1,0 +1,139 @@
+"""Steps that run once on single values, and what is told of values that are not given."""
+
+import pytest
+
+from sluice.contracts.plan import PlanStep
+from sluice.contracts.problems import Finding
+from sluice.cwl import compile_template
+
+_HEAD = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+requirements:
+  ScatterFeatureRequirement: {}
+  MultipleInputFeatureRequirement: {}
+  StepInputExpressionRequirement: {}
+  InlineJavascriptRequirement: {}
+  ToolTimeLimit: {timelimit: 60}
+inputs: {files: "File[]", fast: boolean?}
+outputs: {o: {type: Any, outputSource: last/o}}
+steps:
+  keep:
+    scatter: f
+    in: {f: files}
+    out: [o]
+    run: {class: CommandLineTool, baseCommand: cat, inputs: {f: File}, outputs: {o: {type: File?, outputBinding: {glob: x}}}}
+  join:
+    in: {f: files, go: fast}
+    when: $(inputs.go)
+    out: [o]
+    run: &join {class: CommandLineTool, baseCommand: cat, inputs: {f: "File[]"}, outputs: {o: stdout}}
+  always:
+    in: {f: files}
+    out: [o]
+    run: *join
+"""
+
+
+def compiled(given: str, types: str, *, more: str = "", head: str = _HEAD) -> tuple[PlanStep, list[Finding]]:
+    """The last step's plan, with these inputs of the step and types of its tool, and what is told of it."""
+    last = f"""\
+  last:
+    in: {{{given}}}
+    out: [o]
+    {more}
+    run: {{class: CommandLineTool, baseCommand: echo, inputs: {{{types}}}, outputs: {{o: stdout}}}}
+"""
+    found = compile_template(head + last, name="t")
+    assert found.plan is not None, "\n".join(map(str, found.findings))
+    line = head.count("\n") + 2
+    return found.plan.step("last"), [finding for finding in found.findings if finding.line == line]
+
+
+def test_a_step_on_single_values_has_one_job_whether_they_are_given_or_not() -> None:
+    step, told = compiled("x: join/o, y: join/o", "x: File?, y: File?")
+    assert (step.single, step.data_optional, told) == (True, True, [])
+    assert [(side.port, side.optional) for side in step.side_inputs] == [("y", True)]
+
+
+@pytest.mark.parametrize(
+    ("given", "types", "more"),
+    [
+        ("x: always/o", "x: File?", ""),
+        ("x: {source: [join/o, always/o], pickValue: first_non_null}", "x: File?", ""),
+        ("x: join/o, f: files", "x: File?, f: 'File[]'", ""),
+        ("x: join/o, f: files", "x: File?, f: File", "scatter: f"),
+    ],
+)
+def test_where_the_data_makes_the_jobs_anyway_none_is_asked_for(given: str, types: str, more: str) -> None:
+    assert not compiled(given, types, more=more)[0].single
+
+
+def test_each_group_of_a_merge_has_a_job_of_its_own() -> None:
+    head = _HEAD.replace("    when: $(inputs.go)\n", "    when: $(inputs.go)\n    sluice:merge: {files: 2}\n")
+    assert not compiled("x: join/o", "x: File?", head=head)[0].single
+    tree = head.replace("    when: $(inputs.go)\n", "").replace("{files: 2}", "{files: 2, tree: true}")
+    tree = tree.replace("{f: files, go: fast}", "{f: files}")
+    assert not compiled("x: join/o", "x: File?", head=tree)[0].single, "the last of a tree is always there"
+
+
+@pytest.mark.parametrize(
+    ("given", "types", "more"),
+    [
+        ("x: join/o", "x: {type: File, default: {class: File, basename: a, contents: ''}}", ""),
+        ("x: {source: join/o, valueFrom: $(self)}", "x: Any", ""),
+        ("x: join/o", "x: File", "when: $(inputs.x !== null)"),
+    ],
+)
+def test_what_has_its_say_before_the_type_can_do_without(given: str, types: str, more: str) -> None:
+    step, told = compiled(given, types, more=more)
+    assert (step.single, step.data_optional, told) == (True, True, [])
+
+
+def test_what_the_tool_needs_is_told() -> None:
+    step, told = compiled("x: join/o", "x: File")
+    assert (step.single, step.data_optional) == (True, False)
+    assert [finding.severity for finding in told] == ["warning"]
+    assert told[0].message.endswith("the step fails where there is none; where the tool can do without, let it take File?")
+
+
+@pytest.mark.parametrize(
+    ("given", "types", "more"),
+    [
+        ("x: keep/o", "x: File?", "scatter: x"),
+        ("x: keep/o", "x: {type: {type: array, items: ['null', File]}}", ""),
+        ("x: [join/o, always/o]", "x: {type: {type: array, items: ['null', File]}}", ""),
+        ("x: {source: keep/o, valueFrom: $(self.length)}", "x: int", ""),
+    ],
+)
+def test_nulls_that_others_would_pass_on_are_told(given: str, types: str, more: str) -> None:
+    _, told = compiled(given, types, more=more)
+    assert [finding.severity for finding in told] == ["warning"]
+    assert "those that are missing are left out" in told[0].message
+    assert "write 'pickValue: all_non_null'" in told[0].message
+    written, _, rest = given.removeprefix("x: ").removeprefix("{source: ").partition(", valueFrom")
+    chosen = f"x: {{source: {written}, pickValue: all_non_null{', valueFrom' * bool(rest)}{rest or '}'}"
+    assert compiled(chosen, types, more=more)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "types", "told"),
+    [
+        ("x: keep/o, y: files", "x: File?, y: File", []),
+        ("x: keep/o, y: keep/o", "x: File?, y: File?", ["there is no job here for a number where all are missing"] * 2),
+        ("x: keep/o, y: files", "x: File, y: File", ["there is no job here for a number where it is missing"]),
+    ],
+)
+def test_of_pairs_only_what_none_has_is_left_out(given: str, types: str, told: list[str]) -> None:
+    _, found = compiled(given, types, more="scatter: [x, y]\n    scatterMethod: dotproduct")
+    assert len(found) == len(told)
+    assert all(part in finding.message for part, finding in zip(told, found, strict=True))
+
+
+def test_an_output_of_the_workflow_has_no_nulls_either() -> None:
+    kept = "{o: {type: Any, outputSource: last/o}, kept: {type: {type: array, items: ['null', File]}, outputSource: keep/o}}"
+    head = _HEAD.replace("{o: {type: Any, outputSource: last/o}}", kept)
+    found = compile_template(head + "  last: {in: {f: files}, out: [o], run: *join}\n", name="t")
+    [told] = [finding for finding in found.warnings if "left out" in finding.message]
+    assert told.message.startswith("output 'kept': 'keep/o' is (File?)[]")
