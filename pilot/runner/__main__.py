@@ -14,6 +14,7 @@ import structlog
 from pilot.runner.expressions import install
 from pilot.runner.javascript import find_javascript
 from pilot.runner.protocol import RunnerSettings
+from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.slot import SlotProcess
 from pilot.runner.tool import warm_up
 from sluice.servicekit.logging import configure_logging
@@ -26,8 +27,7 @@ def main() -> None:
     settings = RunnerSettings.model_validate_json(sys.argv[2])
     configure_logging("pilot")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the pilot sees a slot's end by its connection; nobody waits for it here
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_IGN)
+    leave_ending_to_the_pilot()
     os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", os.defpath)
     warm_up(settings.run_folder)
     _install_javascript(settings)

@@ -20,6 +20,7 @@ from pilot.runner.orphans import adopt_orphans
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, ReadyFrame, RunnerSettings, TaskFrame, encode
 from pilot.runner.seeds import Seeds
 from pilot.runner.shared import SharedFiles
+from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tool import expression_processes
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.servicekit.logging import log_ids
@@ -36,8 +37,7 @@ class SlotProcess:
 
     def serve(self) -> None:
         """Runs jobs until the pilot closes the connection; does not return then."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)  # the pilot decides what becomes of running jobs
+        leave_ending_to_the_pilot()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         adopt_orphans()
         seeds = Seeds()

@@ -14,6 +14,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
 from tests.unit.pilot.conftest import gone, wait_until
 from tests.unit.pilot.runner import Runner
+from tests.unit.pilot.test_workflows import around
 
 #: Writes its pid and that of a child in a session of its own, ignores SIGTERM, and hangs.
 _FAMILY = """
@@ -41,6 +42,31 @@ def test_time_limit_kills_a_trapped_tool_and_its_grandchildren(runner: Runner, r
     report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=1))
     assert report.error_class is ErrorClass.TOOL_TIMEOUT
     assert all(gone(pid) for pid in pids_in(pids))
+
+
+def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
+    """A plain tool as well as one inside a workflow, which is run by a process that waited."""
+    runner = Runner(root.parent / "pilot", grace=600.0)
+    for number, executable in enumerate((tool(["sleep", "600"]), around(tool(["sleep", "600"])))):
+        task_ = task(root, executable, resources=Resources(time_limit=3.0))
+        report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=20 + number))
+        assert (report.error_class, report.exit_code) == (ErrorClass.TOOL_TIMEOUT, -signal.SIGTERM)
+    runner.close()
+
+
+def test_signals_to_the_slot_itself_change_nothing(runner: Runner, root: Path) -> None:
+    started, go = root.parent / "started", root.parent / "go"
+    code = "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
+    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=22))
+    wait_until(started.exists)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        for pid in (runner.slot_pid, runner.server.pid):
+            os.kill(pid, number)
+    go.touch()
+    assert runner.ended().report.outcome is AttemptOutcome.FINISHED
+    runner.connection.close()
+    runner.open_slot()
 
 
 def test_grandchildren_do_not_outlive_a_tool_that_succeeds(runner: Runner, root: Path) -> None:
