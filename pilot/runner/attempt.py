@@ -20,6 +20,7 @@ from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.load import Loaded
+from pilot.runner.originals import Originals
 from pilot.runner.outgoing import outgoing
 from pilot.runner.process import Cut, Ended, Limits, Program, run_program, start_program
 from pilot.runner.protocol import EndedFrame, RunnerSettings
@@ -144,15 +145,17 @@ class Attempt:
         self._outputs = stage_out(files)
 
     def _run_entry(self, tool: Loaded, entry: Entry) -> list[Produced]:
-        shared = self._shared.of(self._task)
-        values = stage_in(self._task, entry.inputs, f"{self._folder}/{IN}", shared=shared)
+        originals = Originals(in_place=tool.in_place)
+        shared = self._shared.of(self._task, originals)
+        values = stage_in(self._task, entry.inputs, f"{self._folder}/{IN}", originals=originals, shared=shared)
         if self._containers is not None:
             self._containers.memory = int(self._most_memory)
-        prepared = tool.prepare(self._folder, values, entry.inputs[0].url if entry.inputs else "")
+        prepared = tool.prepare(self._folder, values, entry.inputs[0].url if entry.inputs else "", originals)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         self._stop_if_told()
         ended = self._run_tool(prepared)
         self._story.ended = together(self._story.ended, ended)
+        self._require_undamaged(originals, ended)
         self._judge(tool, prepared, ended)
         found = tool.collect(prepared, ended.exit_code)
         self._stop_if_told()
@@ -208,6 +211,16 @@ class Attempt:
         descriptor = self._work.open_stream(path)
         streams.callback(os.close, descriptor)
         return descriptor
+
+    def _require_undamaged(self, originals: Originals, ended: Ended) -> None:
+        """Raises where the tool wrote to a file of a storage, however it ended; of one that was told to stop, the log says so."""
+        damage = originals.damage()
+        if damage is None:
+            return
+        log.error("attempt.original_damaged", error=damage.message)
+        if ended.cut is not Cut.STOPPED:
+            raise damage
+        self._story.note = "\n".join(filter(None, (self._story.note, damage.message)))
 
     def _judge(self, tool: Loaded, prepared: PreparedJob, ended: Ended) -> None:
         """Raises unless the tool ended well."""

@@ -16,6 +16,7 @@ from pilot.runner.exact import read_exact
 from pilot.runner.failures import AttemptError
 from pilot.runner.leaks import refuse_leaks
 from pilot.runner.named_files import bring_files
+from pilot.runner.originals import Originals, changes_inputs
 from pilot.runner.staging import file_url
 from pilot.runner.tool import CommandLine, PreparedJob
 from sluice.contracts.invocations import Invocation
@@ -31,6 +32,8 @@ class LoadedInvocation:
     """As ``LoadedTool``. A tool that fails is tried again only where it says itself that this may help."""
 
     def __init__(self, task: PilotTask, containers: Containers | None) -> None:
+        #: What changes its inputs is known once the invocation has been read; itself it is not changed.
+        self.in_place = False
         self._task = task
         self._containers = containers
         self._loaded: dict[str, CommandLine] = {}
@@ -40,12 +43,13 @@ class LoadedInvocation:
         error = self._running.error_class(exit_code)
         return error if error is None or exit_code in self._running.temporary else ErrorClass.TOOL_REFUSED
 
-    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str) -> PreparedJob:
+    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
         """``values``: the invocation, whose URL is ``source``. Raises ``AttemptError``."""
         [file] = values[self._task.dat_in_port]
         with _not_again():
             invocation = _read(f"{folder}/{IN}/{file['basename']}")
-            process, order = bring_files([invocation.process, invocation.order], source, f"{folder}/{IN}")
+            originals.in_place = changes_inputs(invocation.process)
+            process, order = bring_files([invocation.process, invocation.order], source, f"{folder}/{IN}", originals)
             self._line = self._load(invocation.model_copy(update={"process": process}), folder)
             return self._line.prepare(folder, order, None)
 

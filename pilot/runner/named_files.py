@@ -4,23 +4,25 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pilot.runner.failures import AttemptError, stage_in_error
+from pilot.runner.failures import AttemptError
+from pilot.runner.originals import Originals
 from pilot.runner.staging import file_url
 from sluice.contracts.states import ErrorClass
-from sluice.storage import BundleError, OutsideStorage, StorageError, fetch, require_within, unpack
+from sluice.storage import BundleError, OutsideStorage, require_within, unpack
 
 
-def bring_files(value: Any, source: str, folder: str) -> Any:
+def bring_files(value: Any, source: str, folder: str, originals: Originals) -> Any:
     """``value`` with every File and Directory brought into ``folder``. Raises ``AttemptError``.
 
     Their locations are places in the storage of the invocation, whose URL, ``source``, is ``<storage>/<data set>/<name>``.
     """
-    return _Bringer(source.rsplit("/", 2)[0], folder).brought(value)
+    return _Bringer(source.rsplit("/", 2)[0], folder, originals).brought(value)
 
 
 class _Bringer:
-    def __init__(self, storage: str, folder: str) -> None:
+    def __init__(self, storage: str, folder: str, originals: Originals) -> None:
         self._storage = storage
+        self._originals = originals
         self._folder = folder
         self._number = 0
 
@@ -45,13 +47,10 @@ class _Bringer:
         url = self._url(value["location"])
         name = os.path.basename(str(value.get("basename") or url.rsplit("/", 1)[-1]))
         path = f"{place}/{name}"
-        try:
-            if value["class"] == "Directory":
-                self._bring_folder(url, path, place)
-            else:
-                fetch(url, Path(path), checksum=None, size=None)
-        except StorageError as error:
-            raise stage_in_error(name, error) from error
+        if value["class"] == "Directory":
+            self._bring_folder(url, path, place)
+        else:
+            self._originals.bring(name, url, path, checksum=None, size=None)
         kept = {key: one for key, one in value.items() if key not in ("listing", "path")}
         found = {**kept, "location": file_url(path), "basename": name}
         if "secondaryFiles" in value:
@@ -69,7 +68,7 @@ class _Bringer:
 
     def _bring_folder(self, url: str, path: str, place: str) -> None:
         archive, inside = f"{path}.tar", f"{place}/bundle"
-        fetch(url, Path(archive), checksum=None, size=None)
+        self._originals.bring(os.path.basename(path), url, archive, checksum=None, size=None)
         try:
             value = unpack(Path(archive), Path(inside))
         except BundleError as error:

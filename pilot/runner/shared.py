@@ -3,18 +3,23 @@
 import os
 import shutil
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from uuid import UUID
 
-from pilot.runner.failures import stage_in_error
+from pilot.runner.originals import Mark, Originals, mark
 from sluice.contracts.pilots import InputFile, PilotTask
-from sluice.storage import StorageError, fetch, local_url
-
-#: What tells that nobody has written to a file: device, inode, size, time of change.
-_Mark = tuple[int, int, int, int]
+from sluice.storage import local_url
 
 #: Of so many tasks, those used last, the files are kept.
 MOST_TASKS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """``linked``: it is a link to the storage's own file."""
+
+    mark: Mark
+    linked: bool
 
 
 class SharedFiles:
@@ -22,38 +27,32 @@ class SharedFiles:
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._marks: dict[UUID, dict[str, _Mark]] = {}
+        self._kept: dict[UUID, dict[str, _Kept]] = {}
 
-    def of(self, task: PilotTask) -> Sequence[InputFile]:
-        """The task's shared inputs where they lie on this node, content verified. Raises ``AttemptError``, ``OSError``."""
+    def of(self, task: PilotTask, originals: Originals) -> Sequence[InputFile]:
+        """The task's shared inputs where they lie on this node, content verified; ``originals`` of the job is told which of them
+        are links. Raises ``AttemptError``, ``OSError``."""
         if not task.shared_inputs:
             return ()
-        marks = self._marks[task.uid] = self._marks.pop(task.uid, {})  # the one used last stands last
-        while len(self._marks) > MOST_TASKS:
-            self.forget(next(iter(self._marks)))
+        kept = self._kept[task.uid] = self._kept.pop(task.uid, {})  # the one used last stands last
+        while len(self._kept) > MOST_TASKS:
+            self.forget(next(iter(self._kept)))
         place = f"{self._folder}/{task.uid}"
         os.makedirs(place, exist_ok=True)
-        return [self._kept(file, f"{place}/{number}", marks) for number, file in enumerate(task.shared_inputs)]
+        return [_brought(file, f"{place}/{number}", kept, originals) for number, file in enumerate(task.shared_inputs)]
 
     def forget(self, uid: UUID) -> None:
         """The task gets no more jobs here."""
-        if self._marks.pop(uid, None) is not None:
+        if self._kept.pop(uid, None) is not None:
             shutil.rmtree(f"{self._folder}/{uid}", ignore_errors=True)
 
-    def _kept(self, file: InputFile, path: str, marks: dict[str, _Mark]) -> InputFile:
-        """Fetched where it is not there yet, and again where a tool wrote to its input."""
-        if path not in marks or marks[path] != _mark(path):
-            try:
-                fetch(file.url, Path(path), checksum=file.checksum, size=file.size)
-            except StorageError as error:
-                raise stage_in_error(file.name, error) from error
-            marks[path] = _mark(path)
-        return file.model_copy(update={"url": local_url(path)})
 
-
-def _mark(path: str) -> _Mark:
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
-        return (0, 0, 0, 0)
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+def _brought(file: InputFile, path: str, kept: dict[str, _Kept], originals: Originals) -> InputFile:
+    """Fetched where it is not there yet, and again where a tool wrote to its input."""
+    known = kept.get(path)
+    if known is None or known.mark != mark(path):
+        linked = originals.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
+        kept[path] = _Kept(mark(path), linked)
+    elif known.linked:
+        originals.note(file.name, file.url)
+    return file.model_copy(update={"url": local_url(path)})

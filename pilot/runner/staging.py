@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from pilot.runner.failures import AttemptError, stage_in_error, stage_out_error
+from pilot.runner.failures import AttemptError, stage_out_error
+from pilot.runner.originals import Originals
 from sluice.contracts.naming import log_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.contracts.tasks import TaskOutput
-from sluice.storage import BundleError, StorageError, fetch, put, put_bytes, remove, unpack
+from sluice.storage import BundleError, StorageError, put, put_bytes, remove, unpack
 
 
 def file_url(path: str) -> str:
@@ -23,10 +24,10 @@ def file_url(path: str) -> str:
 
 
 def stage_in(
-    task: PilotTask, inputs: Sequence[InputFile], folder: str, *, shared: Sequence[InputFile] = ()
+    task: PilotTask, inputs: Sequence[InputFile], folder: str, *, originals: Originals, shared: Sequence[InputFile] = ()
 ) -> dict[str, list[Any]]:
     """Brings the files into ``folder`` and gives them as CWL values by port, in order. ``shared``: further ones that are on this
-    node and verified already. Raises ``AttemptError``, ``OSError``."""
+    node and verified already; ``originals`` is told which files are links. Raises ``AttemptError``, ``OSError``."""
     seen: set[str] = set()
     bundles = {bundle.port for bundle in task.bundles}
     values: dict[str, list[Any]] = {}
@@ -34,7 +35,7 @@ def stage_in(
         port, known = file.port or task.dat_in_port, number >= len(inputs)
         if port in bundles:
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
-            values.setdefault(port, []).append(_unpacked(file, place, known=known))
+            values.setdefault(port, []).append(_unpacked(file, place, originals, known=known))
             continue
         place = folder
         if file.name in seen:  # of different folders, alike in name
@@ -42,23 +43,23 @@ def stage_in(
             os.mkdir(place)
         seen.add(file.name)
         path = f"{place}/{file.name}"
-        _fetch(file, path, known=known)
+        _fetch(file, path, originals, known=known)
         value = {"class": "File", "location": file_url(path), "basename": file.name, "size": file.size}
         values.setdefault(port, []).append(value)
     return values
 
 
-def _fetch(file: InputFile, path: str, *, known: bool) -> None:
-    try:
-        fetch(file.url, Path(path), checksum=None if known else file.checksum, size=None if known else file.size)
-    except StorageError as error:
-        raise stage_in_error(file.name, error) from error
+def _fetch(file: InputFile, path: str, originals: Originals, *, known: bool) -> None:
+    if known:
+        originals.bring_kept(file.name, file.url, path)
+    else:
+        originals.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
 
 
-def _unpacked(file: InputFile, folder: str, *, known: bool) -> Any:
+def _unpacked(file: InputFile, folder: str, originals: Originals, *, known: bool) -> Any:
     """The value of a bundle, with its files below ``folder``."""
     path = f"{folder}/bundle"
-    _fetch(file, path, known=known)
+    _fetch(file, path, originals, known=known)
     try:
         return unpack(Path(path), Path(folder))
     except BundleError as error:

@@ -24,6 +24,7 @@ from pilot.runner.containers import ContainerRun, Containers, check_mounts, flag
 from pilot.runner.exact import exact
 from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
+from pilot.runner.originals import Originals, changes_inputs
 from pilot.runner.run_workflow import loading_context
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.plan import Resources
@@ -173,10 +174,12 @@ class LoadedTool:
         self._line = CommandLine(tool, containers)
         self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in tool.tool["inputs"]}
         self.error_class = self._line.error_class
+        #: It changes its inputs, and is to have copies of them.
+        self.in_place = changes_inputs(task.executable)
 
-    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str) -> PreparedJob:
-        """``values``: what the job gets at each data port. ``source``: URL of the first. Raises ``AttemptError`` where they do
-        not fit."""
+    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
+        """``values``: what the job gets at each data port. ``source``: URL of the first. ``originals``: for what is still to be
+        brought. Raises ``AttemptError`` where they do not fit."""
         return self._line.prepare(folder, job_order(self._task, self._types, values), self._task.resources)
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from pilot.runner.exact import write_document
 from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.inner_containers import InnerContainers
+from pilot.runner.originals import Originals, changes_inputs
 from pilot.runner.run_workflow import CONTAINERS, JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
 from pilot.runner.tool import PreparedJob, job_order
 from sluice.contracts.pilots import PilotTask
@@ -26,6 +27,7 @@ class LoadedWorkflow:
 
     def __init__(self, task: PilotTask, process: Any, containers: Containers | None) -> None:
         self.task = task
+        self.in_place = changes_inputs(task.executable)
         self._containers = containers
         if containers is None and task.container is not None and task.container.required:
             sentence = "the workflow requires containers, and this pilot's node has no engine to run them"
@@ -38,7 +40,7 @@ class LoadedWorkflow:
             return None
         return ErrorClass.TOOL_REFUSED if exit_code == REFUSED else ErrorClass.TOOL_FAILED
 
-    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str) -> PreparedJob:
+    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
         """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
         place = f"{folder}/{TMP}"
         for name, content in ((PROCESS, self.task.executable), (ORDER, job_order(self.task, self._types, values))):

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from io import FileIO
 
 from sluice.storage.checksums import checksum_of, require_same, stream
@@ -26,6 +27,25 @@ def link(url: str, path: str, to: str) -> None:
         except OSError:  # another file system, somebody else's file, too many links
             pass
         os.symlink(path, to)
+
+
+def size_of(url: str, path: str) -> int:
+    with os_errors_at(url):
+        return os.stat(path).st_size
+
+
+def bring(url: str, path: str, to: str, *, expected: tuple[str | None, int | None]) -> None:
+    """A copy at ``to``, verified while it is written, replacing what stood there. ``expected``: checksum and size, None: any."""
+    with os_errors_at(url):
+        if os.path.lexists(to):
+            os.unlink(to)
+        try:
+            with open(path, "rb", buffering=0) as reader, open(to, "xb", buffering=0) as writer:
+                found = stream(reader.read, partial(_write_all, writer))
+            require_same(url, expected=expected, found=found)
+        except BaseException:
+            _forget(to)
+            raise
 
 
 def verify(url: str, path: str, *, checksum: str | None, size: int | None) -> None:
@@ -57,7 +77,7 @@ def copy(
     try:
         with reader, os_errors_at(url):
             with open_making_folders(temporary) as writer:
-                found = stream(reader.read, writer.write)
+                found = stream(reader.read, partial(_write_all, writer))
             require_same(source_url, expected=expected, found=found)
             verify(url, temporary, checksum=found[0], size=found[1])
             os.replace(temporary, target)
@@ -73,9 +93,7 @@ def put_bytes(data: bytes, url: str, target: str) -> Stored:
     with os_errors_at(url):
         try:
             with open_making_folders(temporary) as writer:
-                written = writer.write(data)
-                if written != len(data):  # a disk that fills up takes the first part only
-                    writer.write(data[written:])
+                _write_all(writer, data)
             os.replace(temporary, target)
         except BaseException:
             _forget(temporary)
@@ -137,6 +155,12 @@ def open_making_folders(path: str) -> FileIO:
     except FileNotFoundError:
         make_folder_of(path)
         return open(path, "xb", buffering=0)
+
+
+def _write_all(writer: FileIO, data: bytes) -> None:
+    """A disk that fills up takes the first part only; the next write says so."""
+    while data:
+        data = data[writer.write(data) :]
 
 
 def _same_device(path: str, target: str) -> bool:

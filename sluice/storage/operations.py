@@ -15,16 +15,20 @@ from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
 from sluice.storage.places import local_path
 
 
-def fetch(url: str, to: Path, *, checksum: str | None, size: int | None) -> None:
-    """Brings a file to the local path ``to``, whose folder exists: local files as a link, others as a copy.
+def fetch(url: str, to: Path, *, checksum: str | None, size: int | None, copied: int = 0) -> bool:
+    """Brings a file to the local path ``to``, whose folder exists: local files of more than ``copied`` bytes as a link, all
+    others as a copy. True: it is a link, and who writes to it writes to the storage.
 
     Raises ``FileMissing``, ``ChecksumMismatch`` (content is verified either way; None: not compared), ``StorageUnavailable``.
     """
     path = local_path(url)
     if path is not None:
+        if local.size_of(url, path) <= copied:
+            local.bring(url, path, str(to), expected=(checksum, size))
+            return False
         local.verify(url, path, checksum=checksum, size=size)
         local.link(url, path, str(to))
-        return
+        return True
     temporary = to.with_name(temporary_name())
     try:
         remote.fetch(url, str(temporary), checksum=checksum, size=size)
@@ -33,6 +37,7 @@ def fetch(url: str, to: Path, *, checksum: str | None, size: int | None) -> None
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    return False
 
 
 def put(path: Path, url: str, *, move: bool = False) -> Stored:

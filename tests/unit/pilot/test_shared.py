@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from pilot.folders import RunFolder
+from pilot.runner.originals import MOST_COPIED
 from sluice.contracts.pilots import InputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import input_file, job, task, tool
@@ -15,11 +16,11 @@ JOIN = tool(
 )
 
 
-def shared_task(root: Path) -> PilotTask:
+def shared_task(root: Path, last: bytes = b"z") -> PilotTask:
     files = [
         input_file(root / "a" / "x", seq=0, data=b"x"),
         input_file(root / "b" / "x", seq=1, data=b"y"),
-        input_file(root / "c" / "z", data=b"z"),
+        input_file(root / "c" / "z", data=last),
     ]
     ports = ("all", "all", "one")
     shared = [file.model_copy(update={"port": port}) for file, port in zip(files, ports, strict=True)]
@@ -47,7 +48,7 @@ def test_every_job_gets_them_after_they_were_fetched_once(runner: Runner, root: 
 
 
 def test_one_that_was_written_to_is_not_given_to_the_next_job(runner: Runner, root: Path) -> None:
-    shared = shared_task(root)
+    shared = shared_task(root, bytes(MOST_COPIED + 1))
     own = input_file(root / "in" / "0.dat")
     assert run(runner, shared, own, 0) == (AttemptOutcome.FINISHED, None)
     with open(root / "c" / "z", "ab") as file:

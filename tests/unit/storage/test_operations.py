@@ -197,3 +197,21 @@ def test_temporary_files_are_told_apart(root: str, monkeypatch: pytest.MonkeyPat
     storage.put_bytes(b"x", f"{root}/{temporary_name()}")
     assert [storage.is_temporary(name) for name in names(root)] == [True]
     assert not storage.is_temporary("a.part")
+
+
+def test_a_file_comes_as_a_copy_or_as_a_link_by_its_size(root: str, source: Path, tmp_path: Path) -> None:
+    stored = storage.put(source, f"{root}/a")
+    back = tmp_path / "back"
+    for most, linked in ((len(CONTENT) - 1, root.startswith("file://")), (len(CONTENT), False)):
+        told = storage.fetch(f"{root}/a", back, checksum=stored.checksum, size=stored.size, copied=most)
+        assert (told, back.read_bytes()) == (linked, CONTENT)
+        assert (back.stat().st_nlink > 1) is linked
+    back.write_bytes(b"changed")
+    storage.verify(f"{root}/a", checksum=stored.checksum, size=stored.size)
+
+
+def test_a_copy_of_something_else_is_not_left(root: str, source: Path, tmp_path: Path) -> None:
+    storage.put(source, f"{root}/a")
+    with pytest.raises(ChecksumMismatch):
+        storage.fetch(f"{root}/a", tmp_path / "back", checksum=checksum(b"other"), size=len(CONTENT), copied=1 << 20)
+    assert not (tmp_path / "back").exists()
