@@ -13,7 +13,6 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
 
@@ -26,66 +25,19 @@ from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset, NewFrame, NewPeriod, NewRun
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import Job
 from sluice.contracts.templates import NewTemplate, Template
 from sluice.embedded.home import Home
 from spd.daq import main as daq
 from spd.demo_report import print_report
-from spd.report import read_events, summarise
+from spd.demo_run import CarriedRun, PlannedRun
+from spd.report import read_events
 from spd.truth import expected_events, read_truth
 
 PACK = Path(__file__).resolve().parent.parent
 PERIOD = "2026-A"
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    number: int
-    seed: int
-    damaged: int | None = None
-
-
 RUNS = (PlannedRun(number=1, seed=11), PlannedRun(number=2, seed=12, damaged=17))
-
-
-@dataclass(slots=True)
-class CarriedRun:
-    """A run after its way through the system. ``seconds``: from the closed data set to the output on its storage."""
-
-    plan: PlannedRun
-    frames: int
-    raw_bytes: int
-    events_truth: int
-    chain: Chain
-    tasks: Sequence[ChainTask]
-    failures: Sequence[tuple[str, Job]]
-    seconds: float
-    outputs: Sequence[carry.Output] = field(default_factory=list)
-    exact: bool = False
-    """The events of the merged ROOT files are those that the generator knows, one for one, and in their order."""
-
-    def merged(self) -> list[Path]:
-        """The ROOT files, in order."""
-        return [output.path for output in self.outputs if output.path.suffix == ".root"]
-
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "run": self.plan.number,
-            "frames": self.frames,
-            "failed_frames": sorted(self._failed_frames()),
-            "events_truth": self.events_truth,
-            "events_kept": summarise(self.merged()).events_kept,
-            "events_exact": self.exact,
-            "output_files": [
-                {"path": str(o.path), "sha256": o.file.checksum.removeprefix("sha256:"), "bytes": o.file.size}
-                for o in self.outputs
-            ],
-            "seconds": round(self.seconds, 2),
-        }
-
-    def _failed_frames(self) -> set[int]:
-        names = {name for _, job in self.failures for name in job.inputs}
-        return {int(name.rpartition("frame")[2].split(".")[0]) for name in names}
 
 
 async def _carry_run(

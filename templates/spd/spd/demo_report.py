@@ -1,17 +1,12 @@
 """What the demonstration says at its end: per step, then per run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from sluice.cli.output import human_bytes, out, print_table
 from sluice.contracts.chains import ChainTask
 from sluice.contracts.states import ChainState
+from spd.demo_run import CarriedRun
 from spd.report import summarise
-
-if TYPE_CHECKING:
-    from spd.demo import CarriedRun
 
 
 def print_report(runs: Sequence[CarriedRun]) -> None:
