@@ -57,6 +57,12 @@ def is_optional(kind: Any) -> bool:
     return "null" in members_of(kind)
 
 
+def may_be_null(kind: Any) -> bool:
+    """Can a value of the type be null, or hold some? Where that is not known, it can."""
+    names = type_names(kind)
+    return bool(names & {"null", "Any"} or names - PRIMITIVES)
+
+
 def without_null(kind: Any) -> Any:
     return _union([member for member in members_of(kind) if member != "null"]) if is_optional(kind) and kind != "null" else kind
 

@@ -5,18 +5,24 @@ source get numbers above all those of the sources before it: each data set that 
 workflow, what a merge writes, a list that became a data set) has ``STRIDE`` numbers to itself. That needs nothing known at run
 time only, and is right whatever a filter leaves out, as long as what is paired was put together of the same data sets in the same
 order.
+
+Other runners pair by position. Where ``all_non_null`` left something out, they count what is left anew, so that pairs are the
+same only if the same was left out on both sides.
 """
 
 from dataclasses import dataclass, field
 
 from sluice.contracts.plan import STRIDE
 from sluice.contracts.states import TaskMode
-from sluice.cwl.findings import Findings
+from sluice.cwl.cwltypes import may_be_null
+from sluice.cwl.findings import Findings, place_of
 from sluice.cwl.links import Wiring
-from sluice.cwl.model import Origin, Workflow
+from sluice.cwl.model import Link, Origin, Step, Workflow
 
 #: Names of the data sets that number the files, in order.
 Lineage = tuple[str, ...]
+#: What left entries out: a step that may be passed over, or an output that may not be written.
+Filters = frozenset[tuple[str, ...]]
 
 #: More would leave the numbers that databases and other languages can hold.
 _MOST = 900
@@ -28,6 +34,7 @@ class Numbering:
 
     wiring: Wiring
     _known: dict[Origin, Lineage] = field(default_factory=dict)
+    _filtered: dict[Origin, tuple[Filters, ...]] = field(default_factory=dict)
 
     def lineage(self, step: str, link: str) -> Lineage:
         """Of all that the link brings."""
@@ -52,22 +59,88 @@ class Numbering:
             return (origin.step or f"/{origin.port}",)
         return self.lineage(origin.step, self.wiring.data_links[origin.step].name)
 
+    def filters(self, step: Step, link: Link, workflow: Workflow) -> list[Filters]:
+        """What was left out by ``all_non_null``, of each data set of the link's lineage."""
+        chosen = link.body.get("pickValue") == "all_non_null"
+        found: list[Filters] = []
+        for origin in self.wiring.sources(step.name, link.name):
+            own = _filters_of(origin, workflow) if chosen else frozenset()
+            found += [before | own for before in self._filters(origin, workflow)]
+        return found
+
+    def _filters(self, origin: Origin, workflow: Workflow) -> tuple[Filters, ...]:
+        if origin not in self._filtered:
+            lineage = self._of(origin)
+            inherited = origin.step is not None and lineage != (origin.step,)
+            step = workflow.steps[origin.step] if origin.step is not None and inherited else None
+            every = [] if step is None else [self.filters(step, step.links[name], workflow) for name in self._counted(step)]
+            alike = [one for one in every if len(one) == len(lineage)]
+            self._filtered[origin] = tuple(frozenset().union(*(one[n] for one in alike)) for n in range(len(lineage)))
+        return self._filtered[origin]
+
+    def _counted(self, step: Step) -> list[str]:
+        """Links whose data sets number what the step gives."""
+        return step.scatter or [self.wiring.data_links[step.name].name]
+
+
+def _filters_of(origin: Origin, workflow: Workflow) -> Filters:
+    if origin.step is None:
+        return frozenset()
+    step = workflow.steps[origin.step]
+    found: set[tuple[str, ...]] = set()
+    if step.conditional:
+        found.add((step.name,))
+    if may_be_null(step.tool_outputs[origin.port].type):
+        found.add((step.name, origin.port))
+    return frozenset(found)
+
 
 def check_pairs(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """What is put together of several data sets can be paired only with what is put together alike."""
+    """Files are paired only where their numbers, here, and their positions, elsewhere, mean the same."""
     numbering = Numbering(wiring)
     for name, step in workflow.steps.items():
-        lineages = {link: numbering.lineage(name, link) for link in step.scatter}
-        if not lineages:
+        if not step.scatter:
             continue
-        first, *others = lineages
-        if len(lineages[first]) > _MOST:
+        first, *others = step.scatter
+        if len(numbering.lineage(name, first)) > _MOST:
             findings.error(step.place_of("scatter"), f"step '{name}' scatters over more than {_MOST} data sets")
         for other in others:
-            if lineages[other] != lineages[first] and max(len(lineages[other]), len(lineages[first])) > 1:
-                findings.error(
-                    step.links[other].source_place,
-                    f"step '{name}' takes files of the same number of '{first}' and '{other}' together, and these are not put "
-                    "together of the same data sets in the same order: give both the sources of the same steps, or pair them in "
-                    "a step for each source",
-                )
+            trouble = _unlike(step, first, other, numbering)
+            if trouble:
+                findings.error(step.links[other].source_place, f"step '{name}' takes files of the same number {trouble}")
+        if len({numbering.lineage(name, link) for link in step.scatter}) == 1:
+            _check_what_is_left(step, workflow, numbering, findings)
+
+
+def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
+    one, two = (numbering.lineage(step.name, link) for link in (first, other))
+    if one == two:
+        return ""
+    if len(one) == len(two) == 1:
+        spread = next((name for name in (*two, *one) if not name.startswith("/")), "")
+        return (
+            f"of '{first}' and '{other}' together, and these are not numbered alike: the list that step '{spread}' gives is "
+            f"counted by itself. Let one step give both as lists (of the same length, in the same order), or give one of them "
+            "whole to every job"
+        )
+    return (
+        f"of '{first}' and '{other}' together, and these are not put together of the same data sets in the same order: give both "
+        "the sources of the same steps, or pair them in a step for each source"
+    )
+
+
+def _check_what_is_left(step: Step, workflow: Workflow, numbering: Numbering, findings: Findings) -> None:
+    """More left out on one side alone is no trouble: either nothing was, or other runners refuse lists of unlike length."""
+    filters = {link: numbering.filters(step, step.links[link], workflow) for link in step.scatter}
+    for number, other in enumerate(step.scatter):
+        for first in step.scatter[:number]:
+            if all(one <= two or two <= one for one, two in zip(filters[first], filters[other], strict=True)):
+                continue
+            body = step.links[other].body
+            findings.error(
+                place_of(body, "pickValue") if "pickValue" in body else step.links[other].source_place,
+                f"step '{step.name}' takes '{first}' and '{other}' together, of which different files were left out by "
+                "'all_non_null': other runners pair what is left by position, so that files of different numbers meet. Leave "
+                "'pickValue' out and let the tool take File?, or let one step filter both",
+            )
+            break

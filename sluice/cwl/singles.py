@@ -1,7 +1,7 @@
 """Steps that run once, on single values: what they read is one entry, or none where nothing was given."""
 
 from sluice.contracts.states import InputMode, TaskMode
-from sluice.cwl.cwltypes import PRIMITIVES, is_optional, type_names
+from sluice.cwl.cwltypes import is_optional, may_be_null
 from sluice.cwl.extensions import Extensions
 from sluice.cwl.links import Wiring
 from sluice.cwl.merging import pick_of
@@ -36,8 +36,7 @@ def _may_give_nothing(origin: Origin, workflow: Workflow) -> bool:
     if origin.step is None:
         return True
     step = workflow.steps[origin.step]
-    names = type_names(step.tool_outputs[origin.port].type)
-    return step.conditional or "null" in names or "Any" in names or bool(names - PRIMITIVES)
+    return step.conditional or may_be_null(step.tool_outputs[origin.port].type)
 
 
 def may_be_missing(step: Step, link: Link) -> bool:

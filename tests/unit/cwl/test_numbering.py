@@ -1,0 +1,97 @@
+"""Which data sets can be paired by number."""
+
+import pytest
+
+from sluice.cwl import compile_template
+
+_HEAD = """\
+cwlVersion: v1.2
+class: Workflow
+requirements:
+  ScatterFeatureRequirement: {}
+  MultipleInputFeatureRequirement: {}
+  InlineJavascriptRequirement: {}
+  ToolTimeLimit: {timelimit: 60}
+inputs: {files: "File[]"}
+outputs: {o: {type: "File[]", outputSource: pair/o}}
+steps:
+  f:
+    scatter: x
+    in: {x: files}
+    when: $(inputs.x.size)
+    out: [o, p]
+    run: &two {class: CommandLineTool, baseCommand: cat, inputs: {x: File}, outputs: {o: stdout, p: stderr}}
+  g:
+    scatter: x
+    in: {x: {source: f/o, pickValue: all_non_null}}
+    out: [o, p]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      inputs: {x: File}
+      outputs: {o: {type: File?, outputBinding: {glob: o}}, p: {type: File?, outputBinding: {glob: p}}}
+  m:
+    scatter: x
+    in: {x: {source: g/o, pickValue: all_non_null}}
+    out: [o, p]
+    run: *two
+  list:
+    in: {x: files}
+    out: [o, p]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      inputs: {x: "File[]"}
+      outputs: {o: {type: "File[]", outputBinding: {glob: o}}, p: {type: "File[]", outputBinding: {glob: p}}}
+  pair:
+    scatter: [x, y]
+    scatterMethod: dotproduct
+    out: [o]
+    run: {class: CommandLineTool, baseCommand: cat, inputs: {x: File?, y: File?}, outputs: {o: stdout}}
+"""
+
+
+def _told(x: str, y: str) -> list[str]:
+    links = f"    in: {{x: {_link(x)}, y: {_link(y)}}}\n"
+    return [finding.message for finding in compile_template(_HEAD + links, name="t").errors]
+
+
+def _link(source: str) -> str:
+    """``f/o!``: what is left of it."""
+    names = source.replace("!", "")
+    behind = ", linkMerge: merge_flattened" if names.startswith("[") else ""
+    return f"{{source: {names}{behind}{', pickValue: all_non_null' if '!' in source else ''}}}"
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ("f/o!", "f/p!"),
+        ("f/o", "g/o"),
+        ("g/o", "g/p"),
+        ("m/o", "m/p"),
+        ("m/o", "g/o!"),
+        ("files", "g/o!"),
+        ("g/o!", "f/o!"),
+        ("list/o", "list/p"),
+        ("[f/o, f/o]!", "[f/p, f/p]!"),
+    ],
+)
+def test_what_is_counted_alike_makes_pairs(x: str, y: str) -> None:
+    assert _told(x, y) == _told(y, x) == []
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "why"),
+    [
+        ("g/o!", "g/p!", "different files were left out"),
+        ("m/o", "g/p!", "different files were left out"),
+        ("[f/o, g/o]!", "[f/p, g/p]!", "different files were left out"),
+        ("files", "list/o", "not numbered alike: the list that step 'list' gives"),
+        ("m/o", "list/o", "not numbered alike: the list that step 'list' gives"),
+    ],
+)
+def test_what_is_not_makes_none(x: str, y: str, why: str) -> None:
+    for told in (_told(x, y), _told(y, x)):
+        assert len(told) == 1
+        assert why in told[0]
