@@ -4,7 +4,9 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from sluice.cli.cwl_runner.outputs import put_out
+import pytest
+
+from sluice.cli.cwl_runner.outputs import InTheWay, put_out
 
 
 def file(path: Path, text: str) -> dict[str, Any]:
@@ -56,3 +58,51 @@ def test_directories_and_literals(tmp_path: Path) -> None:
     assert (deep["class"], deep["listing"][0]["basename"], deep["listing"][0]["size"]) == ("Directory", "leaf", 4)
     assert made["listing"][0]["basename"] == "said"
     assert (tmp_path / "out" / "made" / "said").read_text() == "so"
+
+
+def folder(path: Path, **files: str) -> dict[str, Any]:
+    for name, text in files.items():
+        file(path / name, text)
+    return {"class": "Directory", "location": path.as_uri(), "basename": path.name}
+
+
+def test_a_folder_of_the_users_is_added_to(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder(out / "results", old="of the user", same="before")
+    folder(out / "results" / "deep", old="too")
+    made = folder(tmp_path / "1" / "results", new="n", same="after")
+    folder(tmp_path / "1" / "results" / "deep", new="d")
+    told = put_out(made, out)
+    found = {str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()}
+    assert found == {
+        "results/old": "of the user",
+        "results/same": "after",
+        "results/new": "n",
+        "results/deep/old": "too",
+        "results/deep/new": "d",
+    }
+    assert [one["basename"] for one in told["listing"]] == ["deep", "new", "same"], "what the tool gave, and no more"
+
+
+def test_what_stands_in_the_way_is_told_before_anything_is_moved(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder(out / "name", old="of the user")
+    file(out / "deep" / "inner", "a file")
+    free = file(tmp_path / "1" / "free", "1")
+    with pytest.raises(InTheWay, match="out/name is a directory, and the output of that name is a file"):
+        put_out([free, file(tmp_path / "1" / "name", "x")], out)
+    made = folder(tmp_path / "1" / "deep")
+    folder(tmp_path / "1" / "deep" / "inner", new="n")
+    with pytest.raises(InTheWay, match="out/deep/inner is a file, and the output of that name is a directory"):
+        put_out([free, made], out)
+    found = {str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()}
+    assert found == {"name/old": "of the user", "deep/inner": "a file"}
+
+
+@pytest.mark.parametrize("name", ["../up", "..", "a/b"])
+def test_a_name_leads_nowhere_else(tmp_path: Path, name: str) -> None:
+    literal = {"class": "File", "basename": name, "contents": "boo"}
+    for value in (literal, {"class": "Directory", "basename": "d", "listing": [literal]}):
+        with pytest.raises(InTheWay, match="no name of a file"):
+            put_out(value, tmp_path / "out" / "deep")
+    assert list(tmp_path.iterdir()) == []
