@@ -1,6 +1,7 @@
 """Brings in the files that an invocation names."""
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,9 @@ class _Bringer:
         return value
 
     def _next(self) -> str:
+        """A folder of its own, called as no other file here can be."""
         self._number += 1
-        place = f"{self._folder}/named-{self._number}"
-        os.mkdir(place)
-        return place
+        return tempfile.mkdtemp(prefix=f"named-{self._number}-", dir=self._folder)
 
     def _object(self, value: dict[str, Any], place: str) -> dict[str, Any]:
         """``place``: a folder for it and what belongs to it."""

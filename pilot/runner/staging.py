@@ -38,9 +38,8 @@ def stage_in(
             values.setdefault(port, []).append(_unpacked(file, place, originals, known=known))
             continue
         place = folder
-        if file.name in seen:  # of different folders, alike in name
-            place = f"{folder}/{number}"
-            os.mkdir(place)
+        if file.name in seen:  # of different folders, alike in name; any plain name may be that of another input
+            place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
         seen.add(file.name)
         path = f"{place}/{file.name}"
         _fetch(file, path, originals, known=known)

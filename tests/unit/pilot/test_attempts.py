@@ -225,6 +225,18 @@ def test_merge_of_200_files_keeps_their_order(runner: Runner, root: Path) -> Non
     assert (root / "out" / "00000000.1-all.dat").read_text() == "".join(f"{n}," for n in range(200))
 
 
+def test_equal_names_in_one_job(runner: Runner, root: Path) -> None:
+    """Whatever the other files are called."""
+    executable = tool(["cat"], inputs={"parts": {"type": "File[]"}}, arguments=["$(inputs.parts)"])
+    executable |= {"stdout": "o", "outputs": {"o": {"type": "File", "outputBinding": {"glob": "o"}}}}
+    task_ = task(root, executable, mode=TaskMode.MERGE, dat_in_port="parts")
+    names = ["1", "1", "2", "3", "2", "0", "5", "5"]
+    files = [input_file(root / f"in{n}" / name, seq=n, data=f"{n},".encode()) for n, name in enumerate(names)]
+    report = run(runner, task_, files)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert (root / "out" / "00000000.1-o").read_text() == "0,1,2,3,4,5,6,7,"
+
+
 def test_time_limit_ends_a_tool_that_traps_sigterm(runner: Runner, root: Path) -> None:
     executable = python("import signal,time; signal.signal(15, signal.SIG_IGN); time.sleep(60)")
     task_ = task(root, executable, resources=Resources(time_limit=1.0))

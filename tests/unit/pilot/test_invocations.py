@@ -46,7 +46,7 @@ def test_what_the_file_says_is_run(runner: Runner, root: Path) -> None:
     found = result(run(runner, about, [invocation(root, head, order)]), root / "first")
     assert (found["o"]["basename"], text(found["o"])) == ("a b.out", "one\ntwo\n")
     count = tool(["wc", "-l"], inputs={"f": {"type": "File"}}, stdin="$(inputs.f.path)")
-    report = run(runner, about, [invocation(root, count, {"f": order["f"]}, name="1.json")])
+    report = run(runner, about, [invocation(root, count, {"f": order["f"]}, name="named-1")])
     assert text(result(report, root / "second")["o"]).strip() == "3", "another process, the same task"
 
 
