@@ -37,7 +37,7 @@ def put_aside(files: Sequence[Produced], folder: str) -> list[Produced]:
         if file.alone and not os.path.islink(file.path):
             os.rename(file.path, path)
         else:
-            shutil.copyfile(file.path, path)
+            shutil.copy(file.path, path)
         kept.append(replace(file, path=path, alone=True))
     return kept
 

@@ -83,8 +83,7 @@ class _Packer:
     def file_of(self, entry: _Entry) -> tuple[str, str]:
         """Path of the file that is the entry, and the name that it has by itself."""
         if entry.output.kind is EntryKind.FILE:
-            path = self._plain(entry.output.port, entry.value)
-            return path, os.path.basename(path)
+            return self._plain(entry.output.port, entry.value)
         # A folder that the tool, which has ended, cannot have prepared links in.
         path = tempfile.mkdtemp(dir=f"{self.folder}/{TMP}") + "/bundle"
         try:
@@ -93,7 +92,8 @@ class _Packer:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"output {entry.output.port!r} cannot be kept: {error}") from error
         return path, f"{_own_name(entry.value) or entry.output.port}.tar"
 
-    def _plain(self, port: str, value: Any) -> str:
+    def _plain(self, port: str, value: Any) -> tuple[str, str]:
+        """An expression may have named it as its file is not called."""
         if isinstance(value, list):
             if len(value) != 1:
                 sentence = f"output {port!r} has {len(value)} files; a job gives at most one file at an output of type File"
@@ -102,9 +102,11 @@ class _Packer:
         if not isinstance(value, dict) or value.get("class") != "File":
             raise AttemptError(ErrorClass.TOOL_FAILED, f"output {port!r} is not a file")
         location = str(value.get("location", "_:"))
+        name = os.path.basename(str(value.get("basename") or ""))
         if "contents" in value and location.startswith("_:"):
-            return self._written(os.path.basename(value.get("basename") or port), value["contents"])
-        return unquote(urlsplit(location).path) if location.startswith("file://") else location
+            return self._written(name or port, value["contents"]), name or port
+        path = unquote(urlsplit(location).path) if location.startswith("file://") else location
+        return path, name or os.path.basename(path)
 
     def _written(self, name: str, contents: str) -> str:
         path = f"{self.folder}/{OUT}/{name}"

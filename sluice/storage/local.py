@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from io import FileIO
+from stat import S_IMODE
 
 from sluice.storage.checksums import checksum_of, require_same, stream
 from sluice.storage.entries import Entry, Stored, temporary_name
@@ -42,6 +43,7 @@ def bring(url: str, path: str, to: str, *, expected: tuple[str | None, int | Non
         try:
             with open(path, "rb", buffering=0) as reader, open(to, "xb", buffering=0) as writer:
                 found = stream(reader.read, partial(_write_all, writer))
+                _keep_executable(reader, writer)
             require_same(url, expected=expected, found=found)
         except BaseException:
             _forget(to)
@@ -78,6 +80,7 @@ def copy(
         with reader, os_errors_at(url):
             with open_making_folders(temporary) as writer:
                 found = stream(reader.read, partial(_write_all, writer))
+                _keep_executable(reader, writer)
             require_same(source_url, expected=expected, found=found)
             verify(url, temporary, checksum=found[0], size=found[1])
             os.replace(temporary, target)
@@ -161,6 +164,13 @@ def _write_all(writer: FileIO, data: bytes) -> None:
     """A disk that fills up takes the first part only; the next write says so."""
     while data:
         data = data[writer.write(data) :]
+
+
+def _keep_executable(original: FileIO, copy: FileIO) -> None:
+    """Who may execute a file may execute its copy."""
+    executable = os.fstat(original.fileno()).st_mode & 0o111
+    if executable:
+        os.fchmod(copy.fileno(), S_IMODE(os.fstat(copy.fileno()).st_mode) | executable)
 
 
 def _same_device(path: str, target: str) -> bool:

@@ -97,3 +97,15 @@ def test_outputs_are_noted_before_any_is_written(runner: Runner, root: Path) -> 
     assert (root / "in" / "x.dat").read_text() == "x", "an input that is handed on stays where it is"
     [trace] = [trace for token, trace in read_journals(runner.run.journals).items() if token == (report.id, report.attempt)]
     assert {file.url for file in report.outputs} <= set(trace.urls)
+
+
+def test_an_output_is_called_what_an_expression_says_and_stays_executable(runner: Runner, root: Path) -> None:
+    made = tool(["sh", "-c", 'printf "#!/bin/sh\\n" > tmp.out; chmod 755 tmp.out'])
+    del made["stdout"]
+    rename = "${ self[0].basename = inputs.f.nameroot + '.renamed'; return self[0]; }"
+    made["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "tmp.out", "outputEval": rename}}}
+    made["requirements"] = {"InlineJavascriptRequirement": {}}
+    report = run(runner, task(root, made, batch=2), inputs(root, "x", "y"), seq=3)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert [file.name for file in report.outputs] == ["00000003.1-x.renamed", "00000004.1-y.renamed"]
+    assert [path.stat().st_mode & 0o777 for path in (root / "out").iterdir()] == [0o755, 0o755]

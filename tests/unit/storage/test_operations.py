@@ -215,3 +215,16 @@ def test_a_copy_of_something_else_is_not_left(root: str, source: Path, tmp_path:
     with pytest.raises(ChecksumMismatch):
         storage.fetch(f"{root}/a", tmp_path / "back", checksum=checksum(b"other"), size=len(CONTENT), copied=1 << 20)
     assert not (tmp_path / "back").exists()
+
+
+def test_who_may_execute_a_file_may_execute_its_copies(tmp_path: Path, source: Path) -> None:
+    source.chmod(0o755)
+    for number, path in enumerate((source, tmp_path / "plain")):
+        path.write_bytes(CONTENT)
+        urls = [f"file://{tmp_path}/storage/{number}-{place}" for place in ("put", "copied")]
+        stored = storage.put(path, urls[0])
+        storage.copy(urls[0], urls[1], checksum=stored.checksum, size=stored.size)
+        storage.fetch(urls[1], tmp_path / "back", checksum=stored.checksum, size=stored.size, copied=1 << 20)
+        copies = [*(Path(url.removeprefix("file://")) for url in urls), tmp_path / "back"]
+        modes = {copy.stat().st_mode & 0o777 for copy in copies}
+        assert modes == {0o755 if path == source else 0o644}
