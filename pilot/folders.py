@@ -8,10 +8,12 @@
     shared/<pid>/<task>/        files that all jobs of a task are given, as one slot keeps them
 """
 
+import contextlib
 import fcntl
 import json
 import os
 import shutil
+import stat
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -60,7 +62,7 @@ class RunFolder:
             return []
 
     def delete(self) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
+        delete_tree(self.path)
 
     def shared_folder(self, pid: int) -> str:
         return f"{self.path}/shared/{pid}"
@@ -99,7 +101,7 @@ class WorkFolder:
 
     def clear(self) -> None:
         """Nothing of the last job is left for the next. Raises ``OSError`` where not even a new folder can be made."""
-        shutil.rmtree(self.kept, ignore_errors=True)
+        delete_tree(self.kept)
         self.empty()
 
     def empty(self) -> None:
@@ -108,7 +110,7 @@ class WorkFolder:
             for name in (IN, OUT, TMP):
                 _empty(f"{self.path}/{name}")
         except OSError:  # the tool has taken away our rights in it
-            shutil.rmtree(self.path, ignore_errors=True)
+            delete_tree(self.path)
             self._open_next()
 
     def _open_next(self) -> None:
@@ -118,6 +120,28 @@ class WorkFolder:
             os.makedirs(f"{self.path}/{name}")
 
 
+def delete_tree(path: Path | str) -> None:
+    """Deletes a folder, also what a tool has taken the rights to away from; what cannot be deleted is left."""
+    try:
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        return
+    except OSError:
+        _make_writable(path)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _make_writable(path: Path | str) -> None:
+    with contextlib.suppress(OSError):
+        os.chmod(path, stat.S_IRWXU)
+    for folder, names, _ in os.walk(path):  # which looks into each only after its turn here
+        for name in names:
+            inner = f"{folder}/{name}"
+            if not os.path.islink(inner):
+                with contextlib.suppress(OSError):
+                    os.chmod(inner, stat.S_IRWXU)
+
+
 def _empty(folder: str) -> None:
     if os.path.islink(folder):
         os.unlink(folder)
@@ -125,7 +149,7 @@ def _empty(folder: str) -> None:
         with os.scandir(folder) as found:
             for entry in found:
                 if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path)
+                    delete_tree(entry.path)
                 else:
                     os.unlink(entry.path)
     except FileNotFoundError:  # the tool has removed it

@@ -34,12 +34,20 @@ def put_aside(files: Sequence[Produced], folder: str) -> list[Produced]:
     first = len(os.listdir(folder))
     for number, file in enumerate(files, first):
         path = f"{folder}/{number}"
-        if file.alone and not os.path.islink(file.path):
-            os.rename(file.path, path)
-        else:
+        if not (file.alone and _moved(file.path, path)):
             shutil.copy(file.path, path)
         kept.append(replace(file, path=path, alone=True))
     return kept
+
+
+def _moved(path: str, to: str) -> bool:
+    if os.path.islink(path):
+        return False
+    try:
+        os.rename(path, to)
+    except PermissionError:  # the tool may have taken away our rights in its folder
+        return False
+    return True
 
 
 def together(before: Ended | None, ended: Ended) -> Ended:

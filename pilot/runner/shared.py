@@ -1,11 +1,11 @@
 """Files that all jobs of a task are given: brought to the node once for each slot, and linked into the folder of each job."""
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from pilot.folders import delete_tree
 from pilot.runner.originals import Mark, Originals, mark
 from sluice.contracts.pilots import InputFile, PilotTask
 from sluice.storage import local_url
@@ -44,7 +44,7 @@ class SharedFiles:
     def forget(self, uid: UUID) -> None:
         """The task gets no more jobs here."""
         if self._kept.pop(uid, None) is not None:
-            shutil.rmtree(f"{self._folder}/{uid}", ignore_errors=True)
+            delete_tree(f"{self._folder}/{uid}")
 
 
 def _brought(file: InputFile, path: str, kept: dict[str, _Kept], originals: Originals) -> InputFile:

@@ -60,12 +60,16 @@ def verify(url: str, path: str, *, checksum: str | None, size: int | None) -> No
 
 
 def move(path: str, url: str, target: str) -> Stored | None:
-    """Renames a regular file into its place; None where that takes a copy (another file system, a link)."""
+    """Renames a regular file into its place; None where that takes a copy (another file system, a link, a folder that may not be
+    changed)."""
     with os_errors_at(url):
         if os.path.islink(path) or not _same_device(path, target):
             return None
         stored = Stored(os.stat(path).st_size, checksum_of(path))
-        os.replace(path, target)
+        try:
+            os.replace(path, target)
+        except PermissionError:
+            return None
         return stored
 
 

@@ -28,12 +28,14 @@ from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 
 @dataclass
 class Runner:
-    """``environment`` is the one of the process that the slots are forked from; ``settings``: further ones of theirs."""
+    """``environment`` is the one of the process that the slots are forked from; ``settings``: further ones of theirs. ``before``:
+    a command that becomes the one in its arguments."""
 
     folder: Path
     grace: float = 0.5
     environment: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    before: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.run = RunFolder(self.folder / "runs" / str(uuid.uuid4()))
@@ -44,7 +46,7 @@ class Runner:
         )
         with theirs:
             self.server = subprocess.Popen(
-                [sys.executable, "-m", "pilot.runner", str(theirs.fileno()), settings.model_dump_json()],
+                [*self.before, sys.executable, "-m", "pilot.runner", str(theirs.fileno()), settings.model_dump_json()],
                 pass_fds=[theirs.fileno()],
                 env={"PATH": os.environ["PATH"], **self.environment},
                 start_new_session=True,
