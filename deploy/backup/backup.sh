@@ -8,6 +8,7 @@
 #   BACKUP_FOLDER     where: base/<time> and wal/ (default /backup)
 #   BACKUP_URL_FILE   file with postgresql://login:password@host:port/postgres of a login with REPLICATION
 #   BACKUP_PERIOD     seconds between base backups (default one day)
+#   BACKUP_WAIT       seconds to wait for the server and the login at the start (default 300)
 #   BACKUP_KEEP       base backups that are kept, with all WAL since the oldest of them (default 7)
 set -euo pipefail
 
@@ -54,8 +55,18 @@ forget_old() {
   pg_archivecleanup "$folder/wal" "$first"
 }
 
+# The server may still start, and the login be made after that.
+wait_for_server() {
+  local answer said="" tries=$((${BACKUP_WAIT:-300}))
+  until answer=$(pg_receivewal --dbname="$url" --slot="$slot" --create-slot --if-not-exists --no-password 2>&1); do
+    [ "$answer" = "$said" ] || say "waits for the server: $answer"
+    said=$answer
+    ((tries-- > 0)) || return 1
+    sleep 1
+  done
+}
+
 stream_wal() {
-  pg_receivewal --dbname="$url" --slot="$slot" --create-slot --if-not-exists
   exec pg_receivewal --dbname="$url" --slot="$slot" --directory="$folder/wal" --synchronous --no-loop --no-password
 }
 
@@ -67,6 +78,7 @@ seconds_since_newest() {
 
 go_on() {
   local stream wait
+  wait_for_server
   stream_wal &
   stream=$!
   trap 'kill "$stream" 2>/dev/null || true; wait "$stream" || true; exit 0' TERM INT

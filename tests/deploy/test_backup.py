@@ -50,12 +50,17 @@ class Machine:
         command = [*as_system_user(), "bash", str(BACKUP / script), *arguments]
         return subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=120, check=False)
 
-    async def start_server(self, data: str) -> str:
-        """URL of the server once it takes writes."""
+    def announce_server(self) -> int:
+        """The port that its server will have."""
         [port] = free_ports(1)
+        (self.folder / "url").write_text(f"postgresql://postgres:secret@{LOOPBACK}:{port}/postgres")
+        return port
+
+    async def start_server(self, data: str, port: int | None = None) -> str:
+        """URL of the server once it takes writes."""
+        port = port or self.announce_server()
+        url = (self.folder / "url").read_text()
         self.start(server_command(self.folder / data, port, ["-c", "wal_level=replica"]))
-        url = f"postgresql://postgres:secret@{LOOPBACK}:{port}/postgres"
-        (self.folder / "url").write_text(url)
 
         async def writable() -> bool:
             try:
@@ -176,6 +181,23 @@ async def test_old_backups_go_and_nothing_that_the_kept_one_needs(machine: Machi
     await eventually(lambda: streamed(url), what="everything streamed")
     machine.kill(server)
     assert await count_rows(await restore(machine)) == 400
+
+
+async def test_a_keeper_waits_for_its_server_and_says_so(machine: Machine) -> None:
+    port = machine.announce_server()
+    keep = [*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"]
+    in_vain = machine.start(keep, BACKUP_WAIT="0")
+    assert await asyncio.to_thread(in_vain.wait, 30) != 0, "it does not wait for ever"
+    machine.start(keep)
+    output = machine.folder / "output"
+
+    async def waits() -> bool:
+        return output.read_text().count("waits for the server:") == 2
+
+    await eventually(waits, what="each keeper says that it waits")
+    assert "refused" in output.read_text()
+    await machine.start_server("data", port)
+    await newer_base(machine)
 
 
 async def test_nothing_is_restored_over_data(machine: Machine) -> None:
