@@ -5,12 +5,12 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
 import asyncpg
@@ -23,6 +23,9 @@ from sluice.embedded.home import Home, RunningSystem
 QUICK_LEASES = {"SLUICE_WMS_LEASE": "6", "SLUICE_WMS_HEARTBEAT": "1"}
 #: Where containers are not the subject: to ask each engine whether it works takes a pilot a second of a core at its start.
 NO_CONTAINERS = {"SLUICE_PILOT_CONTAINERS": "[]"}
+
+
+Result = TypeVar("Result")
 
 
 class System(Protocol):
@@ -70,8 +73,7 @@ class LiveSystem:
 
     def cut_connections(self) -> int:
         """Ends every connection to the database at once; how many there were. Callable from inside an event loop, too."""
-        with ThreadPoolExecutor(1) as aside:
-            return aside.submit(asyncio.run, self._cut_connections()).result()
+        return _aside(self._cut_connections())
 
     async def _cut_connections(self) -> int:
         connection = await asyncpg.connect(self.database_url("postgres"))
@@ -129,6 +131,7 @@ def live_system(*options: str, environment: Mapping[str, str] | None = None) -> 
 def _running(home: Path, *options: str, environment: Mapping[str, str]) -> Iterator[LiveSystem]:
     system = LiveSystem(home, _start(home, options, environment), options, environment)
     try:
+        _aside(_spare_the_disk(system.database_url("postgres")))
         yield system
     except BaseException:
         log = (home / "logs" / "system.log").read_text(errors="replace").splitlines()
@@ -136,6 +139,22 @@ def _running(home: Path, *options: str, environment: Mapping[str, str]) -> Itera
         raise
     finally:
         stop(system.running)
+
+
+def _aside(work: Coroutine[Any, Any, Result]) -> Result:
+    """Runs it where no event loop is in the way."""
+    with ThreadPoolExecutor(1) as aside:
+        return aside.submit(asyncio.run, work).result()
+
+
+async def _spare_the_disk(url: str) -> None:
+    """No loss that a test could notice: only a crash of the whole machine would need what is turned off here."""
+    connection = await asyncpg.connect(url)
+    try:
+        for statement in ("ALTER SYSTEM SET fsync = off", "ALTER SYSTEM SET full_page_writes = off", "SELECT pg_reload_conf()"):
+            await connection.execute(statement)
+    finally:
+        await connection.close()
 
 
 def _start(home: Path, options: Sequence[str], environment: Mapping[str, str]) -> RunningSystem:
