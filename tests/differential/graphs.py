@@ -28,6 +28,8 @@ class Graph:
     steps: dict[str, Any] = field(default_factory=dict)
     streams: list[Stream] = field(default_factory=lambda: [Stream("texts"), Stream("extra", many=False)])
     read: set[str] = field(default_factory=set)
+    #: Names of the shapes that were drawn.
+    shapes: list[str] = field(default_factory=list)
 
     @property
     def made(self) -> list[Stream]:
@@ -97,24 +99,37 @@ def shell(script: str, inputs: dict[str, Any], outputs: dict[str, Any], *argumen
     return tool(["sh", "-c", script], inputs, outputs, arguments=list(arguments), **more)
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A workflow that both runners take, and the names of the shapes in it."""
+
+    document: dict[str, Any]
+    shapes: list[str]
+
+
 @st.composite
-def graphs(draw: st.DrawFn) -> dict[str, Any]:
-    """A workflow that both runners take."""
+def graphs(draw: st.DrawFn) -> Drawn:
     graph = Graph()
     for _ in range(draw(st.integers(1, 6))):
-        makers = [maker for maker in _MAKERS if maker.possible(graph)]
-        draw(st.sampled_from(makers)).make(draw, graph)
+        maker = draw(st.sampled_from([maker for maker in _MAKERS if maker.possible(graph) for _ in range(maker.weight)]))
+        maker.make(draw, graph)
+        graph.shapes.append(maker.name)
     kept = draw(st.sets(st.sampled_from([one.ref for one in graph.made]), max_size=2))
-    return graph.document(kept)
+    return Drawn(graph.document(kept), graph.shapes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """``needs``: kinds of streams, at least so many of each."""
+    """``needs``: kinds of streams, at least so many of each. ``weight``: what is seldom possible is then drawn more often."""
 
     make: Any
     needs: Any
     least: int = 1
+    weight: int = 1
+
+    @property
+    def name(self) -> str:
+        return str(self.make.__name__).lstrip("_")
 
     def possible(self, graph: Graph) -> bool:
         return all(sum(map(wanted, graph.streams)) >= self.least for wanted in self.needs)
@@ -236,12 +251,7 @@ def _nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
         },
         "steps": {
             "join": {"in": {"fs": "cut/o"}, "out": ["o"], "run": joining(f"page.t{number}")},
-            "cut": {
-                "scatter": "f",
-                "in": {"f": "files"},
-                "out": ["o"],
-                "run": on_each(draw(st.sampled_from(COMMANDS)), number),
-            },
+            "cut": {"scatter": "f", "in": {"f": "files"}, "out": ["o"], "run": on_each(draw(st.sampled_from(COMMANDS)), number)},
         },
     }
     given = {"in": {"files": graph.source(source)}, "run": inner}
@@ -355,16 +365,11 @@ def _split(draw: st.DrawFn, graph: Graph) -> None:
 
 def _join_parts(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, lambda one: one.kind == "files")
-    run = tool(
-        ["cat"],
-        {"fs": "File[]"},
-        {"o": "stdout"},
-        arguments=["/dev/null", "$(inputs.fs)"],
-        stdout=f"$(inputs.fs.length).t{len(graph.steps)}",
-    )
+    run = joining(f"$(inputs.fs.length).t{len(graph.steps)}")
     graph.add({"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run}, Stream("o", line=source.line))
 
 
+SELDOM = 15
 _MAKERS = [
     _Maker(_map, [_each]),
     _Maker(_filter, [_full]),
@@ -374,18 +379,20 @@ _MAKERS = [
     _Maker(_merge_perhaps, [_each]),
     _Maker(_choose, [_each]),
     _Maker(_list_there, [_each]),
-    _Maker(_merge_behind, [_full], least=2),
-    _Maker(_map_behind, [_full], least=2),
+    _Maker(_merge_behind, [_full], least=2, weight=2),
+    _Maker(_map_behind, [_full], least=2, weight=2),
     _Maker(_nested_over_data, [_full]),
     _Maker(_broadcast, [_full, _single]),
     _Maker(_with_all, [_full]),
     _Maker(_two_outputs, [_full]),
     _Maker(_value_from, [_full]),
     _Maker(_nested, [_full]),
-    _Maker(_count, [_full]),
-    _Maker(_add_up, [lambda one: one.kind == "int"]),
-    _Maker(_folder, [_full]),
-    _Maker(_look_into, [lambda one: one.kind == "folder"]),
-    _Maker(_split, [_full]),
-    _Maker(_join_parts, [lambda one: one.kind == "files"]),
+    _Maker(_count, [_full], weight=2),
+    _Maker(_add_up, [lambda one: one.kind == "int"], weight=SELDOM),
+    _Maker(_folder, [_full], weight=2),
+    _Maker(_look_into, [lambda one: one.kind == "folder"], weight=SELDOM),
+    _Maker(_split, [_full], weight=2),
+    _Maker(_join_parts, [lambda one: one.kind == "files"], weight=SELDOM),
 ]
+
+SHAPES = frozenset(maker.name for maker in _MAKERS)
