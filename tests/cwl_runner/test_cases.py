@@ -18,7 +18,7 @@ from tests.cwl_runner.gatekeeper import gatekeeper
 from tests.e2e.systems import live_system
 from tests.waiting import eventually
 
-pytestmark = pytest.mark.xdist_group("differential")
+pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 CASES = Path(__file__).parent / "cases"
 RUNNER = Path(sys.executable).with_name("sluice-cwl-runner")

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.systems import live_system
 from tests.servers.podman import IMAGE, start_podman
 
-pytestmark = pytest.mark.xdist_group("differential")
+pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 TOOL = {
     "cwlVersion": "v1.2",

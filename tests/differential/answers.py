@@ -23,8 +23,11 @@ from sluice.contracts.datasets import File, NewDataset
 from sluice.contracts.naming import own_name
 from sluice.contracts.plan import PlanOutput
 from sluice.contracts.states import ChainState, EntryKind
-from sluice.contracts.templates import NewTemplate, Template
+from sluice.contracts.templates import Template
 from tests.differential.reference import order_of
+
+#: Seconds between two looks at a chain.
+LOOK = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +69,12 @@ def answer_of_order(outputs: Mapping[str, Any]) -> Answer:
 
 def by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
     """The chain's outputs as the catalogue has them. Fails where the chain does not finish."""
-    return asyncio.run(_carry(url, read_template_files([workflow]).new(workflow.stem), files, params))
+    return asyncio.run(carry_by_sluice(url, workflow, files, params))
 
 
-async def _carry(url: str, given: NewTemplate, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
+async def carry_by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
+    """As ``by_sluice``."""
+    given = read_template_files([workflow]).new(workflow.stem)
     async with connected(url) as connection:
         template = await connection.operator.store_template(given)
         new = NewDataset(name=f"texts-for-{given.name}", on_demand=True)
@@ -79,12 +84,14 @@ async def _carry(url: str, given: NewTemplate, files: Sequence[Path], params: Ma
         local = local_files(template.plan, params)
         values = await bring_in_parameters(connection, params, local, dataset_name=dataset.name)
         chain = await connection.operator.request_chain(dataset.uid, template.name, params=values)
-        chain = await carry.follow(connection, chain, on_look=lambda chain, tasks: None)
         return await answer_of_chain(connection, chain, template)
 
 
 async def answer_of_chain(connection: Connection, chain: Chain, template: Template) -> Answer:
-    """Of a chain that has ended. Fails where it did not finish."""
+    """Waits until it has ended. Fails where it did not finish."""
+    while not chain.state.final:
+        await asyncio.sleep(LOOK)
+        chain = await connection.operator.chain(chain.uid)
     assert chain.state is ChainState.FINISHED, chain.reason
     return {output.name: await _value(connection, chain, output) for output in template.plan.outputs}
 

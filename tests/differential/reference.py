@@ -41,9 +41,14 @@ def order_of(files: Sequence[Path]) -> dict[str, Any]:
 
 
 def _serve() -> None:
+    from ruamel.yaml import YAML  # noqa: PLC0415 - of the other process
+
     answers, sys.stdout = sys.stdout, sys.stderr
+    yaml = YAML()
     for line in sys.stdin:
-        print(json.dumps(_answer(**json.loads(line))), file=answers, flush=True)
+        # Fractions as its command reads them from a file: they are written on command lines as they are written there.
+        given = json.loads(line, parse_float=yaml.load)
+        print(json.dumps(_answer(**given)), file=answers, flush=True)
 
 
 def _answer(workflow: str, order: dict[str, Any], folder: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from sluice.contracts.templates import NewTemplate
 from tests.differential.answers import answer_of_chain, answer_of_order
 from tests.differential.graphs import SHAPES, Drawn, graphs
 from tests.differential.reference import Reference
-from tests.e2e.systems import live_system
+from tests.e2e.systems import LiveSystem
 
 pytestmark = pytest.mark.xdist_group("differential")
 
@@ -36,8 +36,6 @@ GRAPHS = int(os.environ.get("SLUICE_GRAPHS", "200"))
 TOGETHER = min(10, GRAPHS)
 #: Among so many every shape is drawn.
 ENOUGH = 200
-#: Seconds between two looks at a chain.
-LOOK = 0.3
 
 TEXTS = {
     "a.txt": "pear\napple\nfig\n",
@@ -60,13 +58,13 @@ class Bench:
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(system: LiveSystem, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp("graphs")
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
     files = [folder / name for name in TEXTS]
     (extra := folder / "extra.list").write_text("of all\n")
-    with live_system() as system, Reference() as reference:
+    with Reference() as reference:
         texts, given = [asyncio.run(_bring_in(system.url, name, paths)) for name, paths in (("texts", files), ("extra", [extra]))]
         yield Bench(system.url, files, texts, extra, given, reference, folder)
 
@@ -121,7 +119,4 @@ async def _carry(connection: Connection, bench: Bench, graph: dict[str, Any]) ->
     extra = {"class": "File", "dataset": str(bench.extra_dataset), "retention": "keep"}
     params = {"extra": extra} if "extra" in graph["inputs"] else {}
     chain = await connection.operator.request_chain(bench.dataset, template.name, params=params)
-    while not chain.state.final:
-        await asyncio.sleep(LOOK)
-        chain = await connection.operator.chain(chain.uid)
     return await answer_of_chain(connection, chain, template)

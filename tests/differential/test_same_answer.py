@@ -1,18 +1,23 @@
 """Sluice and the reference runner give the same files, of the same names, in the same order."""
 
-from collections.abc import Callable, Iterator, Mapping
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.differential.answers import answer_of_order, by_sluice
+from tests.differential.answers import Answer, answer_of_order, carry_by_sluice
 from tests.differential.reference import Reference
-from tests.e2e.systems import live_system
+from tests.e2e.systems import LiveSystem
 
 pytestmark = pytest.mark.xdist_group("differential")
 
 TEMPLATES = sorted((Path(__file__).parent / "templates").glob("*.cwl"))
+#: So many are on their way at the same time.
+TOGETHER = 4
 
 TEXTS = {
     "a.txt": "pear\napple\nfig\napple pie\n",
@@ -77,26 +82,71 @@ INPUTS: Mapping[str, Callable[[Path], list[Path]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with live_system() as system:
-        yield system.url
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What both runners are given: a template, the files of its data set, its parameters; and a folder to work in."""
+
+    template: Path
+    files: list[Path]
+    params: Mapping[str, Any]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What each runner answered, or why it did not."""
+
+    expected: Answer | BaseException
+    found: Answer | BaseException
 
 
 @pytest.fixture(scope="module")
-def reference() -> Iterator[Reference]:
-    with Reference() as reference:
-        yield reference
+def pairs(system: LiveSystem, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Mapping[Path, Pair]:
+    """Of the templates that are asked for. The reference runner works beside Sluice, which has several at a time."""
+    items = [item for item in request.session.items if isinstance(item, pytest.Function) and item.path == request.path]
+    folder = tmp_path_factory.mktemp("same-answer")
+    given = [_given(Path(str(item.callspec.params["template"])), folder) for item in items]
+    with Reference() as reference, ThreadPoolExecutor(1) as aside:
+        answers = aside.submit(lambda: [_expected(reference, one) for one in given])
+        found = asyncio.run(_found(system.url, given))
+        both = zip(given, answers.result(), found, strict=True)
+        return {one.template: Pair(expected, answer) for one, expected, answer in both}
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
-def test_the_answer_is_the_reference_runners(template: Path, url: str, reference: Reference, tmp_path: Path) -> None:
-    files = INPUTS.get(template.stem, _texts)(tmp_path / "in")
-    given = _written(FILES.get(template.stem, {}), tmp_path / "given")
-    params = {**PARAMS.get(template.stem, {}), **given}
-    expected = answer_of_order(reference.run(template, files, params, folder=tmp_path))
-    assert any(expected.values()), "the template gives nothing on these files, which shows nothing"
-    assert by_sluice(url, template, files, params) == expected
+def test_the_answer_is_the_reference_runners(template: Path, pairs: Mapping[Path, Pair]) -> None:
+    pair = pairs[template]
+    for answer in (pair.expected, pair.found):
+        if isinstance(answer, BaseException):
+            raise answer
+    assert isinstance(pair.expected, Mapping)
+    assert any(pair.expected.values()), "the template gives nothing on these files, which shows nothing"
+    assert pair.found == pair.expected
+
+
+def _given(template: Path, above: Path) -> Given:
+    folder = above / template.stem
+    folder.mkdir()
+    files = INPUTS.get(template.stem, _texts)(folder / "in")
+    params = _written(FILES.get(template.stem, {}), folder / "given")
+    return Given(template, files, {**PARAMS.get(template.stem, {}), **params}, folder)
+
+
+def _expected(reference: Reference, given: Given) -> Answer | Exception:
+    try:
+        return answer_of_order(reference.run(given.template, given.files, given.params, folder=given.folder))
+    except Exception as error:
+        return error
+
+
+async def _found(url: str, given: Sequence[Given]) -> list[Answer | BaseException]:
+    turn = asyncio.Semaphore(TOGETHER)
+
+    async def carry(one: Given) -> Answer:
+        async with turn:
+            return await carry_by_sluice(url, one.template, one.files, one.params)
+
+    return await asyncio.gather(*map(carry, given), return_exceptions=True)
 
 
 def _written(texts: Mapping[str, str], folder: Path) -> dict[str, Any]:

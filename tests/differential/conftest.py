@@ -1,0 +1,13 @@
+"""One system for all comparisons but those in containers."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.systems import LiveSystem, live_system
+
+
+@pytest.fixture(scope="package")
+def system() -> Iterator[LiveSystem]:
+    with live_system() as system:
+        yield system
