@@ -1,7 +1,6 @@
 """One attempt at a job, from its inputs to its report."""
 
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from pilot.runner.batches import Entry, entries_of, put_aside, together
 from pilot.runner.containers import Containers
 from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, StoppedError, node_error
+from pilot.runner.inner_failures import read_failure
 from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.load import Loaded
 from pilot.runner.originals import Originals
@@ -28,6 +28,7 @@ from pilot.runner.seeds import Seeds
 from pilot.runner.shared import SharedFiles
 from pilot.runner.staging import Produced, log_url, stage_in, stage_log, stage_out
 from pilot.runner.tool import PreparedJob, expression_processes
+from pilot.runner.wording import ended_badly
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from sluice.storage import StorageError
@@ -237,18 +238,20 @@ class Attempt:
             case Cut.DISK:
                 sentence = f"filled its folder: it may write {resources.disk} MiB"
                 raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=code)
-        error_class = tool.error_class(code)
+        inner = read_failure(prepared.failure) if prepared.failure and code == 1 else None
+        error_class = tool.error_class(code) if inner is None else inner.error_class
         if error_class is None:
             return
         if error_class is ErrorClass.TOOL_FAILED and not has_room(self._folder):
             error_class = ErrorClass.NO_ROOM
+        if inner is not None:
+            raise AttemptError(error_class, inner.message, exit_code=code if inner.exit_code is None else inner.exit_code)
         said = last_line(prepared.stderr or self._work.stderr)
         if prepared.container is not None and prepared.container.failed:
             prepared.container.containers.forget()
             sentence = f"the container could not be started: {said}"
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
-        how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-        sentence = f"{prepared.program or os.path.basename(prepared.arguments[0])!r} {how}" + (f": {said}" if said else "")
+        sentence = ended_badly(prepared.program or os.path.basename(prepared.arguments[0]), code, said)
         raise AttemptError(error_class, sentence, exit_code=code)
 
     def _note_placed(self, urls: list[str]) -> None:
@@ -298,10 +301,3 @@ def _cannot_start(program: str, error: OSError) -> AttemptError:
             )
         return AttemptError(ErrorClass.TOOL_FAILED, f"program {program!r} was not found on this node's PATH")
     return AttemptError(ErrorClass.TOOL_FAILED, f"program {program!r} cannot be started: {error.strerror}")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -13,7 +13,8 @@ from schema_salad.sourceline import cmap
 from pilot.runner.exact import write_document
 from pilot.runner.failures import AttemptError
 from pilot.runner.run_workflow import loading_context
-from pilot.runner.tool import CWL_ERRORS, plain
+from pilot.runner.tool import CWL_ERRORS
+from pilot.runner.wording import plain
 from sluice.contracts.states import ErrorClass
 
 

@@ -1,14 +1,9 @@
 """Containers of tools that a workflow inside a job runs: cwltool starts them, and as the slot would."""
 
-import json
 import os
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from cwltool.command_line_tool import CommandLineTool
-from cwltool.context import LoadingContext, RuntimeContext
-from cwltool.job import CommandLineJob
-from cwltool.workflow import default_make_tool
+from cwltool.context import RuntimeContext
 
 from pilot.engines import Engine
 from pilot.runner.containers import check_mounts, paths_in, runtime_of
@@ -31,40 +26,33 @@ def read_inner(path: str) -> InnerContainers | None:
         return InnerContainers.model_validate_json(file.read())
 
 
-def tool_maker(inner: InnerContainers, folder: str, order: str) -> Callable[[Any, LoadingContext], Any]:
-    """Makes processes whose containers are run so. ``folder``: the job's; ``order``: path of its job order."""
-    with open(order) as file:
-        given = [folder, *paths_in(json.load(file))]
+class JobsInContainers:
+    """Jobs of cwltool's whose containers are run as the slot would. ``folder``: the job's; ``order``: its job order."""
 
-    class Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not followed
-        def make_job_runner(self, context: RuntimeContext) -> Any:
-            asked, required = self.get_requirement("DockerRequirement")
-            known = asked is not None and _name(asked) in inner.images
-            if not known and not required:
-                return CommandLineJob
-            return _as_the_slot_does(super().make_job_runner(context), inner, given)
+    def __init__(self, inner: InnerContainers, folder: str, order: Any) -> None:
+        self._inner = inner
+        self._given = [folder, *paths_in(order)]
 
-    def make(document: Any, context: LoadingContext) -> Any:
-        is_tool = isinstance(document, dict) and document.get("class") == "CommandLineTool"
-        return Tool(document, context) if is_tool else default_make_tool(document, context)
+    def wanted(self, asked: Any, required: bool | None) -> bool:
+        """Is a tool that asks for this container to be run in one?"""
+        return bool(required) or (asked is not None and _name(asked) in self._inner.images)
 
-    return make
+    def adapted(self, kind: Any) -> Any:
+        inner, given = self._inner, self._given
 
+        class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
+            def get_from_requirements(self, asked: Any, *_: Any, **__: Any) -> str:
+                return inner.images[_name(asked)]
 
-def _as_the_slot_does(kind: Any, inner: InnerContainers, given: Sequence[str]) -> Any:
-    class Job(kind):  # type: ignore[misc]
-        def get_from_requirements(self, asked: Any, *_: Any, **__: Any) -> str:
-            return inner.images[_name(asked)]
+            def create_runtime(self, environment: Any, context: RuntimeContext) -> tuple[list[str], str | None]:
+                check_mounts(self, given)
+                runtime, own = runtime_of(super().create_runtime, context, inner.engine, inner.options)
+                environment.clear()
+                environment.update(own)
+                cids = (part.partition("=")[2] for part in runtime if part.startswith("--cidfile="))
+                return runtime, next(cids, None)
 
-        def create_runtime(self, environment: Any, context: RuntimeContext) -> tuple[list[str], str | None]:
-            check_mounts(self, given)
-            runtime, own = runtime_of(super().create_runtime, context, inner.engine, inner.options)
-            environment.clear()
-            environment.update(own)
-            cids = (part.partition("=")[2] for part in runtime if part.startswith("--cidfile="))
-            return runtime, next(cids, None)
-
-    return Job
+        return Job
 
 
 def _name(asked: Any) -> str:

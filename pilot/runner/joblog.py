@@ -55,12 +55,16 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
 
 def last_line(path: str | None) -> str:
     """The last line with something in it, at most 300 characters; empty where there is none."""
-    if path is None:
-        return ""
+    return "" if path is None else last_line_between(path)
+
+
+def last_line_between(path: str, start: int = 0, end: int | None = None) -> str:
+    """Of the part of a file from byte ``start`` up to ``end`` (None: its end); the rest as ``last_line``."""
     try:
         with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - 4096))
-            lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
+            end = os.fstat(file.fileno()).st_size if end is None else end
+            file.seek(max(start, end - 4096))
+            lines = [line.strip() for line in file.read(end - file.tell()).decode(errors="replace").splitlines()]
     except OSError:
         return ""
     return next((line[:300] for line in reversed(lines) if line), "")

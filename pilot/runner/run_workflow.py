@@ -2,7 +2,7 @@
 
 A process of its own, so that the limits of a job hold for it and for everything that it starts. Reads ``process.cwl``,
 ``order.json`` and ``javascript.json``, writes ``result.json`` (the output object); exit status 0, or another (``REFUSED``: one
-more attempt would do no better) and the reasons on standard error.
+more attempt would do no better) and the reasons on standard error, of which ``failure.json`` has the first.
 """
 
 import json
@@ -19,12 +19,14 @@ from schema_salad.fetcher import DefaultFetcher
 from pilot.runner.containers import flags
 from pilot.runner.exact import read_exact
 from pilot.runner.expressions import install
-from pilot.runner.inner_containers import read_inner, tool_maker
+from pilot.runner.inner_containers import JobsInContainers, read_inner
+from pilot.runner.inner_failures import FailureWatch
+from pilot.runner.inner_tools import tool_maker
 from pilot.runner.javascript import JavaScript
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
-#: Only where there are any.
-CONTAINERS = "containers.json"
+#: Only where there are any, and where something failed.
+CONTAINERS, FAILURE = "containers.json", "failure.json"
 
 #: Exit status.
 REFUSED = 3
@@ -62,11 +64,14 @@ def main(folder: str, out: str) -> int:
 
 def _run(folder: str, out: str) -> int:
     loading, inner = loading_context(), read_inner(f"{folder}/{CONTAINERS}")
-    if inner is not None:
-        loading.construct_tool_object = tool_maker(inner, os.path.dirname(folder), f"{folder}/{ORDER}")
-    process = load_tool(f"file://{folder}/{PROCESS}", loading)
     with open(f"{folder}/{ORDER}", "rb") as file:
         order = read_exact(file.read())
+    with open(f"{folder}/{PROCESS}", "rb") as file:
+        watch = FailureWatch(f"{folder}/{FAILURE}", several=len(json.load(file).get("steps", ())) > 1)
+    watch.install()
+    containers = None if inner is None else JobsInContainers(inner, os.path.dirname(folder), order)
+    loading.construct_tool_object = tool_maker(watch, containers)
+    process = load_tool(f"file://{folder}/{PROCESS}", loading)
     context = RuntimeContext(
         {
             **({"use_container": False} if inner is None else flags(inner.engine)),

@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.originals import Originals, changes_inputs
 from pilot.runner.run_workflow import loading_context
+from pilot.runner.wording import no_output, plain
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import ErrorClass
@@ -34,10 +34,6 @@ _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
 
 #: What cwltool raises for a tool or a job order that it cannot work with.
 CWL_ERRORS = (WorkflowException, ValidationException)
-
-_NOTHING_FOUND = re.compile(r"Did not find output file with glob pattern: (\[.*?\])")
-_PORT = re.compile(r"Error collecting output for parameter '([^']*)'")
-_PLACE = re.compile(r"(?:file://)?/\S*\.cwl:\d+:\d+:\s*")
 
 
 @dataclass(slots=True)
@@ -55,6 +51,8 @@ class PreparedJob:
     container: ContainerRun | None = None
     #: For the log.
     note: str = ""
+    #: Where a process inside the job notes why it failed.
+    failure: str | None = None
     #: It is Python of ours, which a process that is ready can run.
     seeded: bool = False
 
@@ -151,7 +149,7 @@ class CommandLine:
             with self._own_expressions():
                 return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
         except CWL_ERRORS as error:
-            raise AttemptError(ErrorClass.TOOL_FAILED, _no_output(str(error)), exit_code=exit_code) from error
+            raise AttemptError(ErrorClass.TOOL_FAILED, no_output(str(error)), exit_code=exit_code) from error
 
     @contextmanager
     def _own_expressions(self) -> Iterator[None]:
@@ -231,11 +229,6 @@ def expression_processes() -> frozenset[int]:
     return engine().pids
 
 
-def plain(error: Exception) -> str:
-    """An error of cwltool as one line without the places of temporary files."""
-    return " ".join(_PLACE.sub("", str(error)).split())[:2000]
-
-
 def _local(location: str) -> str | None:
     return cast(str, cwltool.process.uri_file_path(location)) if location.startswith("file://") else None
 
@@ -272,11 +265,3 @@ def _stream(outdir: str, name: str | None) -> str | None:
     path = os.path.join(outdir, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     return path
-
-
-def _no_output(message: str) -> str:
-    nothing, port = _NOTHING_FOUND.search(message), _PORT.search(message)
-    where = f"output {port.group(1)!r}" if port else "an output"
-    if nothing:
-        return f"the tool wrote no file for {where}: nothing matches {nothing.group(1)}"
-    return f"the tool's outputs are not as declared: {' '.join(_PLACE.sub('', message).split())[:2000]}"

@@ -16,7 +16,7 @@ from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.inner_containers import InnerContainers
 from pilot.runner.originals import Originals, changes_inputs
-from pilot.runner.run_workflow import CONTAINERS, JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
+from pilot.runner.run_workflow import CONTAINERS, FAILURE, JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
 from pilot.runner.tool import PreparedJob, job_order
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
@@ -58,6 +58,7 @@ class LoadedWorkflow:
             stderr=None,
             job=place,
             container=container,
+            failure=f"{place}/{FAILURE}",
             seeded=True,
             note=self._note(container),
         )

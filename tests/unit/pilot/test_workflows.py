@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
@@ -118,3 +119,65 @@ def test_a_lost_waiting_process_costs_only_a_start(runner: Runner, root: Path) -
     for number in range(2):
         report = run(runner, task(root, around(python("print(1)"))), [input_file(root / "in" / "a.dat")], seq=number)
         assert report.outcome is AttemptOutcome.FINISHED, report.message
+
+
+SPEAKS = tool(["sh", "-c", "echo first >&2; echo the header is damaged >&2; exit 3"])
+
+
+@pytest.mark.parametrize(
+    ("executable", "error_class", "exit_code", "message"),
+    [
+        (SPEAKS, ErrorClass.TOOL_FAILED, 3, "'sh' ended with exit code 3: the header is damaged"),
+        (SPEAKS | {"permanentFailCodes": [3]}, ErrorClass.TOOL_REFUSED, 3, "'sh' ended with exit code 3: the header is damaged"),
+        (SPEAKS | {"stderr": "said"}, ErrorClass.TOOL_FAILED, 3, "'sh' ended with exit code 3: the header is damaged"),
+        (tool(["sh", "-c", "exit 4"]), ErrorClass.TOOL_FAILED, 4, "'sh' ended with exit code 4"),
+        (tool(["sh", "-c", "kill -11 $$"]), ErrorClass.TOOL_FAILED, -11, "'sh' was killed by SIGSEGV"),
+        (
+            tool(["sleep", "600"], requirements={"ToolTimeLimit": {"timelimit": 1}}),
+            ErrorClass.TOOL_TIMEOUT,
+            -15,
+            "ran longer than its limit of 1 s and was ended",
+        ),
+        (
+            SPEAKS | {"successCodes": [3], "outputs": {"o": {"type": "File", "outputBinding": {"glob": "*.root"}}}},
+            ErrorClass.TOOL_FAILED,
+            1,
+            "the tool wrote no file for output 'o': nothing matches ['*.root']",
+        ),
+    ],
+)
+def test_a_failure_inside_is_told_as_of_a_job_of_its_own(
+    runner: Runner, root: Path, executable: dict[str, Any], error_class: ErrorClass, exit_code: int, message: str
+) -> None:
+    told = around(executable, when="$(inputs.f.size > 1)")
+    report = run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    assert (*failed(report), report.exit_code) == (error_class, message, exit_code)
+
+
+def test_of_several_steps_the_first_that_failed_is_named(runner: Runner, root: Path) -> None:
+    told = around(tool(["sh", "-c", "echo fine >&2; echo 1"]))
+    told["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": SPEAKS}
+    told["outputs"]["o"]["outputSource"] = "again/o"
+    report = run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    assert failed(report)[1] == "step 'again': 'sh' ended with exit code 3: the header is damaged"
+    assert "fine" in log_of(report)
+
+
+def test_what_fails_without_a_tool_says_why(runner: Runner, root: Path) -> None:
+    told = around(SPEAKS)
+    told["steps"]["run"]["in"]["f"]["valueFrom"] = "${ throw 'no such calibration'; }"
+    error_class, message = failed(run(runner, task(root, told), [input_file(root / "in" / "a.dat")]))
+    assert (error_class, "no such calibration" in message) == (ErrorClass.TOOL_FAILED, True), message
+    told = around(tool(["no-such-program"]))
+    error_class, message = failed(run(runner, task(root, told), [input_file(root / "in" / "a.dat")]))
+    assert (error_class, "'no-such-program' not found" in message) == (ErrorClass.TOOL_FAILED, True), message
+    expression = {
+        "cwlVersion": "v1.2",
+        "class": "ExpressionTool",
+        "requirements": {"InlineJavascriptRequirement": {}},
+        "inputs": {"f": {"type": "File"}},
+        "outputs": {"o": {"type": "File"}},
+        "expression": "${ throw 'no such run'; }",
+    }
+    error_class, message = failed(run(runner, task(root, expression), [input_file(root / "in" / "a.dat")]))
+    assert (error_class, "no such run" in message) == (ErrorClass.TOOL_FAILED, True), message

@@ -1,0 +1,130 @@
+"""Why a process inside a job failed: the first of its tools that did, as it would be told of a job of its own."""
+
+import logging
+import os
+from typing import Any
+
+from pydantic import ValidationError
+
+from pilot.runner.joblog import last_line_between
+from pilot.runner.wording import ended_badly, no_output, plain
+from sluice.contracts.base import Contract
+from sluice.contracts.states import ErrorClass
+
+_STDERR = 2
+#: How cwltool begins what it says of outputs, of steps that cannot begin, of tools that are too slow, of an ExpressionTool.
+_OUTPUTS, _NO_JOB, _SLOW = "[job %s] Job error:", "[%s] Cannot make job:", "[job %s] exceeded time limit"
+_EXPRESSION = "Failed to evaluate expression"
+
+
+class InnerFailure(Contract):
+    """``exit_code``: the tool's; None where no tool is to blame."""
+
+    error_class: ErrorClass
+    message: str
+    exit_code: int | None = None
+
+
+def read_failure(path: str) -> InnerFailure | None:
+    """None where nothing was noted."""
+    try:
+        with open(path) as file:
+            return InnerFailure.model_validate_json(file.read())
+    except (OSError, ValidationError):
+        return None
+
+
+class FailureWatch(logging.Handler):
+    """Writes the first failure to ``path``. ``several``: there are several steps, so that it has to be said which one failed.
+
+    Tools write to the standard error of this process, as cwltool does, whose lines are told apart by when they are written.
+    """
+
+    def __init__(self, path: str, *, several: bool) -> None:
+        super().__init__()
+        self._path = path
+        self._several = several
+        self._noted = False
+        self._written = 0
+        self._said: tuple[int, int] | None = None
+        self._slow = False
+
+    def install(self) -> None:
+        """Last of all handlers, and asked before all of them."""
+        logging.getLogger("cwltool").addFilter(self._before)
+        logging.getLogger().addHandler(self)
+
+    def around(self, kind: Any) -> Any:
+        """Jobs of cwltool's ``kind``, which are watched."""
+        watch = self
+
+        class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
+            def run(self, context: Any, tmpdir_lock: Any = None) -> None:
+                job: Any = self
+                collect = job.collect_outputs
+
+                def noted(outdir: str, code: int) -> Any:
+                    watch._ended(job, code)
+                    return collect(outdir, code)
+
+                job.collect_outputs = noted
+                watch._started()
+                super().run(context, tmpdir_lock)
+
+        return Job
+
+    def emit(self, record: logging.LogRecord) -> None:
+        template = str(record.msg)
+        if template.startswith(_SLOW):
+            self._slow = True
+        elif record.levelno >= logging.ERROR or template.startswith(_EXPRESSION):
+            self._note(*_told(template, record), ErrorClass.TOOL_FAILED)
+        self._written = _size()
+
+    def _before(self, record: logging.LogRecord) -> bool:
+        size = _size()
+        if size > self._written:
+            self._said = (self._written, size)
+        return True
+
+    def _started(self) -> None:
+        self._said, self._slow, self._written = None, False, _size()
+
+    def _ended(self, job: Any, code: int) -> None:
+        """cwltool has said that the tool ended, if it did so badly."""
+        if code in job.successCodes or (code == 0 and code not in {*job.temporaryFailCodes, *job.permanentFailCodes}):
+            return
+        if self._slow:
+            sentence = f"ran longer than its limit of {job.timelimit:g} s and was ended"
+            self._note(job.name, sentence, ErrorClass.TOOL_TIMEOUT, code)
+            return
+        error_class = ErrorClass.TOOL_REFUSED if code in job.permanentFailCodes else ErrorClass.TOOL_FAILED
+        if job.stderr:
+            said = last_line_between(os.path.join(job.base_path_logs, job.stderr))
+        else:
+            said = last_line_between(f"/proc/self/fd/{_STDERR}", *self._said) if self._said else ""
+        self._note(job.name, ended_badly(os.path.basename(str(job.command_line[0])), code, said), error_class, code)
+
+    def _note(self, name: str, sentence: str, error_class: ErrorClass, exit_code: int | None = None) -> None:
+        if self._noted:
+            return
+        self._noted = True
+        message = f"step {name!r}: {sentence}" if name and self._several else sentence
+        failure = InnerFailure(error_class=error_class, message=message[:3000], exit_code=exit_code)
+        with open(self._path, "w") as file:
+            file.write(failure.model_dump_json())
+
+
+def _told(template: str, record: logging.LogRecord) -> tuple[str, str]:
+    """The step that an error of cwltool's is about, where it says so, and a sentence."""
+    match record.args:
+        case (name, *_) if template.startswith(_OUTPUTS):
+            return str(name), no_output(record.getMessage())
+        case (name, error) if template.startswith(_NO_JOB):
+            return str(name).removeprefix("step "), f"the job could not be set up: {plain(str(error))}"
+    error = f": {record.exc_info[1]}" if record.exc_info else ""
+    return "", plain(record.getMessage() + error)
+
+
+def _size() -> int:
+    return os.fstat(_STDERR).st_size
