@@ -10,8 +10,8 @@ from cwltool.update import INTERNAL_VERSION, ORIGINAL_CWLVERSION
 from cwltool.workflow import default_make_tool
 from schema_salad.sourceline import cmap
 
-from pilot.runner.exact import write_document
 from pilot.runner.failures import AttemptError
+from pilot.runner.process_files import write_process
 from pilot.runner.run_workflow import loading_context
 from pilot.runner.tool import CWL_ERRORS
 from pilot.runner.wording import plain
@@ -21,13 +21,14 @@ from sluice.contracts.states import ErrorClass
 def load_document(document: Mapping[str, Any], folder: str, what: str) -> Any:
     """A process as a person wrote it. ``folder``: for a file that cwltool reads it from. Raises ``AttemptError``."""
     path = f"{folder}/{os.getpid()}.cwl"
-    write_document(document, path)
+    written = write_process(document, path)
     try:
         return load_tool(f"file://{path}", loading_context())
     except CWL_ERRORS as error:
         raise AttemptError(ErrorClass.TOOL_FAILED, f"{what} cannot be used: {plain(error)}") from error
     finally:
-        os.unlink(path)
+        for one in written:
+            os.unlink(one)
 
 
 def load_again(document: Mapping[str, Any], version: str) -> Any:

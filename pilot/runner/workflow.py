@@ -16,6 +16,7 @@ from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.inner_containers import InnerContainers
 from pilot.runner.originals import Originals, changes_inputs
+from pilot.runner.process_files import write_process
 from pilot.runner.run_workflow import CONTAINERS, FAILURE, JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
 from pilot.runner.tool import PreparedJob, job_order
 from sluice.contracts.pilots import PilotTask
@@ -43,8 +44,8 @@ class LoadedWorkflow:
     def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
         """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
         place = f"{folder}/{TMP}"
-        for name, content in ((PROCESS, self.task.executable), (ORDER, job_order(self.task, self._types, values))):
-            write_document(content, f"{place}/{name}")
+        write_process(self.task.executable, f"{place}/{PROCESS}")
+        write_document(job_order(self.task, self._types, values), f"{place}/{ORDER}")
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
             file.write(engine().javascript.model_dump_json())
         container = self._bring(place)

@@ -39,7 +39,7 @@ from sluice.cwl.model import Link, Origin, Port, Step, Workflow, read_workflow
 from sluice.cwl.numbering import Numbering, check_pairs
 from sluice.cwl.pack import as_text, read_files
 from sluice.cwl.passing import add_passing_steps
-from sluice.cwl.requirements import Needs, check_names, merged, needs_of, set_apart
+from sluice.cwl.requirements import Needs, check_names, expressions_of, merged, needs_of, set_apart
 from sluice.cwl.rules import check_rules
 from sluice.cwl.schema import check_as_cwltool, check_schema
 from sluice.cwl.singles import has_one_job, may_be_missing
@@ -48,6 +48,7 @@ from sluice.cwl.streams import Stream
 from sluice.cwl.text import read_text
 from sluice.cwl.tree import clone, plain, processes_inside
 from sluice.cwl.uploads import Upload
+from sluice.cwl.versions import with_own_files
 
 #: The libraries keep global state; templates are compiled one at a time.
 _LOCK = threading.Lock()
@@ -162,11 +163,7 @@ def _plan_of(document: Document, written: CommentedMap, extensions: Extensions, 
     check_rules(workflow, wiring, extensions, findings)
     for owner in (workflow.body, *(part for pair in processes_inside(workflow.body) for part in pair)):
         check_names(owner, document.version, document.namespaces, findings)
-    needs = {
-        step.name: needs_of(step, workflow.body, document.namespaces, findings)
-        for step in workflow.steps.values()
-        if step.has_tool
-    }
+    needs = {step.name: needs_of(step, workflow.body, document, findings) for step in workflow.steps.values() if step.has_tool}
     if not findings.failed:
         check_pairs(workflow, wiring, findings)
     _check_with_cwltool(document, written, findings)
@@ -184,6 +181,8 @@ def _check_with_cwltool(document: Document, workflow: CommentedMap, findings: Fi
     for step, process in processes_inside(body):
         set_apart(step, document.namespaces)
         set_apart(process, document.namespaces)
+        if process.get("cwlVersion") in VERSIONS:
+            del process["cwlVersion"]
     check_schema(body, findings)
     if not findings.failed:
         check_as_cwltool(body, findings)
@@ -276,7 +275,11 @@ class _Planner:
 
     def _executable(self, step: Step, needs: Needs) -> dict[str, Any]:
         tool = self._tool(step, needs)
-        return contained(step, tool, self.wiring) if step.contained or untold(step, self.wiring) else tool
+        if not step.contained and not untold(step, self.wiring):
+            return with_own_files(tool, self.document.version)
+        javascript = expressions_of(step, self.workflow.body, self.document.namespaces)
+        around = contained(step, tool, self.wiring, version=self.document.version, javascript=javascript)
+        return with_own_files(around, self.document.version)
 
     def _arguments(self, step: Step) -> dict[str, Argument]:
         found: dict[str, Argument] = {}

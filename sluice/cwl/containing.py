@@ -12,8 +12,6 @@ from sluice.cwl.tree import plain
 #: The one step of such a workflow.
 INNER = "run"
 
-#: Requirements of the tool that the expressions of its step need, too.
-_OF_EXPRESSIONS = frozenset({"InlineJavascriptRequirement", "SchemaDefRequirement"})
 #: Fields of a step's input that hold within the job.
 _OF_LINKS = tuple(LINK_FIELDS)
 #: Fields of a tool's input that cwltool wants to see where its value comes from, too.
@@ -45,24 +43,30 @@ def _takes_list(kind: Any) -> bool:
     return any(isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind))
 
 
-def contained(step: Step, process: dict[str, Any], wiring: Wiring) -> dict[str, Any]:
-    """A workflow that runs ``process`` once, as ``step`` does for one job. Its inputs are the step's, its outputs the step's."""
+def contained(
+    step: Step, process: dict[str, Any], wiring: Wiring, *, version: str, javascript: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """A workflow that runs ``process`` once, as ``step`` does for one job. Its inputs are the step's, its outputs the step's.
+
+    ``version`` and ``javascript``: of the workflow that the step stands in, with which its expressions are worked out; the
+    process keeps its own.
+    """
     modes = _modes(step, wiring)
     fed = [link for link in step.links.values() if link.sources is not None or "default" in link.body]
     inner: dict[str, Any] = {
-        "run": {key: value for key, value in process.items() if key not in {"cwlVersion", "$namespaces"}},
+        "run": {key: value for key, value in process.items() if key != "$namespaces"},
         "in": {link.name: _inner_link(link, fed=link in fed) for link in step.links.values()},
         "out": list(step.outputs),
     }
     if step.conditional:
         inner["when"] = plain(step.body["when"])
-    needed = [one for one in process.get("requirements", ()) if one["class"] in _OF_EXPRESSIONS]
+    types = [one for one in process.get("requirements", ()) if one["class"] == "SchemaDefRequirement"]
     return {
-        "cwlVersion": process["cwlVersion"],
+        "cwlVersion": version,
         "class": "Workflow",
         "id": step.name,
         **({"$namespaces": process["$namespaces"]} if "$namespaces" in process else {}),
-        "requirements": [*needed, *workflow_features()],
+        "requirements": [*javascript, *types, *workflow_features()],
         "inputs": {link.name: _input(step, link, modes.get(link.name), wiring) for link in fed},
         "outputs": {
             port: {"type": _output_type(step.tool_outputs[port].type), "outputSource": f"{INNER}/{port}"} for port in step.outputs

@@ -132,9 +132,43 @@ def canonical(document: Document, findings: Findings) -> None:
     """Fills ``document.workflow``. Steps whose tool is not in the text are told, and get a stand-in."""
     workflow = clone(document.written)
     document.toolless |= _canonical_workflow(workflow, document, findings, depth=0)
+    _tell_versions(workflow, document.version, document.version, findings)
     put(workflow, "id", "main", place_of(workflow))
     put(workflow, "cwlVersion", document.version, place_of(workflow))
     document.workflow = workflow
+
+
+def _tell_versions(workflow: CommentedMap, version: str, outermost: str, findings: Findings) -> None:
+    """Processes from files of another version, and all that is written in these, say so. ``version``: the workflow's."""
+    for step in entries(workflow.get("steps")):
+        run = None if step.body is None else step.body.get("run")
+        if not isinstance(run, CommentedMap):
+            continue
+        own = run.get("cwlVersion", version)
+        if own in VERSIONS and VERSIONS.index(own) > VERSIONS.index(outermost):
+            findings.error(
+                place_of(run, "cwlVersion"),
+                f"this file is of CWL {own}, and the workflow of {outermost}: write 'cwlVersion: {own}' in the workflow",
+            )
+        if own in VERSIONS and (own, version) != (outermost, outermost):
+            put(run, "cwlVersion", own, place_of(run))
+        _tell_versions(run, own, outermost, findings)
+
+
+def drop_inner_versions(root: Any, findings: Findings) -> None:
+    """What is written inside a file is of that file's version, whatever it says."""
+    if not isinstance(root, CommentedMap):
+        return
+    inner = [node for node in mappings(root) if node is not root and "cwlVersion" in node and node.get("class") in _CLASSES]
+    for node in inner:
+        if node["cwlVersion"] != root.get("cwlVersion") and "cwlVersion" in root:
+            findings.warning(
+                place_of(node, "cwlVersion"),
+                f"this is part of a file of {str(root['cwlVersion'])[:40]}, and 'cwlVersion' has no effect here: leave it out, "
+                "or put the process into a file of its own, named by 'run'",
+            )
+        if "cwlVersion" in root:
+            del node["cwlVersion"]
 
 
 def _canonical_workflow(workflow: CommentedMap, document: Document, findings: Findings, *, depth: int) -> set[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.problems import Finding, Unprocessable
+from sluice.cwl.document import drop_inner_versions
 from sluice.cwl.findings import START, Findings, Place, place_of
 from sluice.cwl.sources import DiskFiles, SourceError, Sources, UploadedFiles
 from sluice.cwl.text import MOST_BYTES, MOST_NODES, read_text
@@ -76,6 +77,7 @@ def read_files(first: str, sources: Sources, findings: Findings, *, own: Finding
     reader = _Reader(sources, findings)
     text = reader.read(first, START)
     root = None if text is None else read_text(text, own)
+    drop_inner_versions(root, findings)
     if isinstance(root, CommentedMap):
         root = reader.inline(root, first, (f"{sources.identity(first)}#",), None)
         reader.add_namespaces(root)
@@ -108,7 +110,9 @@ class _Reader:
         own = self.findings.file
         self.findings.file = file
         try:
-            return read_text(text, self.findings)
+            root = read_text(text, self.findings)
+            drop_inner_versions(root, self.findings)
+            return root
         finally:
             self.findings.file = own
 

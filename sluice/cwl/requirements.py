@@ -10,16 +10,19 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.contracts.plan import Container, Resources
 from sluice.contracts.states import DeviceType
 from sluice.cwl.containers import image_of
+from sluice.cwl.document import Document
 from sluice.cwl.features import CWLTOOL_NAMESPACE, OF_CWLTOOL, OF_TOOLS, OF_WORKFLOWS, SINCE_V1_1, refused
 from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
 from sluice.cwl.model import Step
-from sluice.cwl.tree import Entry, entries, processes_inside, put
+from sluice.cwl.tree import Entry, entries, plain, processes_inside, put
 
 _CUDA, _OLD_TIME_LIMIT = (CWLTOOL_NAMESPACE + name for name in OF_CWLTOOL)
 #: Extensions of cwltool that are carried out; its schema does not know them, so they are kept out of its way.
 KNOWN_EXTENSIONS = (_CUDA, _OLD_TIME_LIMIT)
 _KNOWN = frozenset({*OF_TOOLS, *OF_WORKFLOWS})
 
+#: What a tool of v1.0 gets that asks for nothing, in MiB.
+_RAM_OF_V1_0 = 1024
 #: Cores, MiB or seconds.
 _MOST = 1_000_000_000
 
@@ -62,12 +65,16 @@ def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], f
                 findings.error(entry.place, f"'{name}' is not part of CWL v1.0: write 'cwlVersion: v1.2'")
 
 
-def needs_of(step: Step, workflow: CommentedMap, namespaces: dict[str, str], findings: Findings) -> Needs:
+def needs_of(step: Step, workflow: CommentedMap, document: Document, findings: Findings) -> Needs:
     """Of a step that runs a workflow, one job needs as much as the tool in it that needs most."""
-    held = _effective((step.tool, step.body, workflow), namespaces)
-    inner = [_effective((tool, body), namespaces) for body, tool in processes_inside(step.tool)]
+    held = _effective((step.tool, step.body, workflow), document.namespaces)
+    inside = list(processes_inside(step.tool))
+    inner = [_effective((tool, body), document.namespaces) for body, tool in inside]
     container = _container(step, [one["DockerRequirement"] for one in (held, *inner) if "DockerRequirement" in one], findings)
-    amounts = [_resources(one.get("ResourceRequirement"), findings) for one in (held, *inner)]
+    amounts = [
+        _default_resources(tool, document.version) | _resources(one.get("ResourceRequirement"), findings)
+        for tool, one in zip((step.tool, *(tool for _, tool in inside)), (held, *inner), strict=True)
+    ]
     resources = {key: max(one[key] for one in amounts if key in one) for key in {key for one in amounts for key in one}}
     device = DeviceType.GPU if any(_CUDA in one for one in (held, *inner)) else DeviceType.CPU
     return Needs(list(held.values()), Resources(**resources | _time_limit(step, held, inner, findings)), device, container)
@@ -131,6 +138,12 @@ def _remove(collection: Any, entry: Entry) -> None:
     places = collection.lc.data
     list.pop(collection, index)
     collection.lc.data = {position - (position > index): place for position, place in places.items() if position != index}
+
+
+def _default_resources(process: CommentedMap, version: str) -> dict[str, Any]:
+    """Where they are not those of the newest version. ``version``: of the document."""
+    is_old = process.get("cwlVersion", version) == "v1.0" and process.get("class") == "CommandLineTool"
+    return {"ram": _RAM_OF_V1_0} if is_old else {}
 
 
 def _resources(requirement: Requirement | None, findings: Findings) -> dict[str, Any]:
@@ -220,6 +233,12 @@ def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float 
     if limit == 0:
         findings.warning(place, f"step '{step.name}' may run without end: a tool that hangs keeps its pilot busy for ever")
     return float(limit)
+
+
+def expressions_of(step: Step, workflow: CommentedMap, namespaces: dict[str, str]) -> list[dict[str, Any]]:
+    """The requirement with which the step's own expressions are worked out, if there is one: the tool has no say in that."""
+    found = _effective((step.body, workflow), namespaces).get("InlineJavascriptRequirement")
+    return [plain(found.body) | {"class": found.name}] if found is not None and found.required else []
 
 
 def merged(needs: Needs) -> tuple[list[CommentedMap], list[CommentedMap]]:

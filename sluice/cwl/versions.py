@@ -1,0 +1,22 @@
+"""Processes of several CWL versions in one job: each file keeps its own, as the reference runner updates file by file."""
+
+from typing import Any
+
+
+def with_own_files(process: dict[str, Any], version: str) -> dict[str, Any]:
+    """``process`` with a version on those alone, of what it runs, that must be files of their own. ``version``: of what is
+    around it."""
+    own = process.get("cwlVersion", version)
+    for step in _steps(process):
+        run = step.get("run")
+        if isinstance(run, dict):
+            if run.get("cwlVersion", own) == own:
+                run.pop("cwlVersion", None)
+            with_own_files(run, own)
+    return process
+
+
+def _steps(process: dict[str, Any]) -> list[dict[str, Any]]:
+    steps = process.get("steps", ())
+    found = steps.values() if isinstance(steps, dict) else steps
+    return [step for step in found if isinstance(step, dict)]

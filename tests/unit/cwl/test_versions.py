@@ -1,0 +1,122 @@
+"""Templates whose files are of several CWL versions."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sluice.contracts.plan import Plan
+from sluice.cwl.compiler import compile_file
+
+_WORKFLOW = """\
+cwlVersion: VERSION
+class: Workflow
+requirements:
+  ScatterFeatureRequirement: {}
+  SubworkflowFeatureRequirement: {}
+  StepInputExpressionRequirement: {}
+  InlineJavascriptRequirement: {expressionLib: [of the workflow]}
+inputs: {files: "File[]"}
+outputs: {o: {type: "File[]", outputSource: one/o}}
+steps:
+  one:
+    scatter: f
+    in: {f: files, n: {valueFrom: $(1)}}
+    out: [o]
+    run: RUN
+"""
+_TOOL = """\
+cwlVersion: VERSION
+class: CommandLineTool
+requirements: {InlineJavascriptRequirement: {expressionLib: [of the tool]}}
+baseCommand: cat
+inputs: {f: File, n: int?}
+outputs: {o: stdout}
+"""
+_NESTED = """\
+cwlVersion: VERSION
+class: Workflow
+inputs: {f: File, n: int?}
+outputs: {o: {type: File, outputSource: inner/o}}
+steps:
+  inner: {in: {f: f}, out: [o], run: tool.cwl}
+  inline: {in: {f: f}, out: [o], run: {class: CommandLineTool, baseCommand: cat, inputs: {f: File}, outputs: {o: stdout}}}
+"""
+
+
+def _plan(folder: Path, workflow: str, **files: str) -> Plan:
+    for name, text in files.items():
+        (folder / f"{name}.cwl").write_text(text)
+    (folder / "workflow.cwl").write_text(workflow)
+    compiled, _ = compile_file(folder / "workflow.cwl", name="t")
+    assert compiled.plan is not None, "\n".join(map(str, compiled.findings))
+    return compiled.plan
+
+
+def _of(version: str, text: str, run: str = "tool.cwl") -> str:
+    return text.replace("VERSION", version).replace("RUN", run)
+
+
+def _versions(process: dict[str, Any]) -> Any:
+    """The version of a process, and of each that it runs; None where it is that of what is around it."""
+    steps = process.get("steps", {})
+    inside = {name: _versions(step["run"]) for name, step in steps.items()}
+    return (process.get("cwlVersion"), inside) if inside else process.get("cwlVersion")
+
+
+@pytest.mark.parametrize(
+    ("workflow", "tool", "versions"),
+    [
+        ("v1.2", "v1.2", ("v1.2", {"run": None})),
+        ("v1.2", "v1.0", ("v1.2", {"run": "v1.0"})),
+        ("v1.1", "v1.0", ("v1.1", {"run": "v1.0"})),
+    ],
+)
+def test_the_step_is_of_the_workflows_version_and_its_tool_of_its_own(
+    tmp_path: Path, workflow: str, tool: str, versions: Any
+) -> None:
+    step = _plan(tmp_path, _of(workflow, _WORKFLOW), tool=_of(tool, _TOOL)).steps[0]
+    assert _versions(step.tool) == versions
+
+
+@pytest.mark.parametrize(
+    ("nested", "tool", "versions"),
+    [
+        ("v1.2", "v1.0", (None, {"inner": "v1.0", "inline": None})),
+        ("v1.0", "v1.0", ("v1.0", {"inner": None, "inline": None})),
+        ("v1.0", "v1.2", ("v1.0", {"inner": "v1.2", "inline": None})),
+    ],
+)
+def test_each_process_inside_a_nested_workflow_keeps_its_version(tmp_path: Path, nested: str, tool: str, versions: Any) -> None:
+    workflow = _of("v1.2", _WORKFLOW, "nested.cwl")
+    step = _plan(tmp_path, workflow, nested=_of(nested, _NESTED), tool=_of(tool, _TOOL)).steps[0]
+    assert _versions(step.tool) == ("v1.2", {"run": versions})
+    assert step.resources.ram == (1024 if "v1.0" in (nested, tool) else 256)
+
+
+@pytest.mark.parametrize(("version", "ram"), [("v1.0", 1024), ("v1.1", 256), ("v1.2", 256)])
+def test_a_tool_that_asks_for_no_memory_gets_that_of_its_version(tmp_path: Path, version: str, ram: int) -> None:
+    plain = _WORKFLOW.replace(", n: {valueFrom: $(1)}", "")
+    step = _plan(tmp_path, _of("v1.2", plain), tool=_of(version, _TOOL)).steps[0]
+    assert (step.tool["class"], step.tool["cwlVersion"], step.resources.ram) == ("CommandLineTool", version, ram)
+
+
+def test_expressions_of_a_step_are_worked_out_with_the_workflows_functions(tmp_path: Path) -> None:
+    tool = _plan(tmp_path, _of("v1.2", _WORKFLOW), tool=_of("v1.2", _TOOL)).steps[0].tool
+
+    def libraries(process: dict[str, Any]) -> list[Any]:
+        return [one["expressionLib"] for one in process["requirements"] if "expressionLib" in one]
+
+    assert libraries(tool) == [["of the workflow"]]
+    assert libraries(tool["steps"]["run"]["run"]) == [["of the tool"]]
+
+
+def test_a_version_inside_a_file_has_no_effect_and_is_told(tmp_path: Path) -> None:
+    inline = _of("v1.0", _TOOL).replace("\n", "\n      ").rstrip()
+    workflow = _of("v1.2", _WORKFLOW, f"\n      {inline}\n")
+    (tmp_path / "workflow.cwl").write_text(workflow)
+    compiled, _ = compile_file(tmp_path / "workflow.cwl", name="t")
+    assert compiled.plan is not None, compiled.findings
+    assert _versions(compiled.plan.steps[0].tool) == ("v1.2", {"run": None})
+    [told] = [finding for finding in compiled.warnings if "has no effect" in finding.message]
+    assert (told.line, told.column) == (16, 7)

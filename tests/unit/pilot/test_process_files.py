@@ -1,0 +1,44 @@
+"""Processes that say their version are files of their own, which cwltool finds."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilot.runner.documents import load_document
+from pilot.runner.process_files import write_process
+
+_TOOL = {"class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outputs": {}}
+
+
+def _around(run: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"class": "Workflow", "inputs": {}, "outputs": {}, "steps": {"run": {"run": run, "in": {}, "out": []}}, **more}
+
+
+def _nested(*, as_list: bool) -> dict[str, Any]:
+    old = _around({**_TOOL, "cwlVersion": "v1.2"}, cwlVersion="v1.0")
+    found = _around(_around(old), cwlVersion="v1.2", requirements={"SubworkflowFeatureRequirement": {}})
+    if as_list:
+        found["steps"] = [{"id": "run", **found["steps"]["run"]}]
+    return found
+
+
+@pytest.mark.parametrize("as_list", [True, False])
+def test_each_file_has_its_version_and_none_is_left(tmp_path: Path, as_list: bool) -> None:
+    loaded = load_document(_nested(as_list=as_list), str(tmp_path), "the process")
+    versions = []
+    while True:
+        versions.append(loaded.metadata["http://commonwl.org/cwltool#original_cwlVersion"])
+        if not hasattr(loaded, "steps"):
+            break
+        loaded = loaded.steps[0].embedded_tool
+    assert versions == ["v1.2", "v1.2", "v1.0", "v1.2"]
+    assert os.listdir(tmp_path) == []
+
+
+def test_prefixes_go_along(tmp_path: Path) -> None:
+    document = _around({**_TOOL, "cwlVersion": "v1.0"}, cwlVersion="v1.2") | {"$namespaces": {"x": "urn:x:"}}
+    _, inner = write_process(document, str(tmp_path / "process.cwl"))
+    assert '"$namespaces": {"x": "urn:x:"}' in Path(inner).read_text()
+    assert inner.startswith(str(tmp_path))
