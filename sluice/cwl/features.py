@@ -117,7 +117,7 @@ OF_TOOLS: Features = {
     "EnvVarRequirement": _in_job(),
     "InitialWorkDirRequirement": _in_job(),
     "InlineJavascriptRequirement": _in_job("in a sandbox; no service evaluates anything"),
-    "InplaceUpdateRequirement": _in_job(),
+    "InplaceUpdateRequirement": _in_job("the tool changes a copy of its input, whose output is what it made of it"),
     "LoadListingRequirement": _in_job(),
     "NetworkAccess": _in_job("a container has a network where it is asked for"),
     "ResourceRequirement": _yes("numbers; an expression gets the default, with a warning"),
