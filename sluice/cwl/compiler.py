@@ -32,6 +32,7 @@ from sluice.cwl.findings import START, Findings
 from sluice.cwl.first_input import data_entries
 from sluice.cwl.fitting import check_types
 from sluice.cwl.flattening import Unflat, flatten, nested_to_flatten
+from sluice.cwl.formats import without_formats
 from sluice.cwl.links import SideLink, Wiring, read_links
 from sluice.cwl.mainfile import find_main
 from sluice.cwl.merging import pick_of
@@ -310,7 +311,7 @@ class _Planner:
             tool["requirements"] = plain(requirements)
         if hints:
             tool["hints"] = plain(hints)
-        return tool
+        return without_formats(tool, self.document.namespaces)
 
 
 def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:

@@ -7,7 +7,7 @@ def with_own_files(process: dict[str, Any], version: str) -> dict[str, Any]:
     """``process`` with a version on those alone, of what it runs, that must be files of their own. ``version``: of what is
     around it."""
     own = process.get("cwlVersion", version)
-    for step in _steps(process):
+    for step in steps_of(process):
         run = step.get("run")
         if isinstance(run, dict):
             if run.get("cwlVersion", own) == own:
@@ -16,7 +16,7 @@ def with_own_files(process: dict[str, Any], version: str) -> dict[str, Any]:
     return process
 
 
-def _steps(process: dict[str, Any]) -> list[dict[str, Any]]:
+def steps_of(process: dict[str, Any]) -> list[dict[str, Any]]:
     steps = process.get("steps", ())
     found = steps.values() if isinstance(steps, dict) else steps
     return [step for step in found if isinstance(step, dict)]

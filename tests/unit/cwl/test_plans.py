@@ -282,6 +282,22 @@ def test_a_file_that_is_not_written_filters() -> None:
     assert "add 'pickValue: all_non_null'" in compiled.warnings[0].message
 
 
+def test_formats_of_inputs_go_to_no_job_and_those_of_outputs_as_addresses() -> None:
+    text = edited(
+        ("$namespaces:\n", "$namespaces:\n  edam: http://edamontology.org/\n"),
+        ("frame: {type: File, inp", "frame: {type: File, format: edam:format_1929, inp"),
+        ("number: stdout", "number: {type: File, format: edam:format_1929, outputBinding: {glob: x}}"),
+        (
+            "        note: string?",
+            "        note: {type: [string, 'null', {type: record, fields: {f: {type: File, format: x}}}]}",
+        ),
+    )
+    count, join = (step.tool for step in plan_of(text).steps)
+    assert count["inputs"]["frame"] == {"type": "File", "inputBinding": {"position": 2}}
+    assert count["outputs"]["number"]["format"] == "http://edamontology.org/format_1929"
+    assert join["inputs"]["note"]["type"][2] == {"type": "record", "fields": {"f": {"type": "File"}}}
+
+
 def test_a_step_on_each_file_of_a_merge() -> None:
     """In plain CWL a merge gives one file; with groups it gives several, and the tool runs on each of them."""
     pack = """\
