@@ -1,9 +1,11 @@
 """What people may rely on who look at dead letters, put them back or drop them; on PostgreSQL and on RabbitMQ."""
 
 import asyncio
+from collections.abc import Collection
 
 from sluice.servicekit.transport.base import Transport, TransportUnavailable
-from tests.conformance.transport_kit import DEADLINE, Broker, dead, messages, receiving, until
+from tests.conformance.transport_kit import DEADLINE, TOPOLOGY, Broker, dead, messages, receiving, started, until
+from tests.servers.forwarder import Forwarder
 
 
 async def test_a_message_to_wake_reaches_its_queue(transport: Transport) -> None:
@@ -75,17 +77,17 @@ async def test_all_letters_are_dropped_or_put_back_those_of_other_queues_excepte
 
 
 async def test_many_letters_are_put_back_in_order(transport: Transport) -> None:
-    ids = [f"{number:04}" for number in range(1200)]
+    ids = [f"{number:04}" for number in range(600)]
     await _kill(transport, *ids)
-    assert [letter.id for letter in await transport.dead_letters("work", limit=700)] == ids[:700]
-    assert await transport.requeue("work") == 1200
-    async with receiving(transport, prefetch=2000) as receiver:
-        assert [one.message_id for one in await receiver.take(1200)] == ids
+    assert [letter.id for letter in await transport.dead_letters("work", limit=550)] == ids[:550]
+    assert await transport.requeue("work") == 600
+    async with receiving(transport, prefetch=1000) as receiver:
+        assert [one.message_id for one in await receiver.take(600)] == ids
 
 
 async def test_putting_back_what_dies_again_at_once_comes_to_an_end(transport: Transport) -> None:
     ids = [f"{number:04}" for number in range(600)]
-    await _kill(transport, *ids)
+    await _kill_all(transport, ids)
     seen: list[str] = []
 
     async def refuse() -> None:
@@ -104,8 +106,8 @@ async def test_putting_back_what_dies_again_at_once_comes_to_an_end(transport: T
 
 
 async def test_a_cut_while_letters_are_put_back_loses_none(broker: Broker, transport: Transport) -> None:
-    ids = {f"{number:04}" for number in range(1500)}
-    await _kill(transport, *sorted(ids))
+    ids = {f"{number:04}" for number in range(600)}
+    await _kill_all(transport, ids)
     got: set[str] = set()
 
     async def work() -> None:
@@ -114,33 +116,43 @@ async def test_a_cut_while_letters_are_put_back_loses_none(broker: Broker, trans
             await asyncio.gather(*(delivery.ack() for delivery in batch))
 
     working = asyncio.create_task(work())
-
-    async def put_back() -> bool:
-        try:
-            await transport.requeue("work")
-            return await transport.count_dead("work") == 0
-        except TransportUnavailable:
-            return False
-
-    async def cut() -> None:
-        await until(lambda: _some(got))
-        await broker.cut()
-
-    cutting = asyncio.create_task(cut())
-    await until(put_back)
-    await cutting
-    await until(put_back)
+    forwarder, url = broker.forwarder()
+    await forwarder.open()
+    async with started(url, TOPOLOGY) as cut:
+        failures = await _put_back_cut_short(cut, forwarder)
+    await forwarder.close()
+    assert failures, "no cut fell into it"
 
     async def complete() -> bool:
+        await transport.requeue("work")
         return got == ids
 
     await until(complete)
+    assert await transport.count_dead("work") == 0
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
 
 
-async def _some(got: set[str]) -> bool:
-    return bool(got)
+async def _put_back_cut_short(transport: Transport, forwarder: Forwarder) -> int:
+    """Puts letters back, cut off while it says so and while it moves them; how often it failed."""
+    failures = 0
+    for size in (1, 1000, 10_000, 30_000):
+        await until(lambda: _linked(transport))
+        forwarder.cut_after(size)
+        try:
+            async with asyncio.timeout(DEADLINE):
+                await transport.requeue("work")
+        except TransportUnavailable:
+            failures += 1
+    return failures
+
+
+async def _linked(transport: Transport) -> bool:
+    try:
+        await transport.ping()
+    except TransportUnavailable:
+        return False
+    return True
 
 
 async def _kill(transport: Transport, *ids: str, queue: str = "work") -> None:
@@ -150,3 +162,12 @@ async def _kill(transport: Transport, *ids: str, queue: str = "work") -> None:
         for _ in ids:
             await (await receiver.next()).reject("it cannot be")
     await until(lambda: dead(transport, queue, len(ids)))
+
+
+async def _kill_all(transport: Transport, ids: Collection[str]) -> None:
+    """Makes dead letters of them, in any order."""
+    await transport.send(messages(*ids))
+    count = len(ids)
+    async with receiving(transport, prefetch=count) as receiver:
+        await asyncio.gather(*(one.reject("it cannot be") for one in await receiver.take(count)))
+        await until(lambda: dead(transport, "work", count))

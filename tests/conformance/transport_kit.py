@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 import asyncpg
 
+from deploy.stack.ports import free_ports
 from sluice.servicekit.transport.base import Delivery, Message, Queue, Topology, Transport, TransportUnavailable
 from sluice.servicekit.transport.open import open_transport
+from tests.servers.forwarder import Forwarder
 from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
 
@@ -39,6 +41,10 @@ class Broker(Protocol):
 
     async def restart(self) -> None: ...
 
+    def forwarder(self) -> tuple[Forwarder, str]:
+        """A way to it that can be cut, still closed, and its URL there."""
+        ...
+
 
 @dataclass
 class PostgresBroker:
@@ -55,6 +61,11 @@ class PostgresBroker:
     async def restart(self) -> None:
         await asyncio.to_thread(self.server.restart)
 
+    def forwarder(self) -> tuple[Forwarder, str]:
+        [port] = free_ports(1)
+        socket = self.server.socket_folder / ".s.PGSQL.5432"
+        return Forwarder(port=port, target=socket), f"postgresql://postgres:@127.0.0.1:{port}{urlsplit(self.url).path}"
+
 
 @dataclass
 class RabbitBroker:
@@ -67,6 +78,10 @@ class RabbitBroker:
 
     async def restart(self) -> None:
         await asyncio.to_thread(self.server.restart)
+
+    def forwarder(self) -> tuple[Forwarder, str]:
+        [port] = free_ports(1)
+        return Forwarder(port=port, target=self.server.amqp_port), self.url.replace(f":{self.server.amqp_port}/", f":{port}/")
 
 
 @asynccontextmanager

@@ -1,14 +1,16 @@
 """A port of this machine that leads to another one, or, while it is closed, nowhere."""
 
 import asyncio
+from pathlib import Path
 
 
 class Forwarder:
-    """``port`` is chosen when it opens for the first time, or given."""
+    """``target``: a port, or a socket in the file system."""
 
-    def __init__(self, *, port: int, target: int) -> None:
+    def __init__(self, *, port: int, target: int | Path) -> None:
         self.port = port
         self._target = target
+        self._until_cut: int | None = None
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -24,14 +26,21 @@ class Forwarder:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def cut_after(self, size: int) -> None:
+        """Cuts one connection: that on which, of all connections together, this many more bytes have come from clients."""
+        self._until_cut = size
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         try:
-            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._target)
+            if isinstance(self._target, Path):
+                far_reader, far_writer = await asyncio.open_unix_connection(self._target)
+            else:
+                far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._target)
             try:
-                await asyncio.gather(_pump(reader, far_writer), _pump(far_reader, writer))
+                await asyncio.gather(self._pump_to_server(reader, far_writer), _pump(far_reader, writer))
             finally:
                 far_writer.close()
         except (OSError, asyncio.CancelledError):
@@ -39,6 +48,17 @@ class Forwarder:
         finally:
             writer.close()
             self._tasks.discard(task)
+
+    async def _pump_to_server(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        while data := await source.read(65536):
+            target.write(data)
+            await target.drain()
+            if self._until_cut is not None:
+                self._until_cut -= len(data)
+                if self._until_cut <= 0:
+                    self._until_cut = None
+                    raise ConnectionAbortedError("cut here")
+        target.close()
 
 
 async def _pump(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
