@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from sluice.servicekit.transport import retry_pauses
 from sluice.servicekit.transport.base import Transport
 from tests.conformance.transport_kit import TOPOLOGY, Broker, PostgresBroker, RabbitBroker, started
 
@@ -13,6 +14,12 @@ def broker(request: pytest.FixtureRequest) -> Broker:
     if request.param == "postgres":
         return PostgresBroker(request.getfixturevalue("database_url"), request.getfixturevalue("postgres_server"))
     return RabbitBroker(request.getfixturevalue("rabbitmq_url"), request.getfixturevalue("rabbitmq_server"))
+
+
+@pytest.fixture
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that are not about how long a message rests after a failure."""
+    monkeypatch.setattr(retry_pauses, "PAUSES", (0.01, 0.02, 0.05))
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Collection
 
+import pytest
+
 from sluice.servicekit.transport.base import Transport, TransportUnavailable
 from tests.conformance.transport_kit import DEADLINE, TOPOLOGY, Broker, dead, messages, receiving, started, until
 from tests.servers.forwarder import Forwarder
@@ -15,6 +17,7 @@ async def test_a_message_to_wake_reaches_its_queue(transport: Transport) -> None
     assert await transport.count_dead("bell") == 1
 
 
+@pytest.mark.usefixtures("short_pauses")
 async def test_any_reason_can_be_kept(transport: Transport) -> None:
     await transport.send(messages("long", "odd"))
     async with receiving(transport) as receiver:
@@ -28,6 +31,7 @@ async def test_any_reason_can_be_kept(transport: Transport) -> None:
     assert odd.reason == "no\N{REPLACEMENT CHARACTER}thing \N{REPLACEMENT CHARACTER}[31m red\nnew line"
 
 
+@pytest.mark.usefixtures("short_pauses")
 async def test_a_requeued_letter_comes_as_if_sent_anew(transport: Transport) -> None:
     await transport.send(messages("bad"))
     async with receiving(transport) as receiver:

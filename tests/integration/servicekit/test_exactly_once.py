@@ -12,6 +12,7 @@ from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.outbox import SEND_AGAIN, OutboxRelay
 from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport import retry_pauses
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
@@ -25,8 +26,16 @@ WRONG_PAYLOAD = (
 )
 
 
+@pytest.fixture
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long a message rests after each failure is not what is shown here."""
+    monkeypatch.setattr(retry_pauses, "PAUSES", (0.01, 0.02, 0.05))
+
+
 @pytest.fixture(params=["postgres", "rabbitmq"])
-async def transport(request: pytest.FixtureRequest, make_database: DatabaseFactory) -> AsyncIterator[Transport]:
+async def transport(
+    request: pytest.FixtureRequest, short_pauses: None, make_database: DatabaseFactory
+) -> AsyncIterator[Transport]:
     url = await make_database() if request.param == "postgres" else request.getfixturevalue("rabbitmq_url")
     transport = open_transport(url, sluice_topology())
     async with running(transport):
