@@ -40,6 +40,7 @@ from sluice.cwl.model import Link, Origin, Port, Step, Workflow, read_workflow
 from sluice.cwl.numbering import Numbering, check_pairs
 from sluice.cwl.pack import as_text, read_files
 from sluice.cwl.passing import add_passing_steps
+from sluice.cwl.references import check_expressions
 from sluice.cwl.requirements import Needs, check_names, expressions_of, merged, needs_of, set_apart
 from sluice.cwl.rules import check_rules
 from sluice.cwl.schema import check_as_cwltool, check_schema
@@ -167,6 +168,7 @@ def _plan_of(document: Document, written: CommentedMap, extensions: Extensions, 
     needs = {step.name: needs_of(step, workflow.body, document, findings) for step in workflow.steps.values() if step.has_tool}
     if not findings.failed:
         check_pairs(workflow, wiring, findings)
+    check_expressions(written, findings)
     _check_with_cwltool(document, written, findings)
     if findings.failed:
         return None

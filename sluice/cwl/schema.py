@@ -5,6 +5,7 @@ cwltool is used as a library, with no way to a file or the network.
 cwltool takes most of a second to import: this module does so on first use.
 """
 
+import json
 import logging
 import re
 import urllib.parse
@@ -15,13 +16,15 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.cwl.cwltypes import PRIMITIVES
+from sluice.cwl.cwltypes import PRIMITIVES, normal_type, show
 from sluice.cwl.findings import START, Findings, Place, did_you_mean
 from sluice.cwl.tree import clone, parts
 
 #: Address of the document for the loader; nothing is ever read from there.
 _ADDRESS = "file:///template"
-_PLACED = re.compile(r"^\s*(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): *(?P<message>.*)$")
+_PLACED = re.compile(r"^\s*(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): ?(?P<indent> *)(?P<message>.*)$")
+#: A type as JSON, at the end of a message or before its next word.
+_TYPE = re.compile(r"of type (\"\w+\"|[\[{].*?[\]}])(?= is incompatible| with sink|$)")
 _LOGGERS = ("cwltool", "salad", "rdflib", "rdflib.term")
 
 
@@ -181,17 +184,30 @@ def _tell(error: Any, findings: Findings) -> None:
 
 
 def _tell_text(text: str, findings: Findings) -> None:
-    """Messages that carry their places in the text."""
-    place = START
-    parts: list[str] = []
+    """Messages that carry their places in the text. One that goes on in further lines is told where the last of them points:
+    of a link, at its end."""
+    for place, lines in _messages(text):
+        message = _plain_words(" ".join(lines))
+        if message and not findings.has_error_at(place):
+            findings.error(place, message)
+
+
+def _messages(text: str) -> Iterator[tuple[Place, list[str]]]:
+    place, lines = START, list[str]()
     for line in text.splitlines():
         match = _PLACED.match(line)
-        if match and not parts:
+        part = match["message"] if match else line
+        # The libraries put a message's further lines further in.
+        goes_on = match is None or match["indent"] or not lines
+        if not goes_on:
+            yield place, lines
+            place, lines = START, []
+        if match:
             place = Place(int(match["line"]), int(match["column"]), match["file"])
-        parts.append((match["message"] if match else line).strip())
-    message = _plain_words(" ".join(part for part in parts if part))
-    if message and not findings.has_error_at(place):
-        findings.error(place, message)
+        if part.strip():
+            lines.append(part.strip())
+    if lines:
+        yield place, lines
 
 
 def _plain_words(message: str) -> str:
@@ -199,6 +215,7 @@ def _plain_words(message: str) -> str:
     message = re.sub(r",? tried \S+( file:\S+)*$", "", " ".join(message.split()))
     message = re.sub(r"file:///template#main/|file:///template#|file:///|org\.w3id\.cwl\.(cwl|salad)\.", "", message)
     message = message.replace("a CommentedSeq", "a list").replace("a CommentedMap", "a mapping")
+    message = _TYPE.sub(lambda found: f"of type {_shown(found[1])}", message)
     unknown_field = re.match(r"invalid field '([^']*)', expected one of: (.*)", message)
     if unknown_field:
         known = re.findall(r"'([^']+)'", unknown_field[2])
@@ -212,3 +229,11 @@ def _plain_words(message: str) -> str:
             else f"there is no '{name}'"
         )
     return message[:600]
+
+
+def _shown(written: str) -> str:
+    """A type that stands in a message as JSON."""
+    try:
+        return show(normal_type(json.loads(written)))
+    except ValueError:
+        return written
