@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -139,18 +140,26 @@ def test_nothing_can_be_written(runner: Runner, root: Path, place: str) -> None:
     assert not Path(path).exists()
 
 
+#: A library that both this process and node.js have.
+LIBC = next(line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "/libc.so" in line)
+
+
 @pytest.mark.parametrize(
-    "code",
+    ("code", "refusal"),
     [
-        "require('child_process').execFileSync('/bin/sh', ['-c', 'id'])",
-        "require('child_process').execFileSync(process.execPath, ['-v'])",
-        "(() => { throw require('child_process').spawnSync(process.execPath, ['-v']).error })()",
-        "require('cluster').fork()",
-        "process.dlopen({exports: {}}, '/usr/lib/libc.so.6')",
+        ("String(require('child_process').execFileSync(process.execPath, ['-v']))", "EPERM"),
+        ("(() => { throw require('child_process').spawnSync(process.execPath, ['-v']).error })()", "EPERM"),
+        ("require('child_process').spawn(process.execPath, ['-v']).pid", "EPERM"),
+        ("(() => { const c = require('cluster'); c.setupPrimary({exec: '/dev/null'}); return c.fork().process.pid })()", "EPERM"),
+        (f"process.dlopen({{exports: {{}}}}, '{LIBC}')", "loading addons is disabled"),
     ],
 )
-def test_no_program_can_be_started(runner: Runner, root: Path, code: str) -> None:
-    assert "Error" in found_outside(runner, root, code)
+def test_no_program_can_be_started(runner: Runner, root: Path, code: str, refusal: str) -> None:
+    assert refusal in str(found_outside(runner, root, code))
+    script = "try { console.log(JSON.stringify(%s)) } catch (e) { console.log('Error: ' + e) } process.exit()"
+    done = subprocess.run(["node", "-e", script % code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout, "it works where nothing is shut off"
+    assert refusal not in done.stdout
 
 
 @pytest.mark.parametrize("target", ["process.ppid", "1", "{slot}", "{server}", "-1", "0"])
