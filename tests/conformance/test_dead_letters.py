@@ -6,7 +6,17 @@ from collections.abc import Collection
 import pytest
 
 from sluice.servicekit.transport.base import Transport, TransportUnavailable
-from tests.conformance.transport_kit import DEADLINE, TOPOLOGY, Broker, dead, messages, receiving, started, until
+from tests.conformance.transport_kit import (
+    DEADLINE,
+    TOPOLOGY,
+    Broker,
+    dead,
+    messages,
+    nothing_else_comes,
+    receiving,
+    started,
+    until,
+)
 from tests.servers.forwarder import Forwarder
 
 
@@ -66,7 +76,7 @@ async def test_letters_are_chosen_by_id_and_the_others_stay_in_order(transport: 
     assert await transport.requeue("work", []) == 0
     async with receiving(transport) as receiver:
         assert [one.message_id for one in await receiver.take(2)] == ["b", "e"]
-        assert receiver.nothing_waits()
+        await nothing_else_comes(transport, receiver, "work")
 
 
 async def test_all_letters_are_dropped_or_put_back_those_of_other_queues_excepted(transport: Transport) -> None:

@@ -135,6 +135,14 @@ async def receiving(transport: Transport, queue: str = "work", prefetch: int = 1
         await receiver.close()
 
 
+async def nothing_else_comes(transport: Transport, receiver: Receiver, queue: str) -> None:
+    """What is sent last by the same way comes next."""
+    await transport.send(messages("last", to=queue))
+    last = await receiver.next()
+    assert last.message_id == "last"
+    await last.ack()
+
+
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
     """Waits for a condition; fails the test when it does not come true before the deadline."""
     async with asyncio.timeout(DEADLINE):
