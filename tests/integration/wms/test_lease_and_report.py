@@ -196,11 +196,18 @@ async def test_jobs_of_several_tasks_by_rank_and_fit(stage: Stage) -> None:
     assert {job.task_uid for job in await stage.lease(strong, 4)} == {big.uid, gpu.uid}
 
 
-async def test_request_waits_until_jobs_are_ready(stage: Stage) -> None:
+async def test_request_waits_until_jobs_are_ready(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     pilot = await stage.add_pilot()
+    found_nothing, wait = asyncio.Event(), stage.workload.signal.wait
+
+    async def waits(version: int, *, seconds: float) -> None:
+        found_nothing.set()
+        await wait(version, seconds=seconds)
+
+    monkeypatch.setattr(stage.workload.signal, "wait", waits)
     waiting = asyncio.create_task(stage.lease(pilot, 2, wait=30.0))
-    await asyncio.sleep(0)
-    assert not waiting.done()
+    async with asyncio.timeout(10):
+        await found_nothing.wait()
     task = await stage.add_task(make_task(), jobs=2)
     async with asyncio.timeout(10):
         assert [job.task_uid for job in await waiting] == [task.uid] * 2

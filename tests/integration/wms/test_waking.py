@@ -49,10 +49,10 @@ async def test_nobody_waits_any_more_when_the_process_stops(stage: Stage) -> Non
     waiter = Stage(patient, tasks=stage.tasks)
     pilot = await stage.add_pilot()
     asked = asyncio.create_task(waiter.lease(pilot, wait=60.0))
-    while await _waiting(asked):
-        patient.signal.close()
-    assert await asked == []
     async with asyncio.timeout(20):
+        while await _waiting(asked):
+            patient.signal.close()
+        assert await asked == []
         assert await waiter.lease(pilot, wait=60.0) == [], "one that comes later neither"
 
 
