@@ -80,6 +80,7 @@ async def test_jobs_of_a_lost_pilot_run_elsewhere(stack: RunningStack, tmp_path:
         await _eventually(wms, _HELD, victim["name"])
         os.kill(victim["pid"], signal.SIGSTOP)
         held = {row["id"]: row["attempt"] for row in await wms.fetch(_HELD, victim["name"])}
+        assert held, "it holds jobs when it is struck"
         if blow is signal.SIGKILL:
             os.kill(victim["pid"], blow)
         await _await_settled(wms, held, blow)
