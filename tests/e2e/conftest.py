@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 
 from tests.e2e.stack_system import StackSystem, stack_system
-from tests.e2e.systems import System, live_system
+from tests.e2e.systems import LiveSystem, System, live_system
 
 StartSystem = Callable[..., AbstractContextManager[System]]
 
@@ -15,6 +15,13 @@ BOTH = [
     pytest.param("embedded", marks=pytest.mark.xdist_group("e2e-embedded")),
     pytest.param("stack", marks=pytest.mark.xdist_group("e2e-stack")),
 ]
+
+
+@pytest.fixture(scope="package")
+def system() -> Iterator[LiveSystem]:
+    """For the tests of the command, which share it."""
+    with live_system("--pilots", "1", "--slots", "2") as system:
+        yield system
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,12 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.e2e.systems import LiveSystem, home_folder, live_system
+from tests.e2e.systems import LiveSystem, home_folder
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -20,6 +19,7 @@ SLUICE = str(Path(sys.executable).parent / "sluice")
 
 SHOUT = """\
 cwlVersion: v1.2
+$namespaces: {{sluice: "urn:sluice:cwl:"}}
 class: Workflow
 requirements: {{ScatterFeatureRequirement: {{}}}}
 inputs:
@@ -32,6 +32,7 @@ steps:
     scatter: text
     in: {{text: texts, suffix: suffix}}
     out: [loud]
+    sluice:retry: {{attempts: {attempts}}}
     run:
       class: CommandLineTool
       baseCommand: {command}
@@ -65,8 +66,8 @@ def sluice(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def write_workflow(path: Path, *, command: str = UPPER, limit: int = 60, glob: str = "loud.txt") -> Path:
-    path.write_text(SHOUT.format(command=command, limit=limit, glob=glob))
+def write_workflow(path: Path, *, command: str = UPPER, limit: int = 60, glob: str = "loud.txt", attempts: int = 3) -> Path:
+    path.write_text(SHOUT.format(command=command, limit=limit, glob=glob, attempts=attempts))
     return path
 
 
@@ -75,12 +76,6 @@ def write_texts(folder: Path, *words: str) -> list[str]:
     for number, word in enumerate(words):
         (folder / f"text {number}.txt").write_text(word + "\n")
     return [str(path) for path in sorted(folder.iterdir())]
-
-
-@pytest.fixture(scope="module")
-def system() -> Iterator[LiveSystem]:
-    with live_system("--pilots", "1", "--slots", "2") as system:
-        yield system
 
 
 def test_run_carries_files_through_and_writes_a_manifest(system: LiveSystem, tmp_path: Path) -> None:
@@ -111,7 +106,7 @@ def test_run_that_fails_says_why_in_plain_words(
 ) -> None:
     if "sleep" in str(options.get("command")):
         options = options | {"command": "[python3, -c, 'import time; time.sleep(1000)']"}
-    workflow = write_workflow(tmp_path / "bad.cwl", **options)  # type: ignore[arg-type] # parametrised
+    workflow = write_workflow(tmp_path / "bad.cwl", attempts=1, **options)  # type: ignore[arg-type] # parametrised
     texts = write_texts(tmp_path / "in", "one")
     done = sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, "--json", code=1)
     answer = json.loads(done.stdout)
@@ -178,10 +173,10 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     jobs = json.loads(sluice("task", "jobs", task["task_id"], "--json", "--url", system.url).stdout)
     assert [job["inputs"] for job in jobs] == [["text 0.txt"], ["text 1.txt"]]
     assert json.loads(sluice("pilot", "list", "--json", "--url", system.url).stdout)[0]["slots"] == 2
-    assert (
-        "text" in sluice("dataset", "list", "--url", system.url).stdout
-        or "input" in sluice("dataset", "list", "--url", system.url).stdout
-    )
+    datasets = json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout)
+    uids = {one["uid"] for one in chain["datasets"]}
+    [output] = [one for one in datasets if one["uid"] in uids and one["type"] == "output"]
+    assert output["name"][:8] in sluice("dataset", "list", "--url", system.url).stdout
 
 
 def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) -> None:

@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.systems import LiveSystem, live_system
+from tests.e2e.systems import LiveSystem
 from tests.e2e.test_command import sluice
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -38,12 +37,6 @@ steps:
         same: {type: File, outputBinding: {glob: same.txt}}
       requirements: {ToolTimeLimit: {timelimit: 60}, InlineJavascriptRequirement: {}}
 """
-
-
-@pytest.fixture(scope="module")
-def system() -> Iterator[LiveSystem]:
-    with live_system("--pilots", "1", "--slots", "2") as system:
-        yield system
 
 
 @pytest.fixture

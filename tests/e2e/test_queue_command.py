@@ -10,7 +10,7 @@ from sluice.servicekit.lifecycle import running
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.base import Message
 from sluice.servicekit.transport.open import open_transport
-from tests.e2e.systems import live_system
+from tests.e2e.systems import LiveSystem
 from tests.e2e.test_command import sluice
 from tests.waiting import eventually
 
@@ -33,22 +33,21 @@ async def both_dead(url: str) -> None:
         await eventually(holds, what="both messages dead")
 
 
-def test_dead_messages_are_seen_put_back_and_dropped() -> None:
-    with live_system("--pilots", "0") as system:
-        home, transport = ["--home", str(system.home)], system.database_url("transport")
-        asyncio.run(send_nonsense(transport, "first", "second"))
-        asyncio.run(both_dead(transport))
+def test_dead_messages_are_seen_put_back_and_dropped(system: LiveSystem) -> None:
+    home, transport = ["--home", str(system.home)], system.database_url("transport")
+    asyncio.run(send_nonsense(transport, "first", "second"))
+    asyncio.run(both_dead(transport))
 
-        listed = json.loads(sluice("queue", "list", "--json", *home).stdout)
-        assert {queue["name"]: queue["dead"] for queue in listed}[DMS_DELETIONS] == 2
-        shown = sluice("queue", "show", DMS_DELETIONS, "--bodies", *home).stdout
-        assert "first" in shown
-        assert "not a message as the services send them" in shown
-        assert "no message [at all]" in shown
+    listed = json.loads(sluice("queue", "list", "--json", *home).stdout)
+    assert {queue["name"]: queue["dead"] for queue in listed}[DMS_DELETIONS] == 2
+    shown = sluice("queue", "show", DMS_DELETIONS, "--bodies", *home).stdout
+    assert "first" in shown
+    assert "not a message as the services send them" in shown
+    assert "no message [at all]" in shown
 
-        assert "1 put back" in sluice("queue", "requeue", DMS_DELETIONS, "first", *home).stdout
-        asyncio.run(both_dead(transport))  # it was tried again, and died again
-        assert "2 dropped from dms.deletions, 0 dead now" in sluice("queue", "drop", DMS_DELETIONS, "--all", *home).stdout
-        assert "no dead message" in sluice("queue", "show", DMS_DELETIONS, *home).stdout
-        assert "give the ids of messages, or --all" in sluice("queue", "drop", DMS_DELETIONS, *home, code=2).stderr
-        assert "no.such" in sluice("queue", "show", "no.such", *home, code=1).stderr
+    assert "1 put back" in sluice("queue", "requeue", DMS_DELETIONS, "first", *home).stdout
+    asyncio.run(both_dead(transport))  # it was tried again, and died again
+    assert "2 dropped from dms.deletions, 0 dead now" in sluice("queue", "drop", DMS_DELETIONS, "--all", *home).stdout
+    assert "no dead message" in sluice("queue", "show", DMS_DELETIONS, *home).stdout
+    assert "give the ids of messages, or --all" in sluice("queue", "drop", DMS_DELETIONS, *home, code=2).stderr
+    assert "no.such" in sluice("queue", "show", "no.such", *home, code=1).stderr
