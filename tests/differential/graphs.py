@@ -21,6 +21,8 @@ class Stream:
     sparse: bool = False
     #: Those of one line have their files in step.
     line: int = 0
+    #: Some may have the same name.
+    alike: bool = False
 
 
 @dataclass(slots=True)
@@ -30,6 +32,7 @@ class Graph:
     read: set[str] = field(default_factory=set)
     #: Names of the shapes that were drawn.
     shapes: list[str] = field(default_factory=list)
+    _reads_alike: bool = False
 
     @property
     def made(self) -> list[Stream]:
@@ -39,17 +42,23 @@ class Graph:
         """``found``: with the names of their ports."""
         name = f"s{len(self.steps)}"
         self.steps[name] = {**given, "out": [stream.ref for stream in found]}
-        self.streams += [replace(stream, ref=f"{name}/{stream.ref}") for stream in found]
+        self.streams += [replace(stream, ref=f"{name}/{stream.ref}", alike=stream.alike or self._reads_alike) for stream in found]
+        self._reads_alike = False
 
     def source(self, stream: Stream, *, together: bool = False) -> Any:
         """``together``: with files of the same number, so that missing ones keep their place."""
-        self.read.add(stream.ref)
+        self._read(stream)
         leaves_out = stream.sparse and stream.many and not together
         return {"source": stream.ref, "pickValue": "all_non_null"} if leaves_out else stream.ref
 
     def sources(self, streams: list[Stream], **more: str) -> dict[str, Any]:
-        self.read.update(stream.ref for stream in streams)
+        for stream in streams:
+            self._read(stream)
         return {"source": [stream.ref for stream in streams], **more}
+
+    def _read(self, stream: Stream) -> None:
+        self.read.add(stream.ref)
+        self._reads_alike |= stream.alike
 
     def document(self, kept: set[str]) -> dict[str, Any]:
         """``kept``: streams that are outputs, as all are that nobody reads."""
@@ -330,7 +339,8 @@ def _add_up(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def _folder(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, _full)
+    """The reference runner cannot put two directories of one name into its output folder."""
+    source = _pick(draw, graph, lambda one: _full(one) and not one.alike)
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "Directory", "outputBinding": {"glob": name}}
     run = shell('mkdir -p "$1/deep"; cp "$0" "$1/deep/own"', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
@@ -366,7 +376,7 @@ def _split(draw: st.DrawFn, graph: Graph) -> None:
 def _join_parts(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, lambda one: one.kind == "files")
     run = joining(f"$(inputs.fs.length).t{len(graph.steps)}")
-    graph.add({"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run}, Stream("o", line=source.line))
+    graph.add({"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run}, Stream("o", line=source.line, alike=True))
 
 
 SELDOM = 15
