@@ -54,7 +54,7 @@ async def test_findings_stand_in_the_file_that_they_are_about(operator: Operator
 
 
 async def test_warnings_are_shown_after_a_successful_upload(operator: Operator) -> None:
-    await send(operator, PARTS | {"flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: $(9)")})
+    await send(operator, PARTS | {"flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: $(runtime.cores)")})
     page = (await operator.http.get("/templates/flow")).text
     assert "1 warning" in page
     assert '<code>flow/tools/join.cwl</code>, <a href="#F2-L11">line 11</a>, column 19' in page
