@@ -77,7 +77,8 @@ async def test_from_upload_to_delete(operator: Operator, sluice: Command, folder
 
 
 async def test_warnings_are_shown_with_their_places_and_do_not_stop_an_upload(sluice: Command, folder: Path) -> None:
-    slow = TOOL.replace("parts: File[]", "parts: {type: 'File[]', inputBinding: {}}").replace("timelimit: 10", "timelimit: $(runtime.cores)")
+    bound = TOOL.replace("parts: File[]", "parts: {type: 'File[]', inputBinding: {}}")
+    slow = bound.replace("timelimit: 10", "timelimit: $(runtime.cores)")
     (folder / "tools" / "join.cwl").write_text(slow)
     (folder / "workflow.cwl").write_text(WORKFLOW.replace("inputs:\n", "inputs:\n  nobody: int?\n", 1))
     said = await sluice("template", "upload", str(folder / "workflow.cwl"))
