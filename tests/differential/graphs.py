@@ -5,6 +5,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.differential.tools import joining, on_each, shell, tool
+
 #: What a tool does to a text.
 COMMANDS = (["rev"], ["sort"], ["sort", "-r"], ["tr", "a-z", "A-Z"], ["head", "-n", "2"], ["cat", "-n"], ["wc", "-c"], ["uniq"])
 WORDS = ("apple", "e", "Z", "9")
@@ -82,30 +84,6 @@ _TYPES = {"file": "File", "int": "int", "folder": "Directory", "files": {"type":
 def _type(stream: Stream) -> Any:
     one = ["null", _TYPES[stream.kind]] if stream.sparse else _TYPES[stream.kind]
     return {"type": "array", "items": one} if stream.many else one
-
-
-def tool(command: list[str], inputs: dict[str, Any], outputs: dict[str, Any], **more: Any) -> dict[str, Any]:
-    requirements = {"ToolTimeLimit": {"timelimit": 60}, "InlineJavascriptRequirement": {}}
-    return {
-        "class": "CommandLineTool",
-        "baseCommand": command,
-        "requirements": requirements,
-        "inputs": inputs,
-        "outputs": outputs,
-        **more,
-    }
-
-
-def on_each(command: list[str], number: int) -> dict[str, Any]:
-    return tool(command, {"f": "File"}, {"o": "stdout"}, stdin="$(inputs.f.path)", stdout=f"$(inputs.f.nameroot).t{number}")
-
-
-def joining(name: str) -> dict[str, Any]:
-    return tool(["cat"], {"fs": "File[]"}, {"o": "stdout"}, arguments=["/dev/null", "$(inputs.fs)"], stdout=name)
-
-
-def shell(script: str, inputs: dict[str, Any], outputs: dict[str, Any], *arguments: str, **more: Any) -> dict[str, Any]:
-    return tool(["sh", "-c", script], inputs, outputs, arguments=list(arguments), **more)
 
 
 @dataclass(frozen=True, slots=True)
