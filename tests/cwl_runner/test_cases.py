@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from tests.cwl_runner.gatekeeper import gatekeeper
@@ -47,7 +47,7 @@ def check_nothing_is_left(url: str) -> None:
 
 def _left(url: str) -> list[str]:
     found = httpx.get(f"{url}/services/dms/api/v1/datasets", params={"limit": 500}).json()["datasets"]
-    left = [one for one in found if one["state"] not in ("deleting", "deleted")]
+    left = [one for one in found if one["state"] != "deleted"]
     return [one["name"] for one in left if one["type"] != "logs"]
 
 
@@ -91,15 +91,16 @@ def test_inputs_may_be_options(url: str, tmp_path: Path) -> None:
 def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
     started = tmp_path / "started"
     tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
-    (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": ["sh", "-c", f"touch {started}; sleep 500"]}))
+    script = f"echo $$ > {started}.new; mv {started}.new {started}; exec sleep 500"
+    (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": ["sh", "-c", script]}))
     process = subprocess.Popen(command(url, "waits.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not started.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    asyncio.run(eventually(lambda: asyncio.to_thread(started.exists), what="the tool runs", seconds=60))
+    running = psutil.Process(int(started.read_text()))
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert "canceled" in said
     assert process.returncode != 0
+    asyncio.run(eventually(lambda: asyncio.to_thread(lambda: not running.is_running()), what="the tool has ended"))
     check_nothing_is_left(url)
 
 
