@@ -1,14 +1,11 @@
 """Why the jobs of a step that are ready are not at work."""
 
-import re
 import time
 from collections.abc import Callable, Sequence
 
 from sluice.cli.connect import Connection
+from sluice.cli.stalled import LONG_WAIT, is_stalled, reason_in
 from sluice.contracts.chains import ChainTask
-
-#: Seconds without any job of a step at work, after which people are told why, and between two such looks.
-LONG_WAIT = 3.0
 
 #: Step, reason.
 OnWait = Callable[[str, str], None]
@@ -26,7 +23,8 @@ class Waits:
     async def look(self, tasks: Sequence[ChainTask]) -> None:
         now = time.monotonic()
         for task in tasks if self._on_wait else ():
-            if task.jobs is None or not task.jobs.ready or task.jobs.leased + task.jobs.running:
+            jobs = task.jobs
+            if jobs is None or not is_stalled(ready=jobs.ready, leased=jobs.leased, running=jobs.running):
                 self._since.pop(task.step, None)
             elif now - self._since.setdefault(task.step, now) > LONG_WAIT:
                 self._since[task.step] = now
@@ -34,7 +32,7 @@ class Waits:
 
     async def _tell(self, task: ChainTask) -> None:
         sentence = (await self._connection.operator.explain_task(task.task_id)).text
-        reason = re.sub(r"[0-9.]+", "", sentence)
+        reason = reason_in(sentence)
         if self._on_wait and self._told.get(task.step) != reason:
             self._told[task.step] = reason
             self._on_wait(task.step, sentence)

@@ -1,14 +1,11 @@
 """Why nothing of a run is at work: people should not have to look for it on the web page."""
 
-import re
 import sys
 import time
 from collections.abc import Iterable
 
 from sluice.cli.cwl_runner.rest import Rest
-
-#: Seconds between two looks, and before the first.
-_PERIOD = 3.0
+from sluice.cli.stalled import LONG_WAIT, is_stalled, reason_in
 
 
 class Waits:
@@ -21,7 +18,7 @@ class Waits:
 
     def begin(self) -> None:
         """Something is under way: there is nothing to tell for a while."""
-        self._next = time.monotonic() + _PERIOD
+        self._next = time.monotonic() + LONG_WAIT
 
     def look(self, chains: Iterable[str]) -> None:
         """Raises ``Refused``, ``OSError``."""
@@ -31,11 +28,11 @@ class Waits:
         for chain in chains:
             for task in self._rest.get("/tasks", chain=chain)["tasks"]:
                 jobs = task["jobs"]
-                if jobs is not None and jobs["ready"] and not jobs["leased"] + jobs["running"]:
+                if jobs is not None and is_stalled(ready=jobs["ready"], leased=jobs["leased"], running=jobs["running"]):
                     self._tell(self._rest.get(f"/tasks/{task['task_id']}/explain")["text"])
 
     def _tell(self, sentence: str) -> None:
-        reason = re.sub(r"[0-9.]+", "", sentence)
+        reason = reason_in(sentence)
         if reason not in self._told:
             self._told.add(reason)
             print(f"sluice: waiting: {sentence}", file=sys.stderr, flush=True)
