@@ -4,7 +4,8 @@
 <work_dir>/<name>/runs/<uid>/   one start of the pilot
     journals/                   what attempts have done (``pilot.journal``)
     held                        the jobs it had when it last got some
-    slots/<pid>/                the folder that one slot's jobs work in, one after the other
+    slots/<pid>.<n>/            the folder that one slot's jobs work in, one after the other
+    slots/<pid>.spare/          files for their inputs (``pilot.spares``)
     shared/<pid>/<task>/        files that all jobs of a task are given, as one slot keeps them
 """
 
@@ -15,12 +16,13 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
 from pilot.domain.model import Token
+from pilot.spares import Spares
 
 #: A job's own folders: its inputs, where it runs and writes, its temporary files.
 IN, OUT, TMP = "in", "out", "tmp"
@@ -68,13 +70,15 @@ class RunFolder:
         return f"{self.path}/shared/{pid}"
 
     def work_folder(self, pid: int) -> "WorkFolder":
-        return WorkFolder(f"{self.path}/slots/{pid}")
+        return WorkFolder(f"{os.path.realpath(self.path)}/slots/{pid}")
 
 
 class WorkFolder:
-    """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new folders are dear on a disk."""
+    """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new folders are dear on a disk.
+    ``base``: without links in it, as are the paths here then."""
 
     def __init__(self, base: str) -> None:
+        self.spares = Spares(f"{base}.spare")
         self._base = base
         self._number = 0
         self.path = ""
@@ -107,7 +111,8 @@ class WorkFolder:
     def empty(self) -> None:
         """Nothing but what is kept is left of what ran last. Raises as ``clear``."""
         try:
-            for name in (IN, OUT, TMP):
+            _empty(f"{self.path}/{IN}", take=self.spares.take)
+            for name in (OUT, TMP):
                 _empty(f"{self.path}/{name}")
         except OSError:  # the tool has taken away our rights in it
             delete_tree(self.path)
@@ -142,7 +147,8 @@ def _make_writable(path: Path | str) -> None:
                     os.chmod(inner, stat.S_IRWXU)
 
 
-def _empty(folder: str) -> None:
+def _empty(folder: str, *, take: Callable[[os.DirEntry[str]], bool] | None = None) -> None:
+    """``take``: may take files away itself."""
     if os.path.islink(folder):
         os.unlink(folder)
     try:
@@ -150,7 +156,7 @@ def _empty(folder: str) -> None:
             for entry in found:
                 if entry.is_dir(follow_symlinks=False):
                     delete_tree(entry.path)
-                else:
+                elif take is None or not take(entry):
                     os.unlink(entry.path)
     except FileNotFoundError:  # the tool has removed it
         os.mkdir(folder)

@@ -146,7 +146,7 @@ class Attempt:
         self._outputs = stage_out(files)
 
     def _run_entry(self, tool: Loaded, entry: Entry) -> list[Produced]:
-        originals = Originals(in_place=tool.in_place)
+        originals = Originals(self._work.spares, in_place=tool.in_place)
         shared = self._shared.of(self._task, originals)
         values = stage_in(self._task, entry.inputs, f"{self._folder}/{IN}", originals=originals, shared=shared)
         if self._containers is not None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pilot.runner.failures import AttemptError, stage_in_error
+from pilot.spares import Spares
 from sluice.contracts.states import ErrorClass
 from sluice.storage import StorageError, fetch, local_path
 
@@ -18,23 +19,26 @@ _NOTHING: Mark = (0, 0, 0, 0)
 
 
 class Originals:
-    """What a job has of local storages. ``in_place``: the tool changes its inputs (``InplaceUpdateRequirement``), so that it gets
-    copies only."""
+    """What a job has of local storages. ``spares``: become its copies. ``in_place``: the tool changes its inputs
+    (``InplaceUpdateRequirement``), so that it gets copies only."""
 
-    def __init__(self, *, in_place: bool = False) -> None:
+    def __init__(self, spares: Spares, *, in_place: bool = False) -> None:
+        self._spares = spares
         self.in_place = in_place
         self._noted: dict[str, tuple[str, Mark]] = {}
 
     def bring(self, name: str, url: str, path: str, *, checksum: str | None, size: int | None) -> bool:
         """Fetches a file to ``path``; True: it is a link to the storage's own. Raises ``AttemptError``."""
-        linked = _fetched(name, url, path, most=sys.maxsize if self.in_place else MOST_COPIED, expected=(checksum, size))
+        most = sys.maxsize if self.in_place else MOST_COPIED
+        reuse = local_path(url) is not None and (size or 0) <= most and self._spares.give(path)
+        linked = _fetched(name, url, path, most=most, expected=(checksum, size), reuse=reuse)
         if linked:
             self.note(name, url)
         return linked
 
     def bring_kept(self, name: str, url: str, path: str) -> None:
         """A file that the slot keeps for many jobs. Raises ``AttemptError``."""
-        _fetched(name, url, path, most=sys.maxsize if self.in_place else 0, expected=(None, None))
+        _fetched(name, url, path, most=sys.maxsize if self.in_place else 0, expected=(None, None), reuse=False)
 
     def note(self, name: str, url: str) -> None:
         """The job has a link to this file of a storage."""
@@ -83,9 +87,9 @@ def _written(before: Mark, after: Mark) -> bool:
     return before[:2] == after[:2] and before != after
 
 
-def _fetched(name: str, url: str, path: str, *, most: int, expected: tuple[str | None, int | None]) -> bool:
+def _fetched(name: str, url: str, path: str, *, most: int, expected: tuple[str | None, int | None], reuse: bool) -> bool:
     checksum, size = expected
     try:
-        return fetch(url, Path(path), checksum=checksum, size=size, copied=most)
+        return fetch(url, Path(path), checksum=checksum, size=size, copied=most, reuse=reuse)
     except StorageError as error:
         raise stage_in_error(name, error) from error

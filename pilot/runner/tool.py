@@ -16,7 +16,9 @@ from cwltool.job import relink_initialworkdir
 from cwltool.load_tool import load_tool
 from cwltool.pathmapper import MapperEnt, PathMapper
 from cwltool.process import stage_files
+from cwltool.stdfsaccess import StdFsAccess
 from schema_salad.exceptions import ValidationException
+from schema_salad.utils import convert_to_dict
 
 from pilot.folders import IN, OUT, TMP
 from pilot.runner.containers import ContainerRun, Containers, check_mounts, flags, image_of, paths_in, runtime_of
@@ -62,6 +64,8 @@ class CommandLine:
 
     def __init__(self, tool: Any, containers: Containers | None) -> None:
         self._tool = tool
+        # Copied for every job: with its places in the template it would take ten times as long.
+        tool.inputs_record_schema = convert_to_dict(tool.inputs_record_schema)
         self._containers = containers
         self._image = image_of(tool, able=containers is not None)
         document = tool.tool
@@ -94,6 +98,7 @@ class CommandLine:
                 "stagedir": f"{folder}/{IN}",
                 "compute_checksum": False,
                 "name": "job",
+                "make_fs_access": _OwnFolders,
             }
         )
         if contained:
@@ -196,6 +201,13 @@ def job_order(task: PilotTask, types: Mapping[str, Any], values: Mapping[str, li
         given = values.get(port, [])
         order[port] = given if whole.get(port, _takes_list(types[port])) else next(iter(given), None)
     return order
+
+
+class _OwnFolders(StdFsAccess):  # type: ignore[misc] # cwltool's types are not followed
+    """There are no links in the paths of a job's folders, so none need to be looked for at each job."""
+
+    def realpath(self, path: str) -> str:
+        return path
 
 
 class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed

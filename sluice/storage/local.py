@@ -35,14 +35,18 @@ def size_of(url: str, path: str) -> int:
         return os.stat(path).st_size
 
 
-def bring(url: str, path: str, to: str, *, expected: tuple[str | None, int | None]) -> None:
-    """A copy at ``to``, verified while it is written, replacing what stood there. ``expected``: checksum and size, None: any."""
+def bring(url: str, path: str, to: str, *, expected: tuple[str | None, int | None], reuse: bool = False) -> None:
+    """A copy at ``to``, verified while it is written, replacing what stood there. ``expected``: checksum and size, None: any.
+    ``reuse``: by writing over it."""
     with os_errors_at(url):
-        if os.path.lexists(to):
+        if not reuse and os.path.lexists(to):
             os.unlink(to)
         try:
-            with open(path, "rb", buffering=0) as reader, open(to, "xb", buffering=0) as writer:
+            with open(path, "rb", buffering=0) as reader, open(to, "r+b" if reuse else "xb", buffering=0) as writer:
                 found = stream(reader.read, partial(_write_all, writer))
+                # Not before: ext4 writes a file that was made empty to the disk as soon as it is closed.
+                if reuse:
+                    writer.truncate()
                 _keep_executable(reader, writer)
             require_same(url, expected=expected, found=found)
         except BaseException:

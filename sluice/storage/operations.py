@@ -15,16 +15,17 @@ from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
 from sluice.storage.places import local_path
 
 
-def fetch(url: str, to: Path, *, checksum: str | None, size: int | None, copied: int = 0) -> bool:
+def fetch(url: str, to: Path, *, checksum: str | None, size: int | None, copied: int = 0, reuse: bool = False) -> bool:
     """Brings a file to the local path ``to``, whose folder exists: local files of more than ``copied`` bytes as a link, all
-    others as a copy. True: it is a link, and who writes to it writes to the storage.
+    others as a copy. True: it is a link, and who writes to it writes to the storage. ``reuse``: what stands there is a file of
+    the caller's own, which may be written over.
 
     Raises ``FileMissing``, ``ChecksumMismatch`` (content is verified either way; None: not compared), ``StorageUnavailable``.
     """
     path = local_path(url)
     if path is not None:
         if local.size_of(url, path) <= copied:
-            local.bring(url, path, str(to), expected=(checksum, size))
+            local.bring(url, path, str(to), expected=(checksum, size), reuse=reuse)
             return False
         local.verify(url, path, checksum=checksum, size=size)
         local.link(url, path, str(to))

@@ -217,6 +217,14 @@ def test_a_copy_of_something_else_is_not_left(root: str, source: Path, tmp_path:
     assert not (tmp_path / "back").exists()
 
 
+@pytest.mark.parametrize("before", [b"", b"short", CONTENT * 2], ids=["empty", "shorter", "longer"])
+def test_a_copy_may_be_written_over_a_file(root: str, source: Path, tmp_path: Path, before: bytes) -> None:
+    stored = storage.put(source, f"{root}/f.dat")
+    (to := tmp_path / "copy").write_bytes(before)
+    storage.fetch(f"{root}/f.dat", to, checksum=stored.checksum, size=stored.size, copied=stored.size, reuse=True)
+    assert to.read_bytes() == source.read_bytes()
+
+
 def test_who_may_execute_a_file_may_execute_its_copies(tmp_path: Path, source: Path) -> None:
     source.chmod(0o755)
     for number, path in enumerate((source, tmp_path / "plain")):
