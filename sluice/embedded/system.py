@@ -1,6 +1,7 @@
 """Every service in one process, on an embedded PostgreSQL, behind one port; pilots beside it as processes."""
 
 import asyncio
+import gc
 import importlib
 import os
 from collections.abc import Callable
@@ -61,6 +62,8 @@ class EmbeddedSystem:
         except BaseException:
             await self.stop()
             raise
+        # What is loaded by now stays: to look at it again and again took a sixth of the process's time.
+        gc.freeze()
         self.home.announce(RunningSystem(os.getpid(), self.url, datetime.now(UTC).isoformat(timespec="seconds")))
         log.info("system.ready", url=self.url, home=str(self.home.root))
 

@@ -44,15 +44,23 @@ TEXTS = {
     "d.txt": "xyz",
     "e.txt": "".join(f"line {number}\n" for number in range(30)),
 }
+#: The files of each data set; one is drawn for the graphs that are on their way together.
+DATASETS = (("a.txt",), ("b-2_x.txt", "c.txt", "d.txt"), tuple(TEXTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Files, and the data set that they are."""
+
+    files: Sequence[Path]
+    dataset: UUID
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
     url: str
-    files: Sequence[Path]
-    dataset: UUID
-    extra: Path
-    extra_dataset: UUID
+    texts: Sequence[Given]
+    extra: Given
     reference: Reference
     folder: Path
 
@@ -62,17 +70,17 @@ def bench(system: LiveSystem, tmp_path_factory: pytest.TempPathFactory) -> Itera
     folder = tmp_path_factory.mktemp("graphs")
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
-    files = [folder / name for name in TEXTS]
     (extra := folder / "extra.list").write_text("of all\n")
     with Reference() as reference:
-        texts, given = [asyncio.run(_bring_in(system.url, name, paths)) for name, paths in (("texts", files), ("extra", [extra]))]
-        yield Bench(system.url, files, texts, extra, given, reference, folder)
+        texts = [asyncio.run(_bring_in(system.url, [folder / name for name in names])) for names in DATASETS]
+        yield Bench(system.url, texts, asyncio.run(_bring_in(system.url, [extra])), reference, folder)
 
 
-async def _bring_in(url: str, name: str, files: Sequence[Path]) -> UUID:
+async def _bring_in(url: str, files: Sequence[Path]) -> Given:
     async with connected(url) as connection:
-        new = NewDataset(name=name, on_demand=True)
-        return (await carry.bring_in(connection, entries_of(files, DataEntries()), dataset=new, on_file=lambda size: None)).uid
+        new = NewDataset(name=f"given-{uuid4().hex}", on_demand=True)
+        dataset = await carry.bring_in(connection, entries_of(files, DataEntries()), dataset=new, on_file=lambda size: None)
+        return Given(files, dataset.uid)
 
 
 def test_random_graphs_give_the_same(bench: Bench) -> None:
@@ -80,15 +88,15 @@ def test_random_graphs_give_the_same(bench: Bench) -> None:
     answered: list[bool] = []
 
     @settings(max_examples=GRAPHS // TOGETHER, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(drawn=st.lists(graphs(), min_size=TOGETHER, max_size=TOGETHER))
-    def compare(drawn: list[Drawn]) -> None:
+    @given(drawn=st.lists(graphs(), min_size=TOGETHER, max_size=TOGETHER), texts=st.sampled_from(bench.texts))
+    def compare(drawn: list[Drawn], texts: Given) -> None:
         documents = [one.document for one in drawn]
         with ThreadPoolExecutor(1) as aside:
-            answers = aside.submit(lambda: [_expected(bench, graph) for graph in documents])
-            found = asyncio.run(_carry_all(bench, documents))
+            answers = aside.submit(lambda: [_expected(bench, graph, texts) for graph in documents])
+            found = asyncio.run(_carry_all(bench, documents, texts))
             expected = answers.result()
         for graph, wanted, got in zip(documents, expected, found, strict=True):
-            assert got == wanted, json.dumps(graph)
+            assert got == wanted, f"{len(texts.files)} files: {json.dumps(graph)}"
         shapes.update(shape for one in drawn for shape in one.shapes)
         answered.extend(any(one.values()) for one in expected)
 
@@ -99,24 +107,25 @@ def test_random_graphs_give_the_same(bench: Bench) -> None:
         assert shapes.keys() == SHAPES
 
 
-def _expected(bench: Bench, graph: dict[str, Any]) -> Any:
+def _expected(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
     folder = bench.folder / uuid4().hex
     folder.mkdir()
     workflow = folder / "workflow.cwl"
     workflow.write_text(json.dumps(graph))
-    params = {"extra": {"class": "File", "location": bench.extra.as_uri()}} if "extra" in graph["inputs"] else {}
-    return answer_of_order(bench.reference.run(workflow, bench.files, params, folder=folder))
+    extra = {"class": "File", "location": bench.extra.files[0].as_uri()}
+    params = {"extra": extra} if "extra" in graph["inputs"] else {}
+    return answer_of_order(bench.reference.run(workflow, texts.files, params, folder=folder))
 
 
-async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]]) -> list[Any]:
+async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]], texts: Given) -> list[Any]:
     async with connected(bench.url) as connection:
-        return await asyncio.gather(*(_carry(connection, bench, graph) for graph in drawn))
+        return await asyncio.gather(*(_carry(connection, bench, graph, texts) for graph in drawn))
 
 
-async def _carry(connection: Connection, bench: Bench, graph: dict[str, Any]) -> Any:
+async def _carry(connection: Connection, bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
     name = f"graph-{uuid4().hex}"
     template = await connection.operator.store_template(NewTemplate(name=name, cwl=json.dumps(graph)))
-    extra = {"class": "File", "dataset": str(bench.extra_dataset), "retention": "keep"}
+    extra = {"class": "File", "dataset": str(bench.extra.dataset), "retention": "keep"}
     params = {"extra": extra} if "extra" in graph["inputs"] else {}
-    chain = await connection.operator.request_chain(bench.dataset, template.name, params=params)
+    chain = await connection.operator.request_chain(texts.dataset, template.name, params=params)
     return await answer_of_chain(connection, chain, template)
