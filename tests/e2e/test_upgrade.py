@@ -68,7 +68,7 @@ def is_under_way(tasks: Sequence[ChainTask]) -> bool:
 def test_the_previous_release_works_on_the_new_schema_and_hands_over(tmp_path: Path, previous_release: Mapping[str, str]) -> None:
     """Invariant 7: a run begun before the migration ends after it; one begun by the old code is finished by the new."""
     newest = {name: revisions_of(f"{name}.db.migrations").newest for name in SERVICES}
-    runs = [generate_run(tmp_path, number, frames=12) for number in (6, 7)]
+    runs = [generate_run(tmp_path, number, frames=8) for number in (6, 7)]
     with live_system(environment=previous_release) as system:
         old = revisions(system)
         assert all(old[name] != newest[name] for name in SERVICES), "nothing to migrate, or not the previous release"
