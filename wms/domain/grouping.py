@@ -55,9 +55,14 @@ class Grouping:
                 yield self._take()
 
     def rest(self) -> Iterator[JobDraft]:
-        """The last group, if there are files in it; a merge of all files has one job even where there are none."""
-        if self._open or (self.mode is TaskMode.MERGE and self.groups == MergeGroups()):
+        """The last group, if there are files in it; a merge of all files into one has a job even where there are none."""
+        if self._open or self._gives_one_file:
             yield self._take()
+
+    @property
+    def _gives_one_file(self) -> bool:
+        """Of a tree a group stays open as long as there may be more files: none is open only where there were none at all."""
+        return self.mode is TaskMode.MERGE and (self.groups.tree or self.groups == MergeGroups())
 
     def _add_to_batch(self, file: InputFile) -> Iterator[JobDraft]:
         if self._open and file.seq <= self._open[-1].seq:  # not right, and seen to be so between two jobs

@@ -10,9 +10,9 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.plan import MergeGroups
 from sluice.contracts.states import ErrorClass, JobState, TaskMode, TaskState
-from sluice.contracts.tasks import Task
+from sluice.contracts.tasks import NextInput, Task
 from tests.integration.wms.stage import Stage, input_file, make_task
-from tests.integration.wms.test_splitting import accept, make_dataset
+from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
 from wms.db import splitting
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.split_task import HOLD, split_waiting_tasks
@@ -67,7 +67,7 @@ async def test_levels_until_one_is_left(stage: Stage, dms: DmsClient, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("files", "group", "levels"), [(1, 2, [1]), (3, 3, [1]), (4, 3, [2, 1]), (9, 3, [3, 1]), (10, 3, [4, 2, 1])]
+    ("files", "group", "levels"), [(0, 2, [1]), (1, 2, [1]), (3, 3, [1]), (4, 3, [2, 1]), (9, 3, [3, 1]), (10, 3, [4, 2, 1])]
 )
 async def test_as_many_jobs_as_it_takes(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: int, group: int, levels: list[int]
@@ -77,6 +77,42 @@ async def test_as_many_jobs_as_it_takes(
     assert (await stage.status(task)).total == sum(levels)
     sent = await stage.sent()
     assert sent.files[task.dat_out_uid] == [(0, f"events-{sum(levels) - 1}.1")]
+
+
+async def test_an_empty_data_set_is_one_job_with_an_empty_list(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    """Invariants 3 and 7: also when its splitter is killed and its first attempt is lost; its file is the step's only one."""
+    task = await tree_task(stage, dms, tmp_path, files=0, group=2)
+    with pytest.raises(Killed):
+        await split_waiting_tasks(stage.workload, Dying(dms, pages=0))
+    await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
+    await split_waiting_tasks(stage.workload, dms)
+    pilot = await stage.add_pilot()
+    await stage.overdue(*await stage.lease(pilot))
+    await stage.expire()
+    await run_all(stage, dms, pilot)
+    assert await inputs_of(stage, task) == [(0, [])]
+    status, sent = await stage.status(task), await stage.sent()
+    assert (status.state, status.total, status.finished) == (TaskState.FINISHED, 1, 1)
+    assert sent.files[task.dat_out_uid] == [(0, "events-0.2")]
+    assert [sent.close_at[uid] for uid in (task.parts_uid, task.dat_out_uid) if uid] == [[0], [1]]
+
+
+async def test_a_failed_job_of_an_empty_data_set_fails_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+    task = await tree_task(stage, dms, tmp_path, files=0, group=2, retry=1)
+    await split_waiting_tasks(stage.workload, dms)
+    pilot = await stage.add_pilot()
+    await stage.fail(pilot, *await stage.lease(pilot), error=ErrorClass.TOOL_REFUSED)
+    assert (await stage.status(task)).state is TaskState.FAILED
+
+
+@pytest.mark.parametrize("files", [0, 3])
+async def test_over_several_data_sets_that_may_all_be_empty(stage: Stage, dms: DmsClient, tmp_path: Path, files: int) -> None:
+    behind = NextInput(dat_in_uid=await make_dataset(dms, tmp_path, files=0))
+    task = await tree_task(stage, dms, tmp_path, files=files, group=2, next_inputs=[behind])
+    await run_all(stage, dms, await stage.add_pilot())
+    status, sent = await stage.status(task), await stage.sent()
+    assert (status.state, status.total) == (TaskState.FINISHED, 3 if files else 1)
+    assert len(sent.files[task.dat_out_uid]) == 1
 
 
 async def test_a_job_that_ends_while_others_are_made_is_not_the_last(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:

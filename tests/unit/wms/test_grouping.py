@@ -49,6 +49,12 @@ def test_merge_keeps_order_and_is_the_same_for_any_page(groups: MergeGroups, siz
         assert len(drafts) == 1, "also of no files at all"
 
 
+@given(groupings)
+def test_of_no_files_what_gives_one_file_has_one_job_and_groups_have_none(groups: MergeGroups) -> None:
+    drafts = split(TaskMode.MERGE, groups, [], page=1)
+    assert drafts == ([JobDraft(0, [])] if groups.tree or groups == MergeGroups() else [])
+
+
 @given(st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50))
 def test_map_keeps_the_files_numbers(sizes: list[int], page: int) -> None:
     """Invariant 8."""
