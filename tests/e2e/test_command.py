@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.systems import LiveSystem, home_folder
+from tests.e2e.systems import NO_CONTAINERS, LiveSystem, home_folder
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
@@ -60,7 +61,8 @@ UPPER = '[python3, -c, "import sys; print(open(sys.argv[1]).read().strip().upper
 
 
 def sluice(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([SLUICE, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    environment = os.environ | NO_CONTAINERS
+    done = subprocess.run([SLUICE, *arguments], capture_output=True, text=True, timeout=120, check=False, env=environment)
     assert done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr
     return done
