@@ -29,13 +29,13 @@ from tests.differential.graphs import SHAPES, Drawn, graphs
 from tests.differential.reference import Reference
 from tests.e2e.systems import LiveSystem
 
-pytestmark = pytest.mark.xdist_group("differential")
-
 GRAPHS = int(os.environ.get("SLUICE_GRAPHS", "200"))
 #: So many are drawn together, and are on their way at the same time: what they are done with together costs less for each.
 TOGETHER = min(10, GRAPHS)
 #: Among so many every shape is drawn.
 ENOUGH = 200
+
+pytestmark = [pytest.mark.xdist_group("differential"), pytest.mark.timeout(600 + 5 * GRAPHS)]
 
 TEXTS = {
     "a.txt": "pear\napple\nfig\n",
