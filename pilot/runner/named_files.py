@@ -54,8 +54,12 @@ class _Bringer:
         kept = {key: one for key, one in value.items() if key not in ("listing", "path")}
         found = {**kept, "location": file_url(path), "basename": name}
         if "secondaryFiles" in value:
-            found["secondaryFiles"] = [self._object(one, place) if "location" in one else one for one in value["secondaryFiles"]]
+            found["secondaryFiles"] = [self._beside(one, place) for one in value["secondaryFiles"]]
         return found
+
+    def _beside(self, value: dict[str, Any], place: str) -> dict[str, Any]:
+        """A secondary file: a literal is written beside the primary one later, with what is brought for it here."""
+        return self._object(value, place) if "location" in value else self.brought(value)
 
     def _url(self, location: str) -> str:
         url = f"{self._storage}/{location}"

@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -211,16 +211,26 @@ class _OwnFolders(StdFsAccess):  # type: ignore[misc] # cwltool's types are not 
 
 
 class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
-    """Files that were brought into the job's folder are used where they are; all others are staged as cwltool does."""
+    """What was brought into the job's folder is used where it is. All else is staged as cwltool does, and so are an object that is
+    partly a literal, such as a directory made of files, and all that belongs to it."""
 
-    def visit(self, obj: Any, stagedir: str, basedir: str, *, copy: bool = False, staged: bool = False) -> None:
-        path = obj.get("path") or _local(obj["location"])
-        if self.separateDirs and not copy and path is not None and path.startswith(f"{self.stagedir}/"):
-            self._pathmap[obj["location"]] = MapperEnt(path, path, obj["class"], False)
-            self.visitlisting(obj.get("secondaryFiles", []), stagedir, basedir, staged=staged)
-            self.visitlisting(obj.get("listing", []), stagedir, basedir, staged=staged)
-            return
-        super().visit(obj, stagedir, basedir, copy=copy, staged=staged)
+    def setup(self, referenced_files: Sequence[Any], basedir: str) -> None:
+        for one in referenced_files:
+            if self.separateDirs and self._brought(one):
+                self._keep(one)
+            else:
+                super().setup([one], basedir)
+
+    def _brought(self, value: Any) -> bool:
+        path = _local(value["location"])
+        here = path is not None and path.startswith(f"{self.stagedir}/") and not value.get("writable")
+        return here and all(map(self._brought, _parts(value)))
+
+    def _keep(self, value: Any) -> None:
+        path = _local(value["location"])
+        self._pathmap.setdefault(value["location"], MapperEnt(path, path, value["class"], False))
+        for part in _parts(value):
+            self._keep(part)
 
 
 def warm_up(folder: str) -> None:
@@ -239,6 +249,11 @@ def warm_up(folder: str) -> None:
 def expression_processes() -> frozenset[int]:
     """Pids of processes that evaluate expressions; they serve many jobs."""
     return engine().pids
+
+
+def _parts(value: Any) -> list[Any]:
+    """What belongs to a File or Directory."""
+    return [*value.get("secondaryFiles", ()), *value.get("listing", ())]
 
 
 def _local(location: str) -> str | None:

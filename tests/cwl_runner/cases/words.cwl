@@ -42,6 +42,35 @@ $graph:
       letters: Directory
     stdout: seen
     outputs: {seen: stdout}
+  - id: listed
+    class: CommandLineTool
+    doc: What is in a directory, and what lies beside each text.
+    baseCommand: [sh, -c, 'for one in "$@"; do cd "$one"; find -L . -type f | LC_ALL=C sort; done', sh]
+    arguments: [$(inputs.folder.path)]
+    inputs:
+      folder: Directory
+      texts: {type: "File[]", default: [], inputBinding: {valueFrom: "$(self.map(function(one) {return one.dirname}))"}}
+    requirements: {InlineJavascriptRequirement: {}}
+    stdout: names
+    outputs: {names: stdout}
+  - id: collect
+    class: ExpressionTool
+    requirements: {InlineJavascriptRequirement: {}}
+    inputs: {texts: "File[]"}
+    outputs: {folder: Directory}
+    expression: |
+      ${
+        var inner = {class: "Directory", basename: "inner", listing: inputs.texts.slice(1)};
+        var note = {class: "File", basename: "note", contents: "of " + inputs.texts.length};
+        return {folder: {class: "Directory", basename: "all", listing: [inputs.texts[0], inner, note]}};
+      }
+  - id: collected
+    class: Workflow
+    inputs: {texts: "File[]"}
+    outputs: {names: {type: File, outputSource: list/names}}
+    steps:
+      collect: {run: "#collect", in: {texts: texts}, out: [folder]}
+      list: {run: "#listed", in: {folder: collect/folder}, out: [names]}
   - id: sum
     class: ExpressionTool
     requirements: {InlineJavascriptRequirement: {}}

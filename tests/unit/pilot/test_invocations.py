@@ -29,6 +29,16 @@ def stored(root: Path, name: str, text: str) -> dict[str, Any]:
     return {"class": "File", "location": f"files/{name}"}
 
 
+def stored_tree(root: Path) -> dict[str, Any]:
+    """With one file, ``deep/leaf``."""
+    archive = root / "store" / "files" / "tree.tar"
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    (root / "tree" / "deep").mkdir(parents=True)
+    (root / "tree" / "deep" / "leaf").write_text("leaf")
+    pack({"class": "Directory", "path": str(root / "tree")}, archive)
+    return {"class": "Directory", "location": "files/tree.tar", "basename": "tree"}
+
+
 def result(report: AttemptReport, folder: Path) -> Any:
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return unpack(Path(report.outputs[0].url.removeprefix("file://")), folder)
@@ -52,10 +62,6 @@ def test_what_the_file_says_is_run(runner: Runner, root: Path) -> None:
 
 def test_directories_and_secondary_files_are_brought_along(runner: Runner, root: Path) -> None:
     reads = stored(root, "x.bam", "reads") | {"secondaryFiles": [stored(root, "x.bam.bai", "index")]}
-    (root / "tree" / "deep").mkdir(parents=True)
-    (root / "tree" / "deep" / "leaf").write_text("leaf")
-    pack({"class": "Directory", "path": str(root / "tree")}, root / "store" / "files" / "tree.tar")
-    tree = {"class": "Directory", "location": "files/tree.tar", "basename": "tree"}
     show = tool(
         ["sh", "-c", 'cat "$0" "$0.bai"; cd "$1"; find . -type f'],
         inputs={
@@ -63,8 +69,47 @@ def test_directories_and_secondary_files_are_brought_along(runner: Runner, root:
             "d": {"type": "Directory", "inputBinding": {"position": 2}},
         },
     )
-    found = result(run(runner, task(root, OPERATION), [invocation(root, show, {"f": reads, "d": tree})]), root / "out")
+    found = result(run(runner, task(root, OPERATION), [invocation(root, show, {"f": reads, "d": stored_tree(root)})]), root / "out")
     assert text(found["o"]) == "readsindex./deep/leaf\n"
+
+
+def literal(name: str, **more: Any) -> dict[str, Any]:
+    return {"class": "File", "basename": name, "contents": name, **more}
+
+
+def collection(name: str, *listing: dict[str, Any]) -> dict[str, Any]:
+    return {"class": "Directory", "basename": name, "listing": list(listing)}
+
+
+def test_a_literal_directory_holds_all_that_is_listed(runner: Runner, root: Path) -> None:
+    paired = stored(root, "b", "b") | {"secondaryFiles": [stored(root, "b.i", "b.i"), literal("b.j")]}
+    made = collection("made", stored(root, "a", "a"), literal("x"), collection("inner", paired, stored_tree(root)), collection("empty"))
+    show = tool(
+        ["sh", "-c", 'cd "$0"; find -L . | LC_ALL=C sort; cat a inner/b inner/tree/deep/leaf'],
+        inputs={"d": {"type": "Directory", "inputBinding": {"position": 1}}},
+        stdout="$(inputs.d.basename).out",
+        outputs={"o": "stdout"},
+    )
+    found = result(run(runner, task(root, OPERATION), [invocation(root, show, {"d": made})]), root / "out")
+    listed = "empty inner inner/b inner/b.i inner/b.j inner/tree inner/tree/deep inner/tree/deep/leaf x".split()
+    assert text(found["o"]) == "\n".join([".", "./a", *(f"./{name}" for name in listed), "ableaf"])
+
+
+def test_secondary_files_lie_beside_their_file_whichever_are_literals(runner: Runner, root: Path) -> None:
+    a, b = stored(root, "a", "a"), stored(root, "b", "b")
+    show = tool(
+        ["sh", "-c", 'cd "$(dirname "$0")"; find -L . | LC_ALL=C sort | tr -d "\\n"'],
+        inputs={"f": {"type": "File", "inputBinding": {}}},
+    )
+    for number, (order, expected) in enumerate(
+        [
+            (literal("p", secondaryFiles=[a, literal("x"), collection("d", b)]), "../a./d./d/b./p./x"),
+            (a | {"secondaryFiles": [literal("x")]}, "../a./x"),
+            (a | {"secondaryFiles": [b, collection("d", b, literal("x"))]}, "../a./b./d./d/b./d/x"),
+        ]
+    ):
+        files = [invocation(root, show, {"f": order}, name=f"named-{number}")]
+        assert text(result(run(runner, task(root, OPERATION), files), root / f"out-{number}")["o"]) == expected
 
 
 def test_outputs_of_every_type_come_back(runner: Runner, root: Path) -> None:
