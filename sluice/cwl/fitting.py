@@ -38,7 +38,8 @@ def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
             _tell_left_out(end, findings)
             continue
         taken = array_of(sink.type) if port in step.scatter else sink.type
-        if end.lack is _Lack.ONLY and may_be_missing(step, link):
+        is_defaulted = read is None and port not in step.scatter and sink.body.get("default") is not None
+        if is_defaulted or (end.lack is _Lack.ONLY and may_be_missing(step, link)):
             taken = normal_type(["null", taken])
         _tell_misfit(end, findings, taken=taken, way="" if read is None else _way(step, link, given, sink.type))
     for name, origin in wiring.outputs.items():

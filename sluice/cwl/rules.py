@@ -110,7 +110,7 @@ def _check_link(step: Step, link: Link, findings: Findings, *, workflow: Workflo
         owner = "workflow" if is_parameter else "tool"
         findings.error(place, f"{what} has a source and a default; give the default to the {owner}'s input instead")
     port = step.tool_inputs.get(link.name)
-    if port is not None:
+    if port is not None and "valueFrom" not in link.body:  # which makes the value of it
         _check_default(link.body["default"], port, findings, place=place, what=what)
 
 

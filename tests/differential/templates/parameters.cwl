@@ -10,12 +10,13 @@ inputs:
   words: string[]
   kind: {type: {type: enum, symbols: [short, long]}, default: long}
   note: string?
+  size: int?
 outputs:
   pages: {type: "File[]", outputSource: page/page}
 steps:
   page:
     scatter: text
-    in: {text: texts, count: count, share: share, loud: loud, words: words, kind: kind, note: note, fixed: {default: 7}}
+    in: {text: texts, count: count, share: share, loud: loud, words: words, kind: kind, note: note, size: size, fixed: {default: 7}}
     out: [page]
     run:
       class: CommandLineTool
@@ -30,6 +31,7 @@ steps:
         kind: {type: {type: enum, symbols: [short, long]}, inputBinding: {position: 5}}
         note: {type: "string?", inputBinding: {position: 6, prefix: --note}}
         fixed: {type: int, inputBinding: {position: 7}}
+        size: {type: int, default: 12, inputBinding: {position: 8}}
       outputs: {page: stdout}
       stdout: $(inputs.text.nameroot).page
       requirements: {ToolTimeLimit: {timelimit: 60}}

@@ -1,4 +1,4 @@
-# Inputs of a step made of others: of a file's name, of a parameter, of a text.
+# Inputs of a step made of others: of a file's name, of a parameter, of a text, of a default.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, StepInputExpressionRequirement: {}}
@@ -13,6 +13,7 @@ steps:
       name: {valueFrom: $(inputs.text.basename)}
       title: {source: title, valueFrom: "<$(self)>"}
       fixed: {valueFrom: for ever}
+      tag: {default: {kind: marked}, valueFrom: $(self.kind)}
     out: [page]
     run:
       class: CommandLineTool
@@ -22,6 +23,7 @@ steps:
         name: {type: string, inputBinding: {position: 1}}
         title: {type: string, inputBinding: {position: 2}}
         fixed: {type: string, inputBinding: {position: 3}}
+        tag: {type: string, inputBinding: {position: 4}}
       outputs: {page: stdout}
       stdout: $(inputs.name).page
       requirements: {ToolTimeLimit: {timelimit: 60}}

@@ -269,6 +269,29 @@ def test_a_constant_is_the_default_of_a_step_input() -> None:
     assert plan.steps[0].arguments == {"limit": Constant(value=3)}
 
 
+def test_a_default_from_which_an_expression_makes_the_value_is_of_any_type() -> None:
+    constant = ("      limit: limit", "      limit: {default: {of: 3}, valueFrom: $(self.of)}")
+    told = edited(
+        constant,
+        ("  Scatter", "  StepInputExpressionRequirement: {}\n  Scatter"),
+        ("  limit:\n    type: int\n    default: 5\n", ""),
+    )
+    plan = plan_of(told)
+    assert plan.steps[0].arguments == {"limit": Constant(value={"of": 3})}
+    compiled = compile_template(told.replace(", valueFrom: $(self.of)", ""), name="t")
+    assert ["the default of input 'limit' of step 'count' must be of type int" in str(error) for error in compiled.errors] == [
+        True
+    ]
+
+
+def test_a_parameter_left_out_is_no_misfit_where_the_tool_has_a_default() -> None:
+    optional, tool = ("    type: int\n    default: 5", "    type: int?"), "        limit: {type: int, "
+    assert compile_template(edited(optional, (tool, f"{tool}default: 7, ")), name="t").findings == []
+    other = ("    type: int\n    default: 5", "    type: [int, string, 'null']")
+    (warning,) = compile_template(edited(other, (tool, f"{tool}default: 7, ")), name="t").findings
+    assert warning.message.endswith("a job fails where the value does not fit")
+
+
 def test_a_file_that_is_not_written_filters() -> None:
     text = edited(
         ("        number: stdout", "        number: {type: File?, outputBinding: {glob: x}}"),
