@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.cwltypes import normal_type
 from sluice.cwl.document import Document
 from sluice.cwl.features import PROCESSES, inside_jobs
 from sluice.cwl.findings import Findings, Place, place_of
-from sluice.cwl.tree import Entry, entries, refuse_duplicates
+from sluice.cwl.tree import Entry, entries, listed, refuse_duplicates
 
 #: Names become parts of names of data sets, and of paths.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
@@ -140,7 +140,7 @@ def _step(entry: Entry, body: CommentedMap, document: Document, findings: Findin
         body=body,
         links={link.name: _link(link, "source") for link in links},
         outputs={output.name: output.place for output in outputs},
-        scatter=[name for name in _listed(body.get("scatter")) if isinstance(name, str)],
+        scatter=[name for name in listed(body.get("scatter")) if isinstance(name, str)],
         tool=tool,
         tool_inputs=_ports(_named(tool.get("inputs"), f"inputs of the tool of step '{entry.name}'", findings)),
         tool_outputs=_ports(_named(tool.get("outputs"), f"outputs of the tool of step '{entry.name}'", findings)),
@@ -164,13 +164,9 @@ def _declared(body: CommentedMap) -> Any:
 def _link(entry: Entry, key: str) -> Link:
     body = _body(entry)
     written = entry.value if entry.body is None and key == "source" else body.get(key)
-    sources = None if written is None else [source for source in _listed(written) if isinstance(source, str)]
+    sources = None if written is None else [source for source in listed(written) if isinstance(source, str)]
     return Link(entry.name, entry.place, sources, place_of(body, key) if key in body else entry.place, body)
 
 
 def _body(entry: Entry) -> CommentedMap:
     return CommentedMap() if entry.body is None else entry.body
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, CommentedSeq) else [] if value is None else [value]

@@ -10,6 +10,7 @@ from sluice.cwl.features import INPUTS, SOURCES
 from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
 from sluice.cwl.first_input import check_first_input
 from sluice.cwl.invocations import check_invocations
+from sluice.cwl.kept_together import warn_kept_together
 from sluice.cwl.links import Wiring
 from sluice.cwl.merging import pick_of
 from sluice.cwl.model import Link, Port, Step, Workflow
@@ -38,6 +39,7 @@ def check_rules(workflow: Workflow, wiring: Wiring, extensions: Extensions, find
     check_trees(workflow, wiring, extensions, findings)
     _check_outputs_of_workflow(workflow, wiring, findings)
     _warn_unused(workflow, wiring, findings)
+    warn_kept_together(workflow, wiring, findings)
 
 
 def _refuse_names_as_types(workflow: Workflow, findings: Findings) -> None:

@@ -99,6 +99,11 @@ def entries(node: Any, key_field: str = "id") -> list[Entry]:
     return found
 
 
+def listed(value: Any) -> list[Any]:
+    """What CWL lets one write as a list, or alone."""
+    return list(value) if isinstance(value, CommentedSeq) else [] if value is None else [value]
+
+
 def refuse_duplicates(found: list[Entry], what: str, findings: Findings) -> None:
     """Mappings cannot hold duplicates (the reader saw to it); lists can."""
     first: dict[str, Place] = {}

@@ -88,6 +88,76 @@ def test_what_cannot_be_taken_apart_is_one_job_and_says_why(edits: list[tuple[st
     assert [step.name for step in compiled.plan.steps] == ["inside", "last"]
 
 
+#: What lets a step's own expressions be.
+EXPRESSIONS = ("requirements: {Scatter", "requirements: {StepInputExpressionRequirement: {}, Scatter")
+COUNT = "in: {files: texts, count: count}"
+
+
+@pytest.mark.parametrize(
+    ("edits", "because"),
+    [
+        ([("    in: {files", "    ¦when: $(inputs.count)\n    in: {files")], "'when'"),
+        ([(COUNT, "in: {files: texts, count: {source: count, ¦valueFrom: $(self)}}")], "'valueFrom' of 'count'"),
+        ([(COUNT, "in: {files: {source: texts, ¦loadContents: true}, count: count}")], "'loadContents' of 'files'"),
+        ([("          in: {parts: top/cut", "          ¦when: $(inputs.tail)\n          in: {parts: top/cut")], "'when'"),
+    ],
+)
+def test_what_an_expression_keeps_together_is_one_job_and_says_why(edits: list[tuple[str, str]], because: str) -> None:
+    text, places = unmarked(edited(*edits, EXPRESSIONS, ONE_LIST, ("page: {type: File,", "page: {type: File?,"), text=NESTED))
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, compiled.findings
+    (warning,) = [warning for warning in compiled.warnings if "runs inside one job" in warning.message]
+    assert (warning.line, warning.column) == places[0]
+    assert f"scatters over data and runs inside one job, because of {because}: write that at its steps" in warning.message
+
+
+OVER_WORDS = """\
+cwlVersion: v1.2
+class: Workflow
+requirements:
+  {ScatterFeatureRequirement: {}, SubworkflowFeatureRequirement: {}, StepInputExpressionRequirement: {}}
+inputs: {texts: "File[]", words: "string[]"}
+outputs: {found: {type: File, outputSource: inside/found}}
+steps:
+  inside:
+    in: {texts: texts, words: {source: words, valueFrom: $(self)}}
+    out: [found]
+    run:
+      class: Workflow
+      inputs: {texts: "File[]", words: "string[]"}
+      outputs: {found: {type: File, outputSource: join/found}}
+      steps:
+        echo:
+          scatter: word
+          in: {word: words}
+          out: [said]
+          run: {class: CommandLineTool, baseCommand: echo, inputs: {word: string}, outputs: {said: stdout}}
+        join:
+          in: {texts: texts, said: echo/said}
+          out: [found]
+          run: {class: CommandLineTool, baseCommand: cat, inputs: {texts: "File[]", said: "File[]"}, outputs: {found: stdout}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("edits", "told"),
+    [
+        ([], 0),
+        (
+            [
+                ("scatter: word\n          in: {word: words}", "scatter: text\n          in: {text: texts}"),
+                ("{word: string}", "{text: File}"),
+            ],
+            1,
+        ),
+    ],
+)
+def test_what_scatters_over_no_data_is_one_job_without_a_word(edits: list[tuple[str, str]], told: int) -> None:
+    compiled = compile_template(edited(*edits, text=OVER_WORDS), name="t")
+    assert compiled.plan is not None, compiled.findings
+    assert len([warning for warning in compiled.warnings if "runs inside one job" in warning.message]) == told
+
+
 def test_errors_inside_keep_their_place() -> None:
     text, places = unmarked(
         edited(("              file: {type: File, inputBinding", "              file: {type: ¦Fil, inputBinding"), text=NESTED)
