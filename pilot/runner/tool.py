@@ -211,8 +211,8 @@ class _OwnFolders(StdFsAccess):  # type: ignore[misc] # cwltool's types are not 
 
 
 class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
-    """What was brought into the job's folder is used where it is. All else is staged as cwltool does, and so are an object that is
-    partly a literal, such as a directory made of files, and all that belongs to it."""
+    """What was brought into the job's folder is used where it is. All else is staged as cwltool does: so is an object that is
+    partly a literal, such as a directory made of files, with all that belongs to it."""
 
     def setup(self, referenced_files: Sequence[Any], basedir: str) -> None:
         for one in referenced_files:

@@ -69,7 +69,8 @@ def test_directories_and_secondary_files_are_brought_along(runner: Runner, root:
             "d": {"type": "Directory", "inputBinding": {"position": 2}},
         },
     )
-    found = result(run(runner, task(root, OPERATION), [invocation(root, show, {"f": reads, "d": stored_tree(root)})]), root / "out")
+    order = {"f": reads, "d": stored_tree(root)}
+    found = result(run(runner, task(root, OPERATION), [invocation(root, show, order)]), root / "out")
     assert text(found["o"]) == "readsindex./deep/leaf\n"
 
 
@@ -83,7 +84,8 @@ def collection(name: str, *listing: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_literal_directory_holds_all_that_is_listed(runner: Runner, root: Path) -> None:
     paired = stored(root, "b", "b") | {"secondaryFiles": [stored(root, "b.i", "b.i"), literal("b.j")]}
-    made = collection("made", stored(root, "a", "a"), literal("x"), collection("inner", paired, stored_tree(root)), collection("empty"))
+    inner = collection("inner", paired, stored_tree(root))
+    made = collection("made", stored(root, "a", "a"), literal("x"), inner, collection("empty"))
     show = tool(
         ["sh", "-c", 'cd "$0"; find -L . | LC_ALL=C sort; cat a inner/b inner/tree/deep/leaf'],
         inputs={"d": {"type": "Directory", "inputBinding": {"position": 1}}},
@@ -91,8 +93,9 @@ def test_a_literal_directory_holds_all_that_is_listed(runner: Runner, root: Path
         outputs={"o": "stdout"},
     )
     found = result(run(runner, task(root, OPERATION), [invocation(root, show, {"d": made})]), root / "out")
-    listed = "empty inner inner/b inner/b.i inner/b.j inner/tree inner/tree/deep inner/tree/deep/leaf x".split()
-    assert text(found["o"]) == "\n".join([".", "./a", *(f"./{name}" for name in listed), "ableaf"])
+    inside = ["", "/b", "/b.i", "/b.j", "/tree", "/tree/deep", "/tree/deep/leaf"]
+    listed = [".", "./a", "./empty", *(f"./inner{name}" for name in inside), "./x"]
+    assert text(found["o"]) == "\n".join([*listed, "ableaf"])
 
 
 def test_secondary_files_lie_beside_their_file_whichever_are_literals(runner: Runner, root: Path) -> None:
