@@ -33,6 +33,7 @@ from sluice.cwl.first_input import data_entries
 from sluice.cwl.fitting import check_types
 from sluice.cwl.flattening import Unflat, flatten, nested_to_flatten
 from sluice.cwl.formats import without_formats
+from sluice.cwl.idle_fields import warn_of_idle_fields
 from sluice.cwl.links import SideLink, Wiring, read_links
 from sluice.cwl.mainfile import find_main
 from sluice.cwl.merging import pick_of
@@ -169,6 +170,7 @@ def _plan_of(document: Document, written: CommentedMap, extensions: Extensions, 
     if not findings.failed:
         check_pairs(workflow, wiring, findings)
     check_expressions(written, findings)
+    warn_of_idle_fields(written, findings)
     _check_with_cwltool(document, written, findings)
     if findings.failed:
         return None

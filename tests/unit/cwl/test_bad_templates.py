@@ -224,6 +224,10 @@ def test_every_reason_comes_with_its_place(case: str) -> None:
         ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n      hints:\n        DockerRequirement: {dockerImageId: x, ¦dockerFile: FROM x}\n  join")], "'dockerFile' of step 'count' is not supported"),
         ([("{timelimit: 10}\n  join", "{timelimit: 10}\n        ResourceRequirement: {¦ramMin: $(inputs.limit)}\n  join")], "is an expression"),
         ([("    type: int\n    default: 5", "    type: int?"), ("limit: limit", "¦limit: limit")], "takes int, and 'limit' is int?"),
+        ([("        joined: stdout", "        ¦joined: File")], "is File without outputBinding: a job fails unless its tool writes a cwl.output.json"),
+        ([("        joined: stdout", "        joined: {type: File, outputBinding: {glob: x}}\n        ¦more: File[]\n        note: string\n        left: File?\n        kept: {type: {type: record, fields: {f: {type: File, outputBinding: {glob: x}}}}}")], "is File[] without outputBinding"),
+        ([("arguments: [$(inputs.parts)]", "arguments: [{valueFrom: $(inputs.parts), ¦shellQuote: false}]")], "has no effect in the tool of step 'join', which is not run by a shell"),
+        ([("inputBinding: {position: 1}", "inputBinding: {position: 1, ¦shellQuote: false}")], "add 'ShellCommandRequirement: {}' to its requirements"),
         ([("requirements:\n  Scatter", "hints:\n  ¦acme:Fast: {}\nrequirements:\n  Scatter")], "'acme:Fast' is not known here"),
     ],
 )  # fmt: skip
@@ -233,6 +237,11 @@ def test_what_is_legal_and_hurts_is_a_warning(edits: Edits, message: str) -> Non
     assert compiled.plan is not None, compiled.errors
     assert [(warning.line, warning.column) for warning in compiled.warnings] == places
     assert message in compiled.warnings[0].message
+
+
+def test_a_shell_may_be_asked_for_by_what_is_around_the_tool() -> None:
+    unquoted = ("inputBinding: {position: 1}", "inputBinding: {position: 1, shellQuote: false}")
+    assert compile_template(edited(unquoted, ("  Scatter", "  ShellCommandRequirement: {}\n  Scatter")), name="t").findings == []
 
 
 def test_the_sample_is_right() -> None:
