@@ -1,89 +1,17 @@
 """Random templates: graphs of steps of every shape, as CWL workflows over the data set ``texts`` and the file ``extra``."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.differential.growing import Graph, Stream
 from tests.differential.tools import joining, on_each, shell, tool
 
 #: What a tool does to a text.
 COMMANDS = (["rev"], ["sort"], ["sort", "-r"], ["tr", "a-z", "A-Z"], ["head", "-n", "2"], ["cat", "-n"], ["wc", "-c"], ["uniq"])
-WORDS = ("apple", "e", "Z", "9")
-
-
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """What a step hands on. ``kind``: ``file``, ``int``, ``folder``, ``files``. ``many``: one for each file of the data set.
-    ``sparse``: some may be missing."""
-
-    ref: str
-    kind: str = "file"
-    many: bool = True
-    sparse: bool = False
-    #: Those of one line have their files in step.
-    line: int = 0
-    #: Some may have the same name.
-    alike: bool = False
-
-
-@dataclass(slots=True)
-class Graph:
-    steps: dict[str, Any] = field(default_factory=dict)
-    streams: list[Stream] = field(default_factory=lambda: [Stream("texts"), Stream("extra", many=False)])
-    read: set[str] = field(default_factory=set)
-    #: Names of the shapes that were drawn.
-    shapes: list[str] = field(default_factory=list)
-    _reads_alike: bool = False
-
-    @property
-    def made(self) -> list[Stream]:
-        return [one for one in self.streams if "/" in one.ref]
-
-    def add(self, given: dict[str, Any], *found: Stream) -> None:
-        """``found``: with the names of their ports."""
-        name = f"s{len(self.steps)}"
-        self.steps[name] = {**given, "out": [stream.ref for stream in found]}
-        self.streams += [replace(stream, ref=f"{name}/{stream.ref}", alike=stream.alike or self._reads_alike) for stream in found]
-        self._reads_alike = False
-
-    def source(self, stream: Stream, *, together: bool = False) -> Any:
-        """``together``: with files of the same number, so that missing ones keep their place."""
-        self._read(stream)
-        leaves_out = stream.sparse and stream.many and not together
-        return {"source": stream.ref, "pickValue": "all_non_null"} if leaves_out else stream.ref
-
-    def sources(self, streams: list[Stream], **more: str) -> dict[str, Any]:
-        for stream in streams:
-            self._read(stream)
-        return {"source": [stream.ref for stream in streams], **more}
-
-    def _read(self, stream: Stream) -> None:
-        self.read.add(stream.ref)
-        self._reads_alike |= stream.alike
-
-    def document(self, kept: set[str]) -> dict[str, Any]:
-        """``kept``: streams that are outputs, as all are that nobody reads."""
-        outputs = [one for one in self.made if one.ref in kept or one.ref not in self.read]
-        return {
-            "cwlVersion": "v1.2",
-            "$namespaces": {"sluice": "urn:sluice:cwl:"},
-            "class": "Workflow",
-            "requirements": {f"{name}Requirement": {} for name in FEATURES},
-            "sluice:retention": {"input": "keep"},
-            "inputs": {"texts": "File[]"} | ({"extra": "File"} if "extra" in self.read else {}),
-            "outputs": {one.ref.replace("/", "-"): {"type": _type(one), "outputSource": one.ref} for one in outputs},
-            "steps": self.steps,
-        }
-
-
-FEATURES = ("InlineJavascript", "MultipleInputFeature", "ScatterFeature", "StepInputExpression", "SubworkflowFeature")
-_TYPES = {"file": "File", "int": "int", "folder": "Directory", "files": {"type": "array", "items": "File"}}
-
-
-def _type(stream: Stream) -> Any:
-    one = ["null", _TYPES[stream.kind]] if stream.sparse else _TYPES[stream.kind]
-    return {"type": "array", "items": one} if stream.many else one
+#: Some are in no text of some data sets, and one in no text at all.
+WORDS = ("apple", "e", "Z", "9", "nowhere")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +73,13 @@ def _pick(draw: st.DrawFn, graph: Graph, wanted: Any) -> Stream:
 def _map(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, _each)
     run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
-    # Where missing ones are left out, the others are counted anew.
-    line = len(graph.steps) + 1 if source.sparse else source.line
     step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
-    graph.add(step, Stream("o", line=line))
+    graph.add(step, Stream("o", line=_line(graph, source)))
+
+
+def _line(graph: Graph, source: Stream) -> int:
+    """Where missing ones are left out, the others are counted anew."""
+    return len(graph.steps) + 1 if source.sparse else source.line
 
 
 def _batched(draw: st.DrawFn) -> dict[str, Any]:
@@ -158,19 +89,19 @@ def _batched(draw: st.DrawFn) -> dict[str, Any]:
 
 
 def _filter(draw: st.DrawFn, graph: Graph) -> None:
-    source, word = _pick(draw, graph, _full), draw(st.sampled_from(WORDS))
+    source, word = _pick(draw, graph, _each), draw(st.sampled_from(WORDS))
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "File?", "outputBinding": {"glob": name}}
     run = shell(f'grep -q {word} "$0" && cat "$0" > "$1"; true', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
     step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
-    graph.add(step, Stream("o", sparse=True, line=source.line))
+    graph.add(step, Stream("o", sparse=True, line=_line(graph, source)))
 
 
 def _when(draw: st.DrawFn, graph: Graph) -> None:
-    source, size = _pick(draw, graph, _full), draw(st.integers(0, 30))
+    source, size = _pick(draw, graph, _each), draw(st.integers(0, 30))
     run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
     step = {"scatter": "f", "when": f"$(inputs.f.size > {size})", "in": {"f": graph.source(source)}, "run": run}
-    graph.add(step, Stream("o", sparse=True, line=source.line))
+    graph.add(step, Stream("o", sparse=True, line=_line(graph, source)))
 
 
 def _pair(draw: st.DrawFn, graph: Graph) -> None:
@@ -184,9 +115,14 @@ def _pair(draw: st.DrawFn, graph: Graph) -> None:
 
 def _merge(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, _each)
-    tree = draw(st.sampled_from([{}, {"sluice:merge": {"files": 2, "tree": True}}]))
     run = joining(f"all.t{len(graph.steps)}")
-    graph.add({"in": {"fs": graph.source(source)}, "run": run, **tree}, Stream("o", many=False))
+    graph.add({"in": {"fs": graph.source(source)}, "run": run, **_in_levels(draw)}, Stream("o", many=False))
+
+
+def _in_levels(draw: st.DrawFn) -> dict[str, Any]:
+    """A tree, or not."""
+    size = draw(st.sampled_from([0, 0, 2, 3]))
+    return {"sluice:merge": {"files": size, "tree": True}} if size else {}
 
 
 def _merge_perhaps(draw: st.DrawFn, graph: Graph) -> None:
@@ -209,7 +145,8 @@ def _list_there(draw: st.DrawFn, graph: Graph) -> None:
     _merge_perhaps(draw, graph)
     there = draw(st.permutations([one for one in graph.streams if _made_single(one)]))[:3]
     run = joining(f"there.t{len(graph.steps)}")
-    graph.add({"in": {"fs": graph.sources(there, pickValue="all_non_null")}, "run": run}, Stream("o", many=False))
+    given = {"fs": graph.sources(there, pickValue="all_non_null")}
+    graph.add({"in": given, "run": run, **_in_levels(draw)}, Stream("o", many=False))
 
 
 def _behind(draw: st.DrawFn, graph: Graph) -> dict[str, Any]:
@@ -218,7 +155,8 @@ def _behind(draw: st.DrawFn, graph: Graph) -> dict[str, Any]:
 
 
 def _merge_behind(draw: st.DrawFn, graph: Graph) -> None:
-    graph.add({"in": {"fs": _behind(draw, graph)}, "run": joining(f"all.t{len(graph.steps)}")}, Stream("o", many=False))
+    run = joining(f"all.t{len(graph.steps)}")
+    graph.add({"in": {"fs": _behind(draw, graph)}, "run": run, **_in_levels(draw)}, Stream("o", many=False))
 
 
 def _map_behind(draw: st.DrawFn, graph: Graph) -> None:
@@ -228,7 +166,7 @@ def _map_behind(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def _nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, _full), len(graph.steps)
+    source, number = _pick(draw, graph, _each), len(graph.steps)
     inner = {
         "class": "Workflow",
         "inputs": {"files": "File[]"},
@@ -242,20 +180,21 @@ def _nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
         },
     }
     given = {"in": {"files": graph.source(source)}, "run": inner}
-    graph.add(given, Stream("cut", line=source.line), Stream("page", many=False))
+    graph.add(given, Stream("cut", line=_line(graph, source)), Stream("page", many=False))
 
 
 def _broadcast(draw: st.DrawFn, graph: Graph) -> None:
-    source, shared = _pick(draw, graph, _full), _pick(draw, graph, _single)
+    source, shared = _pick(draw, graph, _each), _pick(draw, graph, _single)
     inputs = {"g": {"type": "File", "inputBinding": {"position": 1}}, "f": {"type": "File", "inputBinding": {"position": 2}}}
     run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
     graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source), "g": graph.source(shared)}, "run": run}, Stream("o", line=source.line)
+        {"scatter": "f", "in": {"f": graph.source(source), "g": graph.source(shared)}, "run": run},
+        Stream("o", line=_line(graph, source)),
     )
 
 
 def _with_all(draw: st.DrawFn, graph: Graph) -> None:
-    source, every = _pick(draw, graph, _full), _pick(draw, graph, _each)
+    source, every = _pick(draw, graph, _each), _pick(draw, graph, _each)
     script = 'f=$0; cat "$f"; cat "$@" /dev/null | wc -l'
     run = shell(
         script,
@@ -266,32 +205,33 @@ def _with_all(draw: st.DrawFn, graph: Graph) -> None:
         stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}",
     )
     graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source), "all": graph.source(every)}, "run": run}, Stream("o", line=source.line)
+        {"scatter": "f", "in": {"f": graph.source(source), "all": graph.source(every)}, "run": run},
+        Stream("o", line=_line(graph, source)),
     )
 
 
 def _two_outputs(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, _full), len(graph.steps)
+    source, number = _pick(draw, graph, _each), len(graph.steps)
     names = {port: f"$(inputs.f.nameroot).{port}{number}" for port in ("head", "tail")}
     outputs = {port: {"type": "File", "outputBinding": {"glob": name}} for port, name in names.items()}
     run = shell('head -n1 "$0" > "$1"; tail -n1 "$0" > "$2"', {"f": "File"}, outputs, "$(inputs.f)", *names.values())
     graph.add(
         {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
-        Stream("head", line=source.line),
-        Stream("tail", line=source.line),
+        Stream("head", line=_line(graph, source)),
+        Stream("tail", line=_line(graph, source)),
     )
 
 
 def _value_from(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, _full)
+    source = _pick(draw, graph, _each)
     given = {"f": graph.source(source), "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"}}
     inputs = {"name": {"type": "string", "inputBinding": {}}, "f": "File"}
     run = tool(["echo"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
-    graph.add({"scatter": "f", "in": given, "run": run}, Stream("o", line=source.line))
+    graph.add({"scatter": "f", "in": given, "run": run}, Stream("o", line=_line(graph, source)))
 
 
 def _nested(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, _full), len(graph.steps)
+    source, number = _pick(draw, graph, _each), len(graph.steps)
     first, second = (on_each(draw(st.sampled_from(COMMANDS)), number) for _ in range(2))
     inner = {
         "class": "Workflow",
@@ -299,14 +239,14 @@ def _nested(draw: st.DrawFn, graph: Graph) -> None:
         "outputs": {"o": {"type": "File", "outputSource": "b/o"}},
         "steps": {"a": {"in": {"f": "f"}, "out": ["o"], "run": first}, "b": {"in": {"f": "a/o"}, "out": ["o"], "run": second}},
     }
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": inner}, Stream("o", line=source.line))
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": inner}, Stream("o", line=_line(graph, source)))
 
 
 def _count(draw: st.DrawFn, graph: Graph) -> None:
-    source = _pick(draw, graph, _full)
+    source = _pick(draw, graph, _each)
     output = {"type": "int", "outputBinding": {"glob": "n", "loadContents": True, "outputEval": "$(parseInt(self[0].contents))"}}
     run = tool(["wc", "-l"], {"f": "File"}, {"o": output}, stdin="$(inputs.f.path)", stdout="n")
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="int", line=source.line))
+    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="int", line=_line(graph, source)))
 
 
 def _add_up(draw: st.DrawFn, graph: Graph) -> None:
@@ -318,11 +258,13 @@ def _add_up(draw: st.DrawFn, graph: Graph) -> None:
 
 def _folder(draw: st.DrawFn, graph: Graph) -> None:
     """The reference runner cannot put two directories of one name into its output folder."""
-    source = _pick(draw, graph, lambda one: _full(one) and not one.alike)
+    source = _pick(draw, graph, lambda one: _each(one) and not one.alike)
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "Directory", "outputBinding": {"glob": name}}
     run = shell('mkdir -p "$1/deep"; cp "$0" "$1/deep/own"', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="folder", line=source.line))
+    graph.add(
+        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="folder", line=_line(graph, source))
+    )
 
 
 def _look_into(draw: st.DrawFn, graph: Graph) -> None:
@@ -338,7 +280,7 @@ def _look_into(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def _split(draw: st.DrawFn, graph: Graph) -> None:
-    source, number = _pick(draw, graph, _full), len(graph.steps)
+    source, number = _pick(draw, graph, _each), len(graph.steps)
     stem = f"$(inputs.f.nameroot).p{number}"
     output = {"type": "File[]", "outputBinding": {"glob": f"{stem}.*"}}
     run = shell(
@@ -348,7 +290,9 @@ def _split(draw: st.DrawFn, graph: Graph) -> None:
         "$(inputs.f)",
         stem,
     )
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="files", line=source.line))
+    graph.add(
+        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="files", line=_line(graph, source))
+    )
 
 
 def _join_parts(draw: st.DrawFn, graph: Graph) -> None:
@@ -360,8 +304,8 @@ def _join_parts(draw: st.DrawFn, graph: Graph) -> None:
 SELDOM = 15
 _MAKERS = [
     _Maker(_map, [_each]),
-    _Maker(_filter, [_full]),
-    _Maker(_when, [_full]),
+    _Maker(_filter, [_each]),
+    _Maker(_when, [_each]),
     _Maker(_pair, [_full]),
     _Maker(_merge, [_each]),
     _Maker(_merge_perhaps, [_each]),
@@ -369,17 +313,17 @@ _MAKERS = [
     _Maker(_list_there, [_each]),
     _Maker(_merge_behind, [_full], least=2, weight=2),
     _Maker(_map_behind, [_full], least=2, weight=2),
-    _Maker(_nested_over_data, [_full]),
-    _Maker(_broadcast, [_full, _single]),
-    _Maker(_with_all, [_full]),
-    _Maker(_two_outputs, [_full]),
-    _Maker(_value_from, [_full]),
-    _Maker(_nested, [_full]),
-    _Maker(_count, [_full], weight=2),
+    _Maker(_nested_over_data, [_each]),
+    _Maker(_broadcast, [_each, _single]),
+    _Maker(_with_all, [_each]),
+    _Maker(_two_outputs, [_each]),
+    _Maker(_value_from, [_each]),
+    _Maker(_nested, [_each]),
+    _Maker(_count, [_each], weight=2),
     _Maker(_add_up, [lambda one: one.kind == "int"], weight=SELDOM),
-    _Maker(_folder, [_full], weight=2),
+    _Maker(_folder, [_each], weight=2),
     _Maker(_look_into, [lambda one: one.kind == "folder"], weight=SELDOM),
-    _Maker(_split, [_full], weight=2),
+    _Maker(_split, [_each], weight=2),
     _Maker(_join_parts, [lambda one: one.kind == "files"], weight=SELDOM),
 ]
 

@@ -1,0 +1,78 @@
+"""A graph of steps that grows, and the workflow that it is."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What a step hands on. ``kind``: ``file``, ``int``, ``folder``, ``files``. ``many``: one for each file of the data set.
+    ``sparse``: some may be missing."""
+
+    ref: str
+    kind: str = "file"
+    many: bool = True
+    sparse: bool = False
+    #: Those of one line have their files in step.
+    line: int = 0
+    #: Some may have the same name.
+    alike: bool = False
+
+
+@dataclass(slots=True)
+class Graph:
+    steps: dict[str, Any] = field(default_factory=dict)
+    streams: list[Stream] = field(default_factory=lambda: [Stream("texts"), Stream("extra", many=False)])
+    read: set[str] = field(default_factory=set)
+    #: Names of the shapes that were drawn.
+    shapes: list[str] = field(default_factory=list)
+    _reads_alike: bool = False
+
+    @property
+    def made(self) -> list[Stream]:
+        return [one for one in self.streams if "/" in one.ref]
+
+    def add(self, given: dict[str, Any], *found: Stream) -> None:
+        """``found``: with the names of their ports."""
+        name = f"s{len(self.steps)}"
+        self.steps[name] = {**given, "out": [stream.ref for stream in found]}
+        self.streams += [replace(stream, ref=f"{name}/{stream.ref}", alike=stream.alike or self._reads_alike) for stream in found]
+        self._reads_alike = False
+
+    def source(self, stream: Stream, *, together: bool = False) -> Any:
+        """``together``: with files of the same number, so that missing ones keep their place."""
+        self._read(stream)
+        leaves_out = stream.sparse and stream.many and not together
+        return {"source": stream.ref, "pickValue": "all_non_null"} if leaves_out else stream.ref
+
+    def sources(self, streams: list[Stream], **more: str) -> dict[str, Any]:
+        for stream in streams:
+            self._read(stream)
+        return {"source": [stream.ref for stream in streams], **more}
+
+    def _read(self, stream: Stream) -> None:
+        self.read.add(stream.ref)
+        self._reads_alike |= stream.alike
+
+    def document(self, kept: set[str]) -> dict[str, Any]:
+        """``kept``: streams that are outputs, as all are that nobody reads."""
+        outputs = [one for one in self.made if one.ref in kept or one.ref not in self.read]
+        return {
+            "cwlVersion": "v1.2",
+            "$namespaces": {"sluice": "urn:sluice:cwl:"},
+            "class": "Workflow",
+            "requirements": {f"{name}Requirement": {} for name in FEATURES},
+            "sluice:retention": {"input": "keep"},
+            "inputs": {"texts": "File[]"} | ({"extra": "File"} if "extra" in self.read else {}),
+            "outputs": {one.ref.replace("/", "-"): {"type": _type(one), "outputSource": one.ref} for one in outputs},
+            "steps": self.steps,
+        }
+
+
+FEATURES = ("InlineJavascript", "MultipleInputFeature", "ScatterFeature", "StepInputExpression", "SubworkflowFeature")
+_TYPES = {"file": "File", "int": "int", "folder": "Directory", "files": {"type": "array", "items": "File"}}
+
+
+def _type(stream: Stream) -> Any:
+    one = ["null", _TYPES[stream.kind]] if stream.sparse else _TYPES[stream.kind]
+    return {"type": "array", "items": one} if stream.many else one
