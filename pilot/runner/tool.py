@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -107,10 +108,9 @@ class CommandLine:
             context.path_mapper = _InPlaceMapper
         context.workflow_eval_lock = self._lock
         if resources is not None:
-            amounts = {"cores": resources.cores, "ram": resources.ram, "tmpdirSize": resources.disk, "outdirSize": resources.disk}
-            if contained and self._gpu:
-                amounts["cudaDeviceCount"] = 1  # the engine lets the container have the node's
-            context.select_resources = lambda _request, _context: amounts
+            # With a GPU, the engine lets the container have the node's.
+            devices = {"cudaDeviceCount": 1} if contained and self._gpu else {}
+            context.select_resources = lambda asked, _context: _told(asked, resources) | devices
         try:
             with self._own_expressions():
                 job = next(self._tool.job(order, None, context))
@@ -249,6 +249,12 @@ def warm_up(folder: str) -> None:
 def expression_processes() -> frozenset[int]:
     """Pids of processes that evaluate expressions; they serve many jobs."""
     return engine().pids
+
+
+def _told(asked: Mapping[str, float], resources: Resources) -> dict[str, float]:
+    """``runtime`` of the tool's expressions. Of the job's disk each of its two folders has what was asked for it."""
+    folders = {f"{name}Size": math.ceil(asked[f"{name}Min"]) for name in ("tmpdir", "outdir")}
+    return {"cores": resources.cores, "ram": resources.ram, **folders}
 
 
 def _parts(value: Any) -> list[Any]:
