@@ -25,7 +25,7 @@ def groups() -> dict[str, Features]:
         "Fields of a step": features.JOB_FIELDS,
         "Fields of a step's input": features.LINK_FIELDS,
         "`scatterMethod`, over data sets": features.SCATTER_METHODS,
-        "Several sources: `linkMerge` and `pickValue`": features.SOURCES,
+        "Sources, and their `linkMerge` and `pickValue`": features.SOURCES,
         "Inputs of the workflow": features.INPUTS,
         "Requirements and hints of tools": features.OF_TOOLS,
         "Fields of `DockerRequirement`": features.CONTAINERS,

@@ -74,7 +74,7 @@ SCATTER_METHODS: Features = {
     "flat_crossproduct": _no("scatter over one, and give the other whole to every job"),
 }
 
-#: Several sources of an input or an output, by what they are.
+#: Sources of an input or an output, by what they are.
 SOURCES: Features = {
     "merge_flattened": _yes("the entries of one data set behind those of the other"),
     "merge_nested": _yes("of sources that are one file or value each: a list of them"),
@@ -87,6 +87,8 @@ SOURCES: Features = {
     "pickValue among whole data sets": _no("let a step before it choose"),
     "outputs that join whole data sets": _no("name an output for each, or let a step merge them"),
     "several parameters": _no("let the workflow have one for all"),
+    "default beside a source": _no("give the default to the tool's input instead"),
+    "output that is an input of the workflow": _no("leave it out, as it is there already"),
 }
 
 #: Inputs of the workflow.
@@ -100,6 +102,10 @@ INPUTS: Features = {
     "default of a file": _no("it has no default (File? may be left out)"),
     "secondaryFiles of the data set": _yes("patterns such as `.bai`"),
     "secondaryFiles of the data set by an expression": _no("write patterns such as '.bai' or '^.fai?'"),
+    "scatter over a parameter": _no("give the values of a parameter to every job, or to a step each"),
+    "whole number of more than 64 bits": _no(
+        "write it with a decimal point or an exponent where a double is taken, quote it if it is text"
+    ),
     "secondaryFiles of a parameter": _no("let the tools keep everything in one file"),
 }
 

@@ -158,10 +158,11 @@ class _Resolver:
         if link.sources is None:
             self.findings.error(link.place, f"{what} has no 'outputSource': name the step's output that it is")
             return None
+        way = SOURCES["output that is an input of the workflow"].note
         for origin in self.origins(link, what):
             if origin.step is not None:
                 return origin
-            self.findings.error(link.source_place, f"{what} is an input of the workflow; outputs come from steps")
+            self.findings.error(link.source_place, f"{what} is an input of the workflow; outputs come from steps: {way}")
         return None
 
 
@@ -249,8 +250,8 @@ def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> b
         if name not in names:
             findings.error(
                 place,
-                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{names[0]}', and give "
-                "the values of a parameter to every job, or to a step each",
+                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{names[0]}', and "
+                f"{INPUTS['scatter over a parameter'].note}",
             )
             return False
     method = step.body.get("scatterMethod")

@@ -109,8 +109,7 @@ def _check_link(step: Step, link: Link, findings: Findings, *, workflow: Workflo
         return
     place = place_of(link.body, "default")
     if origin is not None and (not is_parameter or is_optional(workflow.inputs[origin.port].type)):
-        owner = "workflow" if is_parameter else "tool"
-        findings.error(place, f"{what} has a source and a default; give the default to the {owner}'s input instead")
+        findings.error(place, f"{what} has a source and a default: {SOURCES['default beside a source'].note}")
     port = step.tool_inputs.get(link.name)
     if port is not None and "valueFrom" not in link.body:  # which makes the value of it
         _check_default(link.body["default"], port, findings, place=place, what=what)

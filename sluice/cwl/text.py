@@ -13,6 +13,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.resolver import VersionedResolver
 
+from sluice.cwl.features import INPUTS
 from sluice.cwl.findings import START, Findings, Place
 
 #: Bytes of UTF-8.
@@ -115,9 +116,7 @@ class _Builder:
                     place = _mark(event.start_mark)
                     value = self._scalar(event, place)
                     if not _is_storable(value):
-                        self.findings.error(
-                            place, f"{event.value[:40]} is no number that can be worked with; quote it if it is text"
-                        )
+                        self.findings.error(place, f"{event.value[:40]} {_why_not_storable(value)}")
                         value = 0
                     if event.anchor:
                         self.anchors[event.anchor] = (value, 1)
@@ -240,6 +239,12 @@ class _Container:
 def _is_storable(value: Any) -> bool:
     """JSON knows no infinity, and databases no whole numbers of more than 64 bits."""
     return math.isfinite(value) if isinstance(value, float) else not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
+
+
+def _why_not_storable(value: Any) -> str:
+    if isinstance(value, int):
+        return f"has more than the 64 bits of a whole number: {INPUTS['whole number of more than 64 bits'].note}"
+    return "is no number that can be worked with; quote it if it is text"
 
 
 _YAML_NAMES = {bool: "bool", int: "int", float: "float", type(None): "null", str: "str"}
