@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -73,6 +74,23 @@ def test_a_failure_says_why(url: str, tmp_path: Path) -> None:
     done = run(url, "--quiet", "fails.cwl", folder=tmp_path)
     assert (done.returncode, json.loads(done.stdout)) == (1, {})
     assert "exit code 3: no beam" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nothere.cwl"], "Not found: 'nothere.cwl'"),
+        ([f"{CASES}/head.cwl", "--text", "nothere.txt"], "nothere.txt: there is no such file"),
+        ([f"{CASES}/head.cwl", "--text", str(CASES)], "/cases: there is no such file"),
+        ([f"{CASES}/words.cwl#listed", "--folder", "nothere"], "nothere: there is no such directory"),
+    ],
+)
+def test_what_is_not_there_is_told_in_a_sentence(url: str, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+    done = run(url, "--quiet", *arguments, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{sentence}\n" in re.sub(r"\x1b\[[0-9;]*m", "", done.stderr)
+    assert "Traceback" not in done.stderr
+    assert "--debug" not in done.stderr
 
 
 def test_a_container_that_no_node_has_is_not_supported(url: str, tmp_path: Path) -> None:

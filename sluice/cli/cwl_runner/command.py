@@ -12,10 +12,9 @@ from pathlib import Path
 
 from sluice.cli.cwl_runner.outputs import put_out
 from sluice.cli.cwl_runner.rest import Refused, Rest
-from sluice.cli.cwl_runner.session import Session
+from sluice.cli.cwl_runner.session import FAILURES, Session
 from sluice.cli.cwl_runner.simple import NotSimple, read_simple
 from sluice.embedded.home import Home
-from sluice.storage import BundleError, StorageError
 
 _DEFAULT_HOME = "~/.local/share/sluice"
 _ENDED = 128
@@ -38,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _session(url, Path(folder)) as session,
         ):
             return _run(given, rest, session, Path(folder))
-    except (Refused, StorageError, BundleError, OSError, ValueError) as error:
+    except FAILURES as error:
         return _fail(str(error))
     except KeyboardInterrupt:
         return _fail("interrupted: what still ran was canceled", status=_ENDED + signal.SIGINT)

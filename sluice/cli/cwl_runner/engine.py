@@ -16,9 +16,10 @@ from cwltool.update import ORIGINAL_CWLVERSION
 from cwltool.workflow import default_make_tool
 from ruamel.yaml import RoundTripRepresenter
 from ruamel.yaml.scalarfloat import ScalarFloat
+from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import cmap
 
-from sluice.cli.cwl_runner.session import Session
+from sluice.cli.cwl_runner.session import FAILURES, Session
 from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import AsWritten
 
@@ -30,13 +31,19 @@ _MOST_TOGETHER = 500
 
 
 def run_process(arguments: list[str], session: Session, folder: Path) -> int:
-    """``arguments``: cwltool's. ``folder``: where the session puts outputs. Prints the output object; the exit status."""
+    """``arguments``: cwltool's. ``folder``: where the session puts outputs. Prints the output object; the exit status.
+
+    Raises ``ValueError`` where there is no such process.
+    """
     executor = _Executor(session, folder)
     given = arg_parser().parse_args(arguments)
     loading = LoadingContext(vars(given))
     loading.construct_tool_object = partial(_make_tool, executor)
     context = RuntimeContext(vars(given))
-    return int(cwltool.main.main(args=given, executor=executor, loadingContext=loading, runtimeContext=context))
+    try:
+        return int(cwltool.main.main(args=given, executor=executor, loadingContext=loading, runtimeContext=context))
+    except ValidationException as error:
+        raise ValueError(str(error)) from error
 
 
 def _make_tool(executor: "_Executor", document: Any, context: LoadingContext) -> Any:
@@ -125,6 +132,12 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
 
     def run_jobs(self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext) -> None:
         self.output_dirs.add(self._folder)
+        try:
+            self._run_jobs(process, job_order_object, logger, runtime_context)
+        except FAILURES as error:  # cwltool would take it for a fault of its own
+            logger.error("%s", error)
+
+    def _run_jobs(self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext) -> None:
         for job in process.job(job_order_object, self.output_callback, runtime_context):
             if job is not None:
                 if job.outdir is not None:

@@ -15,8 +15,10 @@ from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import brought, local_path, to_json
 from sluice.cli.cwl_runner.waits import Waits
 from sluice.contracts.states import JobState
-from sluice.storage import FileMissing, copy, local_url, pack, put, put_bytes, unpack
+from sluice.storage import BundleError, FileMissing, StorageError, copy, local_url, pack, put, put_bytes, unpack
 
+#: What ends a run, each a sentence.
+FAILURES = (Refused, StorageError, BundleError, OSError, ValueError)
 #: Seconds between two looks at what runs: few at first, then up to the longest.
 _FIRST_LOOK, _LONGEST_LOOK = 0.01, 0.5
 #: Seconds that the system may be out of reach.
@@ -151,6 +153,7 @@ class Session:
         source = local_path(value)
         place = self._files.get(source)
         if place is None:
+            _check_there(value, source)
             number = len(self._files)
             name = f"{number:06d}-{os.path.basename(source.rstrip('/')) or 'root'}"
             place = self._files[source] = f"{self._name}/{name if value['class'] == 'File' else f'{name}.tar'}"
@@ -268,3 +271,10 @@ class Session:
             if not batch.over:
                 time.sleep(pause)
                 pause = min(1.3 * pause, _LONGEST_LOOK)
+
+
+def _check_there(value: Mapping[str, Any], path: str) -> None:
+    """Raises ``FileNotFoundError`` unless the File or Directory lies there."""
+    folder = value["class"] == "Directory"
+    if not os.path.exists(path) or os.path.isdir(path) is not folder:
+        raise FileNotFoundError(f"{path}: there is no such {'directory' if folder else 'file'}")
