@@ -150,8 +150,9 @@ def _list_there(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def _behind(draw: st.DrawFn, graph: Graph) -> dict[str, Any]:
-    found = [one for one in graph.streams if _full(one)]
-    return graph.sources(draw(st.permutations(found))[:2], linkMerge="merge_flattened")
+    found = draw(st.permutations([one for one in graph.streams if _each(one)]))[:2]
+    picked = {"pickValue": "all_non_null"} if any(one.sparse for one in found) else {}
+    return graph.sources(found, linkMerge="merge_flattened", **picked)
 
 
 def _merge_behind(draw: st.DrawFn, graph: Graph) -> None:
@@ -311,8 +312,8 @@ _MAKERS = [
     _Maker(_merge_perhaps, [_each]),
     _Maker(_choose, [_each]),
     _Maker(_list_there, [_each]),
-    _Maker(_merge_behind, [_full], least=2, weight=2),
-    _Maker(_map_behind, [_full], least=2, weight=2),
+    _Maker(_merge_behind, [_each], least=2, weight=2),
+    _Maker(_map_behind, [_each], least=2, weight=2),
     _Maker(_nested_over_data, [_each]),
     _Maker(_broadcast, [_each, _single]),
     _Maker(_with_all, [_each]),
