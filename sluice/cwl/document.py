@@ -121,10 +121,11 @@ def _refuse_other_files(document: Document, findings: Findings) -> None:
         if node.get("class") in ("File", "Directory"):
             for key in ("location", "path"):
                 if isinstance(node.get(key), str) and "$(" not in node[key] and "${" not in node[key]:
+                    way = "give its text as 'contents', " if node["class"] == "File" else ""
                     findings.error(
                         place_of(node, key),
                         f"'{key}' names a {node['class'].lower()} outside this text, which no job will have; "
-                        "give its text as 'contents', or install it with the tool",
+                        f"{way}{'or ' if way else ''}install it with the tool",
                     )
 
 

@@ -12,6 +12,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.cwl.document import drop_inner_versions
 from sluice.cwl.findings import START, Findings, Place, place_of
+from sluice.cwl.literals import make_literal, naming_field
 from sluice.cwl.sources import DiskFiles, SourceError, Sources, UploadedFiles
 from sluice.cwl.text import MOST_BYTES, MOST_NODES, read_text
 from sluice.cwl.tree import clone, count_values, entries, mappings, plain, put, short_name
@@ -126,6 +127,7 @@ class _Reader:
                 return self._included(node, base)
             if len(node) == 1 and isinstance(node.get("$import"), str):
                 return self._other(node, "$import", base, stack)
+            self._give_contents(node, base)
             for step in _steps(node):
                 if isinstance(step.get("run"), str):
                     put(step, "run", self._tool(step, base, stack, graph), place_of(step, "run"))
@@ -163,11 +165,22 @@ class _Reader:
         self.inlined = True
         if text is None:
             return node
+        return text if self._has_room(text, place_of(node, "$include")) else node
+
+    def _has_room(self, text: str, place: Place) -> bool:
         self.characters += len(text)
         if self.characters > MOST_BYTES:
-            self.findings.error(place_of(node, "$include"), "the texts included up to here are more than 2 MiB: too much")
-            return node
-        return text
+            self.findings.error(place, "the texts included up to here are more than 2 MiB: too much")
+        return self.characters <= MOST_BYTES
+
+    def _give_contents(self, node: CommentedMap, base: str) -> None:
+        """A File object that names a file of the template gets its text."""
+        key = naming_field(node)
+        found = None if key is None else self._find(node, key, base)
+        text = None if key is None or found is None else self.read(found[0], place_of(node, key))
+        if key is not None and text is not None and self._has_room(text, place_of(node, key)):
+            self.inlined = True
+            make_literal(node, key, text, self.findings)
 
     def _other(self, node: CommentedMap, key: str, base: str, stack: tuple[str, ...]) -> Any:
         """The document that ``node[key]`` names, itself inlined; as it was, after an error."""

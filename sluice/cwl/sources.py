@@ -16,6 +16,11 @@ _ABSOLUTE = re.compile(r"file:|/|\\|[A-Za-z]:[\\/]", re.IGNORECASE)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
+def is_relative(name: str) -> bool:
+    """Does it name a file by its way from another? Neither an address nor an absolute path does, nor what a job works out."""
+    return not (_ABSOLUTE.match(name) or _ADDRESS.match(name) or "$(" in name or "${" in name)
+
+
 class SourceError(Exception):
     """The file cannot be had; ``message`` says which one and why."""
 

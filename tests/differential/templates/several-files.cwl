@@ -1,6 +1,6 @@
 cwlVersion: v1.2
 class: Workflow
-doc: Tools, a nested workflow, ports and a script in files of their own.
+doc: Tools, a nested workflow, ports, a script and a default in files of their own.
 requirements:
   ScatterFeatureRequirement: {}
   SubworkflowFeatureRequirement: {}

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from sluice.cwl import PackError, compile_file, compile_template, pack_template
+from sluice.cwl.compiler import compile_upload
+from sluice.cwl.pack import gather_files
+from sluice.cwl.uploads import take_files
 from tests.unit.cwl.samples import LINEAR
 
 _JOIN = LINEAR.index("      class: CommandLineTool\n      baseCommand: cat")
@@ -79,3 +82,51 @@ def test_what_cannot_be_packed_is_told_with_its_place(workflow: Path, run: str, 
     assert message in finding.message
     assert finding.line is not None
     assert compile_file(workflow, name="t")[0].plan is None
+
+
+DEFAULT = "  lib: {type: File, default: {class: File, LOCATION}}\n"
+
+
+def with_default(workflow: Path, location: str) -> str:
+    """The tool's text, which is written, with a File as a default."""
+    text = TOOL.replace("inputs:\n", "inputs:\n" + DEFAULT.replace("LOCATION", location), 1)
+    (workflow.parent / "tools" / "join.cwl").write_text(text)
+    return text
+
+
+@pytest.mark.parametrize(
+    ("location", "name"),
+    [("location: lib/a%20b.js", "a b.js"), ("path: lib/a b.js", "a b.js"), ("location: lib/a%20b.js, basename: c.js", "c.js")],
+)
+def test_a_file_of_the_template_that_is_a_default_goes_along_as_a_literal(workflow: Path, location: str, name: str) -> None:
+    (workflow.parent / "tools" / "lib").mkdir()
+    (workflow.parent / "tools" / "lib" / "a b.js").write_text("é = 1\n")
+    tool = with_default(workflow, location)
+    given = {"workflow.cwl": WORKFLOW, "tools/join.cwl": tool, "tools/lib/a b.js": "é = 1\n"}
+    compiled = compile_file(workflow, name="t")[0]
+    assert compiled.plan is not None, compiled.findings
+    assert compiled.plan.step("join").tool["inputs"]["lib"]["default"] == {
+        "class": "File",
+        "basename": name,
+        "contents": "é = 1\n",
+    }
+    assert compile_template(pack_template(workflow), name="t").plan == compiled.plan
+    assert gather_files(workflow) == ("workflow.cwl", given)
+    assert compile_upload(take_files(given), name="t").compiled.plan == compiled.plan
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"x" * 65537, "'location' names a file of 65537 bytes: at most 65536 (64 KiB) go to jobs with the template"),
+        (b"\xff", "tools/lib.bin is not text in UTF-8"),
+        (None, "tools/lib.bin is not in the upload: send it along"),
+    ],
+    ids=["too long", "no text", "not there"],
+)
+def test_a_default_that_cannot_go_along_is_told_with_its_place(workflow: Path, content: bytes | None, message: str) -> None:
+    given = {"workflow.cwl": WORKFLOW, "tools/join.cwl": with_default(workflow, "location: lib.bin")}
+    upload = take_files(given if content is None else {**given, "tools/lib.bin": content})
+    (error,) = compile_upload(upload, name="t").compiled.errors
+    assert message in error.message
+    assert (error.file, error.line, error.column) == ("tools/join.cwl", 6, 44)

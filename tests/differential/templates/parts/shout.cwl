@@ -9,6 +9,7 @@ requirements:
 baseCommand: [sh, shout.sh]
 inputs:
 - $import: port.yml
-arguments: [$(inputs.text), $(inputs.text.basename)]
+- {id: words, type: File, default: {class: File, location: last-words.txt}}
+arguments: [$(inputs.text), $(inputs.text.basename), $(inputs.words)]
 outputs:
   shouted: {type: File, outputBinding: {glob: "$(inputs.text.basename)"}}
