@@ -38,6 +38,7 @@ from sluice.cwl.links import SideLink, Wiring, read_links
 from sluice.cwl.mainfile import find_main
 from sluice.cwl.merging import pick_of
 from sluice.cwl.model import Link, Origin, Port, Step, Workflow, read_workflow
+from sluice.cwl.named_types import address_types
 from sluice.cwl.numbering import Numbering, check_pairs
 from sluice.cwl.pack import as_text, read_files
 from sluice.cwl.passing import add_passing_steps
@@ -80,7 +81,7 @@ def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Com
     """
     findings = Findings(file)
     with _LOCK:
-        plan = _compile(read_text(text, findings), name, findings)
+        plan = _compile(address_types(read_text(text, findings), None, findings), name, findings)
     return Compiled(plan, findings.sorted())
 
 
@@ -92,7 +93,7 @@ def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
     findings = Findings(str(path))
     with _LOCK:
         packed = read_files(str(path), DiskFiles(), findings, own=findings)
-        plan = None if findings.failed else _compile(packed.root, name, findings)
+        plan = None if findings.failed else _compile(packed.address_types(findings), name, findings)
     text = packed.text if not packed.inlined else as_text(packed.root)
     return Compiled(plan, findings.sorted()), text
 
@@ -114,7 +115,7 @@ def compile_upload(upload: Upload, *, name: str) -> CompiledUpload:
         if main is not None:
             findings.file = main
             packed = read_files(main, upload.sources, findings, own=findings)
-            plan = None if findings.failed else _compile(packed.root, name, findings)
+            plan = None if findings.failed else _compile(packed.address_types(findings), name, findings)
             document = None if plan is None else plain(packed.root)
             for left_out, reason in upload.unusable.items():
                 findings.warning(START._replace(file=left_out), f"it {reason}, and is left out: nothing refers to it")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 ARRAY_OF_FILES = {"type": "array", "items": "File"}
 PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "string", "File", "Directory", "Any"})
 #: These stand for a file that the tool reads or writes as a stream.
-_STREAMS = frozenset({"stdin", "stdout", "stderr"})
+STREAMS = frozenset({"stdin", "stdout", "stderr"})
 _WIDER = {"int": {"long", "float", "double"}, "long": {"float", "double"}, "float": {"double"}}
 
 Fit = Literal["fits", "may not fit", "does not fit"]
@@ -37,7 +37,7 @@ def _from_short_form(name: str) -> Any:
         return _union(["null", normal_type(name[:-1])])
     if name.endswith("[]"):
         return {"type": "array", "items": normal_type(name[:-2])}
-    return "File" if name in _STREAMS else name
+    return "File" if name in STREAMS else name
 
 
 def _union(members: list[Any]) -> Any:

@@ -8,6 +8,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.cwl import features
 from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
 from sluice.cwl.tree import Entry, clone, entries, mappings, put, short_name
+from sluice.cwl.writing_out import types_of
 
 VERSIONS = tuple(features.VERSIONS)
 _INCLUSIONS = ("$import", "$include", "$mixin")
@@ -32,6 +33,8 @@ class Document:
     incomplete: bool = False
     #: Steps whose tool is not in the text; a stand-in is in its place, so that the rest can be checked.
     toolless: set[str] = field(default_factory=set)
+    #: By their names, those that have one.
+    types: dict[str, CommentedMap] = field(default_factory=dict)
 
 
 def find_workflow(root: Any, findings: Findings) -> Document | None:
@@ -137,6 +140,7 @@ def canonical(document: Document, findings: Findings) -> None:
     put(workflow, "id", "main", place_of(workflow))
     put(workflow, "cwlVersion", document.version, place_of(workflow))
     document.workflow = workflow
+    document.types = types_of(document.root)
 
 
 def _tell_versions(workflow: CommentedMap, version: str, outermost: str, findings: Findings) -> None:

@@ -127,7 +127,7 @@ OF_TOOLS: Features = {
     "LoadListingRequirement": _in_job(),
     "NetworkAccess": _in_job("a container has a network where it is asked for"),
     "ResourceRequirement": _yes("numbers; an expression gets the default, with a warning"),
-    "SchemaDefRequirement": _in_job(),
+    "SchemaDefRequirement": _yes("types by name, also from files; none may contain itself"),
     "ShellCommandRequirement": _in_job(),
     "SoftwareRequirement": _no("make it a hint, and bring the software in a container or install it on the nodes"),
     "ToolTimeLimit": _yes("seconds; one hour where there is none"),

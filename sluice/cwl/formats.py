@@ -14,6 +14,8 @@ def without_formats(process: dict[str, Any], namespaces: Mapping[str, str]) -> d
     """``process`` without the formats of what it takes, in the tools inside as well; those of outputs as full addresses."""
     for port in _ports(process.get("inputs")):
         _drop(port)
+    for requirement in _ports(process.get("requirements")):
+        _drop(requirement.get("types"))
     for port in _ports(process.get("outputs")):
         if isinstance(port.get("format"), str):
             port["format"] = expanded(port["format"], dict(namespaces))

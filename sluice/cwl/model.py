@@ -12,6 +12,7 @@ from sluice.cwl.document import Document
 from sluice.cwl.features import PROCESSES, inside_jobs
 from sluice.cwl.findings import Findings, Place, place_of
 from sluice.cwl.tree import Entry, entries, listed, refuse_duplicates
+from sluice.cwl.writing_out import written_out
 
 #: Names become parts of names of data sets, and of paths.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
@@ -107,9 +108,9 @@ def read_workflow(document: Document, findings: Findings) -> Workflow:
     outputs = _named(body.get("outputs"), "outputs", findings)
     workflow = Workflow(
         body,
-        inputs=_ports(_named(body.get("inputs"), "inputs", findings)),
+        inputs=_ports(_named(body.get("inputs"), "inputs", findings), document),
         outputs={entry.name: _link(entry, "outputSource") for entry in outputs},
-        output_types={entry.name: _type(entry) for entry in outputs},
+        output_types={entry.name: _type(entry, document) for entry in outputs},
     )
     for entry in _named(body.get("steps"), "steps", findings):
         if entry.body is not None:
@@ -142,18 +143,18 @@ def _step(entry: Entry, body: CommentedMap, document: Document, findings: Findin
         outputs={output.name: output.place for output in outputs},
         scatter=[name for name in listed(body.get("scatter")) if isinstance(name, str)],
         tool=tool,
-        tool_inputs=_ports(_named(tool.get("inputs"), f"inputs of the tool of step '{entry.name}'", findings)),
-        tool_outputs=_ports(_named(tool.get("outputs"), f"outputs of the tool of step '{entry.name}'", findings)),
+        tool_inputs=_ports(_named(tool.get("inputs"), f"inputs of the tool of step '{entry.name}'", findings), document),
+        tool_outputs=_ports(_named(tool.get("outputs"), f"outputs of the tool of step '{entry.name}'", findings), document),
         has_tool=entry.name not in document.toolless,
     )
 
 
-def _ports(found: Iterable[Entry]) -> dict[str, Port]:
-    return {entry.name: Port(entry.name, entry.place, _type(entry), _body(entry)) for entry in found}
+def _ports(found: Iterable[Entry], document: Document) -> dict[str, Port]:
+    return {entry.name: Port(entry.name, entry.place, _type(entry, document), _body(entry)) for entry in found}
 
 
-def _type(entry: Entry) -> Any:
-    return normal_type(entry.value if entry.body is None else _declared(entry.body))
+def _type(entry: Entry, document: Document) -> Any:
+    return normal_type(written_out(entry.value if entry.body is None else _declared(entry.body), document.types))
 
 
 def _declared(body: CommentedMap) -> Any:

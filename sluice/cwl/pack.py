@@ -13,6 +13,7 @@ from sluice.contracts.problems import Finding, Unprocessable
 from sluice.cwl.document import drop_inner_versions
 from sluice.cwl.findings import START, Findings, Place, place_of
 from sluice.cwl.literals import make_literal, naming_field
+from sluice.cwl.named_types import address_types
 from sluice.cwl.sources import DiskFiles, SourceError, Sources, UploadedFiles
 from sluice.cwl.text import MOST_BYTES, MOST_NODES, read_text
 from sluice.cwl.tree import clone, count_values, entries, mappings, plain, put, short_name
@@ -42,7 +43,10 @@ def pack_template(path: Path) -> str:
     packed = read_files(str(path), DiskFiles(), findings, own=Findings(str(path)))
     if findings.failed:
         raise PackError(findings.sorted())
-    return packed.text if not packed.inlined else as_text(packed.root)
+    if not packed.inlined:
+        return packed.text
+    packed.address_types(Findings(str(path)))
+    return as_text(packed.root)
 
 
 def gather_files(path: Path) -> tuple[str, dict[str, str]]:
@@ -71,6 +75,13 @@ class Packed:
     text: str
     root: Any
     inlined: bool
+    sources: Sources
+
+    def address_types(self, findings: Findings) -> Any:
+        """The document, in which types now have names that hold in all of it; None, with an error, where they cannot."""
+        addressed = address_types(self.root, self.sources, findings)
+        self.root = self.root if addressed is None else addressed
+        return addressed
 
 
 def read_files(first: str, sources: Sources, findings: Findings, *, own: Findings) -> Packed:
@@ -82,7 +93,7 @@ def read_files(first: str, sources: Sources, findings: Findings, *, own: Finding
     if isinstance(root, CommentedMap):
         root = reader.inline(root, first, (f"{sources.identity(first)}#",), None)
         reader.add_namespaces(root)
-    return Packed(text or "", root, reader.inlined)
+    return Packed(text or "", root, reader.inlined, sources)
 
 
 @dataclass(slots=True)
@@ -120,8 +131,7 @@ class _Reader:
     def inline(self, node: Any, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
         """``base``: the file that ``node`` stands in. ``stack``: the files, and their processes, that it is put into."""
         if isinstance(node, CommentedSeq):
-            for index, item in enumerate(node):
-                node[index] = self.inline(item, base, stack, graph)
+            _splice(node, [self.inline(item, base, stack, graph) for item in node])
         elif isinstance(node, CommentedMap):
             if len(node) == 1 and isinstance(node.get("$include"), str):
                 return self._included(node, base)
@@ -238,6 +248,16 @@ class _Reader:
         for prefix, (address, place) in self.namespaces.items():
             if isinstance(declared, CommentedMap) and declared.setdefault(prefix, address) != address:
                 self.findings.error(place, f"the tool there declares the prefix '{prefix}' for another address than the workflow")
+
+
+def _splice(items: CommentedSeq, inlined: list[Any]) -> None:
+    """Puts ``inlined`` in the place of ``items``. An import that is a list becomes items, each at the place of the import."""
+    found: list[tuple[Any, Any]] = []
+    for index, (item, new) in enumerate(zip(list(items), inlined, strict=True)):
+        is_list = isinstance(new, CommentedSeq) and new is not item
+        found += [(one, items.lc.data.get(index)) for one in (new if is_list else [new])]
+    items[:] = [one for one, _ in found]
+    items.lc.data = {index: place for index, (_, place) in enumerate(found) if place is not None}
 
 
 def references(root: Any) -> Iterator[str]:

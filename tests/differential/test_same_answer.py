@@ -33,6 +33,12 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
     "bindings": {"words": ["x y", "z"], "share": 1.5e-7},
     "branches": {"fast": False},
     "filter": {"word": "apple"},
+    "named-types": {
+        "choice": {"kind": "short", "range": {"first": 1, "last": None}},
+        "ranges": [{"first": 2, "last": 3}, {"first": 4, "last": 5}],
+        "other": "long",
+    },
+    "named-types-of-files": {"options": {"count": 2, "mode": "loud"}},
     "nested": {"count": 2},
     "nested-over-data": {"count": 2},
     "pick-value": {"quick": True},

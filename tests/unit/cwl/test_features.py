@@ -130,7 +130,7 @@ SAMPLES: dict[str, Sample] = {
     "LoadListingRequirement": tool("LoadListingRequirement: {loadListing: no_listing}"),
     "NetworkAccess": tool("NetworkAccess: {networkAccess: true}"),
     "ResourceRequirement": tool("ResourceRequirement: {coresMin: 2}"),
-    "SchemaDefRequirement": tool("SchemaDefRequirement: {types: [{type: enum, name: kind, symbols: [a, b]}]}"),
+    "SchemaDefRequirement": Sample([("requirements:\n", "requirements:\n  SchemaDefRequirement: {types: [{type: enum, name: kind, symbols: [a, b]}]}\n"), ("  note: string?", "  note: kind?"), ("        note: string?", "        note: '#kind?'")]),
     "ShellCommandRequirement": tool("ShellCommandRequirement: {}"),
     "SoftwareRequirement": tool("SoftwareRequirement: {packages: {coreutils: {}}}"),
     "ToolTimeLimit": Sample([]),
