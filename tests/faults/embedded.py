@@ -44,7 +44,7 @@ def carried_work(folder: Path) -> Iterator[EndState]:
             system.kill_a_pilot(0)
             queues = _database(system, "transport")
             databases = {service: _database(system, name) for service, name in _DATABASES.items()}
-            return await settle(databases, lambda: count_stored_messages(queues), expectation, seconds=120)
+            return await settle(databases, lambda: count_stored_messages(queues), expectation, seconds=240)
 
         state, findings = asyncio.run(carry())
         yield EndState(state, expectation, findings, system.home / "storages")
