@@ -4,19 +4,22 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Containers often set it; every process that starts would compile the services anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install conformance demo stack stack-demo stack-bench faults test check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-# The lock file fixes every version and its hash; `sluice` itself is installed in place.
+# The lock file fixes every version and its hash; `sluice` itself is installed in place. All is compiled here, once.
 .venv/installed: pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sluice needs Python 3.11 or newer; this is " + sys.version)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
-	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --require-hashes -r requirements.lock
+	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps -e .
+	@$(BIN)/python -m compileall -q sluice wfms dms wms pilot templates/spd
 	@touch $@
 
 install: .venv/installed ## everything into .venv
