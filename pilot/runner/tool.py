@@ -32,6 +32,7 @@ from pilot.runner.wording import no_output, plain
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import ErrorClass
+from sluice.cwltool_types import take_types_from_the_newest
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
 
@@ -238,6 +239,7 @@ def warm_up(folder: str) -> None:
     logging.getLogger("cwltool").setLevel(logging.ERROR)
     # It tells of every failed expression with a traceback; the job's report has the reason.
     logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
+    take_types_from_the_newest()
     path = f"{folder}/warm-up.cwl"
     document = {"cwlVersion": "v1.2", "class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outputs": {}}
     with open(path, "w") as file:

@@ -89,6 +89,8 @@ class _Library:
         from schema_salad.ref_resolver import Loader  # noqa: PLC0415
         from schema_salad.schema import validate_doc  # noqa: PLC0415
 
+        from sluice.cwltool_types import take_types_from_the_newest  # noqa: PLC0415
+
         class NoFetcher(Fetcher):  # type: ignore[misc]  # the library ships no types
             """Reads nothing: whatever a document refers to outside itself is an error."""
 
@@ -101,6 +103,7 @@ class _Library:
             def urljoin(self, base_url: str, url: str) -> str:
                 return urllib.parse.urljoin(base_url, url)
 
+        take_types_from_the_newest()
         self._fetcher = lambda _cache, _session: NoFetcher()
         self._load_tool, self._process, self._make = load_tool, process, workflow.default_make_tool
         self._context, self._loader, self._validate = LoadingContext, Loader, validate_doc

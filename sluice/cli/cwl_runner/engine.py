@@ -22,6 +22,7 @@ from schema_salad.sourceline import cmap
 from sluice.cli.cwl_runner.session import FAILURES, Session
 from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import AsWritten
+from sluice.cwltool_types import take_types_from_the_newest
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
 #: A fraction in JSON; YAML has more ways to write one.
@@ -35,6 +36,7 @@ def run_process(arguments: list[str], session: Session, folder: Path) -> int:
 
     Raises ``ValueError`` where there is no such process.
     """
+    take_types_from_the_newest()
     executor = _Executor(session, folder)
     given = arg_parser().parse_args(arguments)
     loading = LoadingContext(vars(given))

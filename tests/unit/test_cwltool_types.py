@@ -1,0 +1,62 @@
+"""Types of CWL that every tool needs, taken from the schema that is read in any case."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from cwltool.process import get_schema
+
+#: What says nothing about values in memory: words for people, and how a field looks as linked data.
+WORDS = {"doc", "docParent", "docAfter", "docChild", "documentRoot", "jsonldPredicate"}
+
+
+def without_words(node: Any) -> Any:
+    match node:
+        case dict():
+            return {key: without_words(value) for key, value in node.items() if key not in WORDS}
+        case list():
+            return [without_words(one) for one in node]
+    return node
+
+
+@pytest.mark.parametrize("name", ["salad#Any", "cwl#File", "cwl#Directory"])
+def test_they_are_the_same_in_the_first_version_and_the_newest(name: str) -> None:
+    """cwltool itself takes them from v1.0."""
+    first, newest = (without_words(get_schema(version)[3].idx[f"https://w3id.org/cwl/{name}"]) for version in ("v1.0", "v1.2"))
+    assert first["name"].endswith(name)
+    assert first == newest
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        "import os; from pilot.runner.tool import warm_up; warm_up(os.getcwd())",
+        "from sluice.cwl import compile_template; compile_template(open('template.cwl').read(), name='t').plan or 1 / 0",
+    ],
+    ids=["pilot", "checker"],
+)
+def test_one_schema_is_read(load: str, tmp_path: Any) -> None:
+    (tmp_path / "template.cwl").write_text(TEMPLATE)
+    program = f"{load}\nfrom cwltool.process import SCHEMA_CACHE; print(*SCHEMA_CACHE)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["v1.2"]
+
+
+TEMPLATE = """
+cwlVersion: v1.2
+class: Workflow
+inputs: {texts: "File[]"}
+outputs: {counts: {type: "File[]", outputSource: count/out}}
+steps:
+  count:
+    in: {text: texts}
+    out: [out]
+    scatter: text
+    run:
+      class: CommandLineTool
+      baseCommand: [wc, -w]
+      inputs: {text: {type: File, inputBinding: {}}}
+      outputs: {out: stdout}
+requirements: {ScatterFeatureRequirement: {}}
+"""
