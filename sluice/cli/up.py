@@ -26,7 +26,7 @@ def up(
     *,
     home: HomeOption = DEFAULT_HOME,
     port: PortOption = 8080,
-    pilots: PilotsOption = 2,
+    pilots: PilotsOption = 1,
     slots: SlotsOption = 0,
     detach: Annotated[bool, typer.Option("--detach", help="Return when it is ready; it goes on in the background.")] = False,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",

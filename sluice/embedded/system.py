@@ -39,7 +39,7 @@ log = structlog.get_logger(__name__)
 class Options:
     host: str = "127.0.0.1"
     port: int = 8080
-    pilots: int = 2
+    pilots: int = 1
     slots: int = 1
 
 

@@ -1,14 +1,15 @@
-"""The systems that scenarios run on: the embedded one, started for each test, and the stack, shared by all."""
+"""The systems that scenarios run on, one after the other: the embedded one and the stack, each started once."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 import pytest
 
 from tests.e2e.stack_system import StackSystem, stack_system
 from tests.e2e.systems import LiveSystem, System, live_system
 
-StartSystem = Callable[..., AbstractContextManager[System]]
+Scene = Callable[[], AbstractContextManager[System]]
 
 #: For scenarios that run on both; those of one group run one after the other, in one process.
 BOTH = [
@@ -20,7 +21,7 @@ BOTH = [
 @pytest.fixture(scope="package")
 def system() -> Iterator[LiveSystem]:
     """For the tests of the command, which share it."""
-    with live_system("--pilots", "1", "--slots", "2") as system:
+    with live_system() as system:
         yield system
 
 
@@ -30,20 +31,27 @@ def stack() -> Iterator[StackSystem]:
         yield system
 
 
+@pytest.fixture(scope="session")
+def embedded() -> Iterator[LiveSystem]:
+    with live_system() as system:
+        yield system
+
+
+@contextmanager
+def telling(system: System) -> Iterator[System]:
+    """Prints what the system's logs say of errors where the scenario fails."""
+    try:
+        yield system
+    except BaseException:
+        print(system.errors())
+        raise
+
+
 @pytest.fixture(params=BOTH)
-def start_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> StartSystem:
-    """Starts a system with options for the embedded one; the stack is there already."""
+def scene(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """Opens the system that a scenario plays on; others have used it before."""
     if request.param == "embedded":
-        return live_system
+        return partial(telling, request.getfixturevalue("embedded"))
     stack: StackSystem = request.getfixturevalue("stack")
     monkeypatch.setenv("SLUICE_DMS_URL", stack.dms_url)
-
-    @contextmanager
-    def shared(*_options: str) -> Iterator[System]:
-        try:
-            yield stack.start_again()
-        except BaseException:
-            print(stack.errors())
-            raise
-
-    return shared
+    return lambda: telling(stack.start_again())

@@ -19,8 +19,9 @@ import psutil
 from sluice.cli.up import start_detached, stop
 from sluice.embedded.home import Home, RunningSystem
 
-#: A lost pilot is noticed within seconds, so that tests need not wait for the default minute.
-QUICK_LEASES = {"SLUICE_WMS_LEASE": "6", "SLUICE_WMS_HEARTBEAT": "1"}
+#: Seconds of a lease: a lost pilot is noticed soon, so that tests need not wait for the default minute.
+LEASE = 6.0
+QUICK_LEASES = {"SLUICE_WMS_LEASE": f"{LEASE:.0f}", "SLUICE_WMS_HEARTBEAT": "1"}
 #: Where containers are not the subject: to ask each engine whether it works takes a pilot a second of a core at its start.
 NO_CONTAINERS = {"SLUICE_PILOT_CONTAINERS": "[]"}
 
@@ -41,6 +42,7 @@ class System(Protocol):
     def kill_database(self) -> None: ...
     def kill(self) -> None: ...
     def start_again(self) -> "System": ...
+    def errors(self) -> str: ...
     def storage_files(self, kind: str) -> list[Path]: ...
 
 
@@ -108,6 +110,11 @@ class LiveSystem:
         """Every file below one of the storages, as the disk has it."""
         return sorted(path for path in (self.home / "storages" / kind).rglob("*") if path.is_file())
 
+    def errors(self) -> str:
+        """What the log says of errors, or its end."""
+        log = (self.home / "logs" / "system.log").read_text(errors="replace").splitlines()
+        return "\n".join(line for line in log if '"level": "error"' in line or "Traceback" in line) or "\n".join(log[-5:])
+
 
 @contextmanager
 def home_folder() -> Iterator[Path]:
@@ -134,8 +141,7 @@ def _running(home: Path, *options: str, environment: Mapping[str, str]) -> Itera
         _aside(_spare_the_disk(system.database_url("postgres")))
         yield system
     except BaseException:
-        log = (home / "logs" / "system.log").read_text(errors="replace").splitlines()
-        print("\n".join(line for line in log if '"level": "error"' in line or "Traceback" in line) or "\n".join(log[-5:]))
+        print(system.errors())
         raise
     finally:
         stop(system.running)

@@ -13,7 +13,7 @@ from spd.truth import expected_events
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import FilePage
 from sluice.contracts.states import ChainState, DatasetState, StepState
-from tests.e2e.conftest import StartSystem
+from tests.e2e.conftest import Scene
 from tests.e2e.spd_runs import Carried, GeneratedRun, carry_runs, follow_runs, generate_run
 from tests.e2e.systems import System
 
@@ -63,21 +63,21 @@ def assert_events(run: GeneratedRun, carried: Carried) -> None:
     assert read_events(carried.merged()) == expected_events(run.truth)
 
 
-def test_two_runs_at_once_give_exactly_the_true_events(tmp_path: Path, start_system: StartSystem) -> None:
+def test_two_runs_at_once_give_exactly_the_true_events(tmp_path: Path, scene: Scene) -> None:
     """Invariants 4, 7 and 8: order kept, the damaged frame named, inputs released when the output is safe, no file left over."""
-    runs = [generate_run(tmp_path, 1, frames=12), generate_run(tmp_path, 2, frames=12, damage=7)]
-    with start_system() as system:
+    runs = [generate_run(tmp_path, 1, frames=8), generate_run(tmp_path, 2, frames=8, damage=5)]
+    with scene() as system:
         first, second = carry_runs(system.url, runs, out=tmp_path / "out")
         assert_events(runs[0], first)
         assert_events(runs[1], second)
         assert list(first.failures) == []
         [(step, job)] = second.failures
         assert step == "decode"
-        assert job.inputs == ["run000002-frame000007.raw"]
+        assert job.inputs == ["run000002-frame000005.raw"]
         assert "CRC" in job.message
         assert_storages_clean(system, [first, second])
         kept = [path.name for path in files_of(second, system.storage_files("logs")) if ".decode." in str(path)]
-        assert len(kept) == 12, "the logs of the step with the failed job are kept"
+        assert len(kept) == 8, "the logs of the step with the failed job are kept"
 
 
 STEPS = {"decode", "build_events", "filter_events", "verify", "merge", "merge_monitoring"}
@@ -110,10 +110,10 @@ class PilotKiller:
                     self.killed |= busy
 
 
-def test_pilots_killed_in_the_middle_of_each_step_change_nothing(tmp_path: Path, start_system: StartSystem) -> None:
+def test_pilots_killed_in_the_middle_of_each_step_change_nothing(tmp_path: Path, scene: Scene) -> None:
     """Invariants 3 and 7: a pilot's death costs time and nothing else."""
-    run = generate_run(tmp_path, 3, frames=9)
-    with start_system("--pilots", "1", "--slots", "2") as system:
+    run = generate_run(tmp_path, 3, frames=6)
+    with scene() as system:
         with PilotKiller(system) as killer:
             [carried] = carry_runs(system.url, [run], out=tmp_path / "out")
         assert_events(run, carried)
@@ -122,10 +122,10 @@ def test_pilots_killed_in_the_middle_of_each_step_change_nothing(tmp_path: Path,
         assert_storages_clean(system, [carried])
 
 
-def test_a_killed_system_goes_on_where_it_was(tmp_path: Path, start_system: StartSystem) -> None:
+def test_a_killed_system_goes_on_where_it_was(tmp_path: Path, scene: Scene) -> None:
     """Invariant 7: SIGKILL to services and pilots at once, and what was begun ends as if nothing had been."""
-    run = generate_run(tmp_path, 4, frames=9)
-    with start_system() as system:
+    run = generate_run(tmp_path, 4, frames=6)
+    with scene() as system:
 
         def strike(chain: Chain, tasks: Sequence[ChainTask]) -> None:
             if any(task.step == "filter_events" and task.jobs and task.jobs.finished for task in tasks):
@@ -140,10 +140,10 @@ def test_a_killed_system_goes_on_where_it_was(tmp_path: Path, start_system: Star
         assert_storages_clean(revived, [carried])
 
 
-def test_a_lost_database_stops_nothing_for_good(tmp_path: Path, start_system: StartSystem) -> None:
+def test_a_lost_database_stops_nothing_for_good(tmp_path: Path, scene: Scene) -> None:
     """Invariants 2 and 7: all connections cut in one step, the server killed in another: the result is the same."""
-    run = generate_run(tmp_path, 5, frames=9)
-    with start_system() as system:
+    run = generate_run(tmp_path, 5, frames=6)
+    with scene() as system:
         blows: dict[str, Callable[[], object]] = {"decode": system.cut_connections, "build_events": system.kill_database}
         struck: list[str] = []
 

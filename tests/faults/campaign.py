@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 
 from deploy.stack.running import RunningStack, started
-from tests.e2e.systems import NO_CONTAINERS
+from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
 from tests.faults.broker import Tap
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.load import count_messages
@@ -28,13 +28,9 @@ from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
 from tests.faults.work import Arrival, Plan, jobs_in, make_work
 
-#: Seconds of a lease, so that a lost pilot is noticed while the run lasts.
-LEASE = 6.0
-
 #: Where the defaults would make a run wait for minutes. A job may lose many pilots here, and none is a poison job for that.
 ENVIRONMENT = {
-    "SLUICE_WMS_LEASE": f"{LEASE:.0f}",
-    "SLUICE_WMS_HEARTBEAT": "1",
+    **QUICK_LEASES,
     "SLUICE_WMS_LOSSES": "50",
     "SLUICE_DMS_SWEEP_AGAIN_SECONDS": "20",
     "SLUICE_DMS_MAX_BACKOFF_SECONDS": "10",

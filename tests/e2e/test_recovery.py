@@ -4,22 +4,20 @@ import asyncio
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import asyncpg
 import httpx
 import pytest
 
-from deploy.stack.running import RunningStack, started
-from tests.faults.campaign import ENVIRONMENT, LEASE
-from tests.faults.conftest import open_folder
+from tests.e2e.stack_system import StackSystem
+from tests.e2e.systems import LEASE
 from tests.faults.feeding import feeder
 from tests.faults.schedule import SERVICES
-from tests.faults.stack import StackControl, write_compose
+from tests.faults.stack import StackControl
 from tests.faults.work import digest_arrival
 
-pytestmark = pytest.mark.xdist_group("faults")
+pytestmark = pytest.mark.xdist_group("e2e-stack")
 
 #: Seconds that a killed service may take from its end to work again, with the pause of the restart and a busy machine.
 _BACK = 30.0
@@ -33,25 +31,10 @@ _NOW = """
     SELECT id, attempt, state, extract(epoch FROM leased_at - $2)::float AS after FROM jobs WHERE id = ANY($1::bigint[])"""
 
 
-@pytest.fixture(scope="module")
-def stack() -> Iterator[RunningStack]:
-    with open_folder() as folder:
-        yield from _stack(folder)
-
-
-def _stack(folder: Path) -> Iterator[RunningStack]:
-    compose = write_compose(folder / "compose", {})
-    settings = ",".join(f"{name}={value}" for name, value in ENVIRONMENT.items())
-    with started(
-        folder / "s", ["--compose", str(compose), "--replicas", "pilot=2", "--slots", "2", "--set", settings]
-    ) as running:
-        yield running
-
-
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_killed_service_is_back(stack: RunningStack, service: str) -> None:
+async def test_a_killed_service_is_back(stack: StackSystem, service: str) -> None:
     """The process that was killed runs again, and its health check passes."""
-    control = StackControl(stack)
+    control = StackControl(stack.stack)
     before = await control.process(f"{service}/0")
     os.kill(before["pid"], signal.SIGKILL)
     killed = time.monotonic()
@@ -67,10 +50,10 @@ async def test_a_killed_service_is_back(stack: RunningStack, service: str) -> No
 
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGSTOP], ids=["killed and started again", "silent"])
-async def test_jobs_of_a_lost_pilot_run_elsewhere(stack: RunningStack, tmp_path: Path, blow: signal.Signals) -> None:
+async def test_jobs_of_a_lost_pilot_run_elsewhere(stack: StackSystem, tmp_path: Path, blow: signal.Signals) -> None:
     """One that starts again reports what had ended and gives back the rest; a silent one loses it when its leases end."""
-    control = StackControl(stack)
-    arrival = digest_arrival(tmp_path, f"pilots-{blow}", files=24, at=0.0, seed=1, pause=1.0)
+    control = StackControl(stack.stack)
+    arrival = digest_arrival(tmp_path, f"pilots-{blow}", files=12, at=0.0, seed=1, pause=1.0)
     async with feeder(control.url("operator"), control.url("dms")) as feed:
         await feed.store_templates()
         await feed.bring_in(arrival)
