@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import typer
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, plain_errors
 from sluice.cli.output import answer, out, print_json
 from sluice.embedded.home import Home, RunningSystem
+from sluice.embedded.processes import lives
 
 #: Seconds a detached system gets to become ready, and to stop.
 START_LIMIT, STOP_LIMIT = 60.0, 30.0
@@ -112,13 +114,10 @@ def stop(running: RunningSystem) -> None:
     os.kill(running.pid, signal.SIGTERM)
     deadline = time.monotonic() + STOP_LIMIT
     while time.monotonic() < deadline:
-        try:
-            os.kill(running.pid, 0)
+        with suppress(ChildProcessError):  # another's child: it is not for us to bury
             os.waitpid(running.pid, os.WNOHANG)
-        except ProcessLookupError:
+        if not lives(running.pid):
             return
-        except ChildProcessError:
-            pass
         time.sleep(0.05)
     raise OSError(f"process {running.pid} did not stop within {STOP_LIMIT:.0f} s")
 

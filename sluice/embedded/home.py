@@ -8,6 +8,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from sluice.embedded.processes import lives
+
 
 class HomeBusy(OSError):
     """Another process runs the system in this folder."""
@@ -64,7 +66,6 @@ class Home:
         """The system that is up and ready in this folder, if there is one."""
         try:
             running = RunningSystem(**json.loads(self._state.read_text()))
-            os.kill(running.pid, 0)
         except (OSError, ValueError, TypeError):
             return None
-        return running
+        return running if lives(running.pid) else None

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import asyncpg
 import structlog
 
+from sluice.embedded.processes import lives
 from sluice.servicekit.database import CREATE_OPTIONS
 from sluice.servicekit.lifecycle import cancel_and_wait
 
@@ -56,7 +57,8 @@ class EmbeddedPostgres:
     async def _keep_running(self) -> None:
         while True:
             await asyncio.sleep(LOOK)
-            if _alive(self._server.get_pid()):
+            pid = self._server.get_pid()
+            if pid is not None and lives(pid):
                 continue
             log.error("postgres.died", folder=str(self._folder))
             try:
@@ -88,16 +90,3 @@ class EmbeddedPostgres:
                     await connection.execute(f'CREATE DATABASE "{name}" {CREATE_OPTIONS}')
         finally:
             await connection.close()
-
-
-def _alive(pid: int | None) -> bool:
-    """A zombie is dead: its parent has yet to notice."""
-    if pid is None:
-        return False
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True

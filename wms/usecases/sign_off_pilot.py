@@ -41,3 +41,4 @@ async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[Job
         settled = await settle_attempts(tx, locked, known=known, attempts=ended)
         require_pilot(pilot, await tx.connection.fetchrow(SIGN_OFF_PILOT, pilot, PilotState.GONE))
     settled.announce(workload)
+    workload.signal.ready()  # a request for jobs that it left behind ends
