@@ -6,6 +6,7 @@ from dataclasses import replace
 from sluice.servicekit.lifecycle import running
 from tests.integration.wms.stage import Stage, make_task
 from wms.loops.ready_listener import ReadyListener
+from wms.usecases.sign_off_pilot import sign_off_pilot
 from wms.usecases.update_ranks import update_ranks
 from wms.usecases.work_signal import WorkSignal
 from wms.usecases.workload import Workload
@@ -54,6 +55,17 @@ async def test_nobody_waits_any_more_when_the_process_stops(stage: Stage) -> Non
             patient.signal.close()
         assert await asked == []
         assert await waiter.lease(pilot, wait=60.0) == [], "one that comes later neither"
+
+
+async def test_nothing_waits_for_a_pilot_that_has_signed_off(stage: Stage) -> None:
+    patient = Workload(stage.database, terms=replace(stage.workload.terms, poll=3600.0))
+    waiter = Stage(patient, tasks=stage.tasks)
+    pilot = await stage.add_pilot()
+    asked = asyncio.create_task(waiter.lease(pilot, wait=60.0))
+    async with asyncio.timeout(20):
+        while await _waiting(asked):
+            await sign_off_pilot(patient, pilot, [])
+        assert await asked == []
 
 
 async def test_waiting_task_rises_and_a_step_is_taken_once(stage: Stage, second: Stage) -> None:
