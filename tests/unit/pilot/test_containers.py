@@ -315,7 +315,7 @@ def test_containers_leave_alone_what_serves_other_jobs(runner: Runner, root: Pat
 
 
 def test_a_container_of_a_workflow_is_ended_with_its_job(runner: Runner, podman: Podman, root: Path) -> None:
-    endless = contained(root, around(shell("trap '' TERM; sleep 1000")), resources=Resources(time_limit=8.0))
+    endless = contained(root, around(shell("trap '' TERM; sleep 1000")), resources=Resources(time_limit=5.0))
     runner.submit(endless, job(endless, [input_file(root / "in" / "a.dat")], job_id=7000))
     wait_until(lambda: podman.run("ps", "--quiet"))
     assert runner.ended().report.error_class is ErrorClass.TOOL_TIMEOUT

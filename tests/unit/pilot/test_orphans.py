@@ -24,7 +24,7 @@ from pilot.runner.orphans import adopt_orphans, children, has_ended, kill_orphan
 adopt_orphans()
 missed = 0
 for _ in range({ROUNDS}):
-    parent = subprocess.Popen([sys.executable, "-c", {PARENT!r}], stdout=subprocess.PIPE)
+    parent = subprocess.Popen([sys.executable, "-IS", "-c", {PARENT!r}], stdout=subprocess.PIPE)
     orphan = int(parent.stdout.readline())
     parent.kill()
     while not has_ended(parent.pid):

@@ -48,7 +48,7 @@ def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
     """A plain tool as well as one inside a workflow, which is run by a process that waited."""
     runner = Runner(root.parent / "pilot", grace=600.0)
     for number, executable in enumerate((tool(["sleep", "600"]), around(tool(["sleep", "600"])))):
-        task_ = task(root, executable, resources=Resources(time_limit=3.0))
+        task_ = task(root, executable, resources=Resources(time_limit=2.0))
         report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=20 + number))
         assert (report.error_class, report.exit_code) == (ErrorClass.TOOL_TIMEOUT, -signal.SIGTERM)
     runner.close()

@@ -77,7 +77,7 @@ def test_what_runs_inside_ends_with_the_time_limit(runner: Runner, root: Path) -
     note = root / "pid"
     endless = around(python(f"import os,time; open({str(note)!r},'w').write(str(os.getpid())); time.sleep(1000)"))
     root.mkdir()
-    report = run(runner, task(root, endless, resources=Resources(time_limit=10.0)), [input_file(root / "in" / "a.dat")])
+    report = run(runner, task(root, endless, resources=Resources(time_limit=5.0)), [input_file(root / "in" / "a.dat")])
     assert failed(report)[0] is ErrorClass.TOOL_TIMEOUT
     wait_until(lambda: gone(int(note.read_text())))
 
