@@ -24,7 +24,7 @@ pytestmark = pytest.mark.xdist_group("restore")
 
 KEPT = {"secrets", "data", "backup"}
 SETTINGS = ",".join(f"{name}={value}" for name, value in {**QUICK_LEASES, **NO_CONTAINERS}.items())
-OPTIONS = ["--replicas", "pilot=2", "--slots", "1", "--stop-limit", "10", "--set", SETTINGS]
+OPTIONS = ["--replicas", "pilot=2,wms=1,chains=1", "--slots", "1", "--stop-limit", "10", "--set", SETTINGS]
 PGDATA = Path("postgres-data/18/docker")
 
 
@@ -92,7 +92,7 @@ def logins_of(folder: Path, databases: dict[str, str]) -> dict[str, str]:
 
 def test_a_new_stack_carries_on_from_the_backup(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Invariants 2 and 7: messages were under way in the broker, jobs in pilots' hands, when all that was lost."""
-    run = generate_run(tmp_path, 8, frames=14)
+    run = generate_run(tmp_path, 8, frames=10)
     with started(folder, OPTIONS) as stack:
         monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
         base = folder / "backup" / "base"
@@ -101,11 +101,11 @@ def test_a_new_stack_carries_on_from_the_backup(tmp_path: Path, folder: Path, mo
 
         def strike(chain: Chain, tasks: Sequence[ChainTask]) -> None:
             for task in tasks:
-                if task.step == "decode" and task.jobs and task.jobs.finished > 3 and not hidden:
+                if task.step == "decode" and task.jobs and task.jobs.finished > 2 and not hidden:
                     # From here on nothing that is sent to the DMS reaches it.
                     stack.ask(do="fault", link="dms>rabbitmq", kind="black-hole", seconds=600.0)
                     hidden.append(task.step)
-                if hidden and task.jobs and task.step == "decode" and task.jobs.finished > 9:
+                if hidden and task.jobs and task.step == "decode" and task.jobs.finished > 6:
                     raise Struck
 
         with pytest.raises(Struck):
