@@ -31,6 +31,7 @@ from pilot.settings import PilotSettings
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
+from sluice.trust import trust
 
 log = structlog.get_logger(__name__)
 
@@ -66,7 +67,7 @@ async def run_pilot(settings: PilotSettings) -> None:
     pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)
     agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon)), pool, outbox, run)
     _drain_on_signals(agent, settings.drain_timeout)
-    async with httpx.AsyncClient(base_url=settings.wms_url, timeout=httpx.Timeout(10.0)) as http:
+    async with httpx.AsyncClient(base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)) as http:
         session = Session(WmsClient(http), pilot)
         try:
             await agent.start()

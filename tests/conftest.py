@@ -9,7 +9,19 @@ import pytest
 from tests.servers.postgres import PostgresServer, start_postgres
 from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
+#: Folders of tests that take long, in the order in which they are begun; the short ones fill what is left of the time.
+LONG = ("faults", "e2e", "differential", "deploy", "cwl_runner", "conformance", "integration")
+
 DatabaseFactory = Callable[[], Awaitable[str]]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a module run in one process, so that what they share is made once."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    items.sort(key=lambda item: next((n for n, folder in enumerate(LONG) if folder in item.path.parts), len(LONG)))
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import NotAvailable, ServiceError
 from sluice.embedded.home import Home
+from sluice.trust import trust
 
 Result = TypeVar("Result")
 
@@ -49,7 +50,10 @@ def running_url(home: Path) -> str | None:
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Connection]:
     dms_url = os.environ.get("SLUICE_DMS_URL", f"{url}/services/dms")
-    async with httpx.AsyncClient(base_url=url, timeout=30) as operator, httpx.AsyncClient(base_url=dms_url, timeout=60) as dms:
+    async with (
+        httpx.AsyncClient(base_url=url, timeout=30, verify=trust(url)) as operator,
+        httpx.AsyncClient(base_url=dms_url, timeout=60, verify=trust(dms_url)) as dms,
+    ):
         yield Connection(url, OperatorClient(operator), DmsClient(dms))
 
 

@@ -15,6 +15,7 @@ from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, plain_error
 from sluice.cli.output import answer, out, print_json
 from sluice.embedded.home import Home, RunningSystem
 from sluice.embedded.processes import lives
+from sluice.trust import trust
 
 #: Seconds a detached system gets to become ready, and to stop.
 START_LIMIT, STOP_LIMIT = 60.0, 30.0
@@ -74,7 +75,7 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
         else:
             out.print(f"no system runs in {home}")
         raise typer.Exit(1)
-    ready = httpx.get(f"{running.url}/system/readyz", timeout=10)
+    ready = httpx.get(f"{running.url}/system/readyz", timeout=10, verify=trust(running.url))
     if as_json:
         print_json({"running": True, "url": running.url, "pid": running.pid, "ready": ready.json()})
     else:

@@ -5,6 +5,8 @@ from typing import Any, Protocol
 
 import httpx
 
+from sluice.trust import trust
+
 ASGIApp = Any
 
 
@@ -43,7 +45,8 @@ class NetworkLinks(_Clients):
         self._timeout = timeout
 
     def http(self, service: str) -> httpx.AsyncClient:
-        return self._keep(httpx.AsyncClient(base_url=self._addresses[service], timeout=self._timeout))
+        address = self._addresses[service]
+        return self._keep(httpx.AsyncClient(base_url=address, timeout=self._timeout, verify=trust(address)))
 
 
 class ProcessLinks(_Clients):

@@ -10,6 +10,7 @@ from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, password_hash
 from sluice.setup.logins import ServiceLogin
+from sluice.trust import trust
 
 #: Bytes of salt before the digest in RabbitMQ's password hashes.
 SALT = 4
@@ -52,7 +53,8 @@ async def set_up_broker(management_url: str, logins: Sequence[ServiceLogin]) -> 
     users = {login.service: User(login.user, login.password, login.service) for login in logins}
     wanted: Definitions = definitions(sluice_topology(), users, vhost=logins[0].place)
     auth = (address.username, address.password)
-    async with httpx.AsyncClient(base_url=f"{_base(address)}/api/", auth=auth, timeout=PATIENCE) as client:
+    url = f"{_base(address)}/api/"
+    async with httpx.AsyncClient(base_url=url, auth=auth, timeout=PATIENCE, verify=trust(url)) as client:
         found = await _definitions(client)
         _keep_salts(wanted, found, {login.user: login.password for login in logins})
         changes = list(_differences(wanted, found))

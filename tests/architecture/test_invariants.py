@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 
 import pytest
 
@@ -25,6 +26,7 @@ NAMED = re.compile(r"\binvariants?\s+(\d)(?:\s*(?:,|and)\s*(\d))*", re.IGNORECAS
 IN_A_NAME = re.compile(r"_invariant_(\d)")
 
 
+@cache
 def invariants_named() -> dict[int, list[str]]:
     """Number → the tests whose own docstring, or whose module's, names it."""
     found: dict[int, list[str]] = defaultdict(list)

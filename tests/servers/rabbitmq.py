@@ -15,6 +15,7 @@ import httpx
 
 from deploy.stack.ports import free_ports
 from deploy.stack.rabbitmq import BINARIES, SERVER, BrokerPlace
+from sluice.trust import trust
 
 START_SECONDS = 90.0
 MISSING = (
@@ -93,7 +94,8 @@ class RabbitServer:
     def manage(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """A request to the management API, as administrator; gives the JSON of the answer, None where there is none."""
         url = f"http://127.0.0.1:{self.management_port}/api/{path}"
-        answer = httpx.request(method, url, json=body, auth=("guest", "guest"), timeout=30).raise_for_status()
+        with httpx.Client(auth=("guest", "guest"), timeout=30, verify=trust(url)) as client:
+            answer = client.request(method, url, json=body).raise_for_status()
         return answer.json() if answer.content else None
 
 

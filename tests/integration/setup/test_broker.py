@@ -35,8 +35,7 @@ class Broker:
         return f"amqp://{user}:{password.replace(':', '%3A')}@127.0.0.1:{self.server.amqp_port}/{vhost}"
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        answer = httpx.request(method, f"{self.management}/api/{path}", json=body, timeout=30).raise_for_status()
-        return answer.json() if answer.content else None
+        return self.server.manage(method, path, body)
 
     def transport(self, login: ServiceLogin) -> Transport:
         return open_transport(self.url(login), sluice_topology(), declare=False)
