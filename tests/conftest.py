@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 import asyncpg
 import pytest
 
+from sluice.garbage import keep_what_is_loaded
 from tests.servers.postgres import PostgresServer, start_postgres
 from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
@@ -22,6 +23,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     items.sort(key=lambda item: next((n for n, folder in enumerate(LONG) if folder in item.path.parts), len(LONG)))
+
+
+def pytest_collection_finish() -> None:
+    keep_what_is_loaded()
 
 
 @pytest.fixture(scope="session")

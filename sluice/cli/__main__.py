@@ -2,17 +2,23 @@
 
 import sys
 
+from sluice.garbage import keep_what_is_loaded, look_for_none
+
 
 def main() -> None:
     """`sluice cwl-runner` stands in for other runners, and must start as fast as they: no other command is imported then."""
+    look_for_none()
     name = next(iter(sys.argv[1:]), None)
     if name == "cwl-runner":
         from sluice.cli.cwl_runner import main as run_cwl  # noqa: PLC0415
 
+        keep_what_is_loaded()
         sys.exit(run_cwl(sys.argv[2:]))
     from sluice.cli.app import command_line  # noqa: PLC0415
 
-    command_line(name)()
+    command = command_line(name)
+    keep_what_is_loaded()
+    command()
 
 
 if __name__ == "__main__":

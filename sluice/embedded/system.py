@@ -1,7 +1,6 @@
 """Every service in one process, on an embedded PostgreSQL, behind one port; pilots beside it as processes."""
 
 import asyncio
-import gc
 import importlib
 import os
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from sluice.embedded.home import Home, RunningSystem
 from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.services import SERVICES, build_service
+from sluice.garbage import keep_what_is_loaded, look_for_none
 from sluice.servicekit.lifecycle import Component, start_all, stop_all
 from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.logging import configure_logging
@@ -56,14 +56,14 @@ class EmbeddedSystem:
 
     async def start(self) -> None:
         """Raises ``HomeBusy``, ``OSError`` (port taken); what had started is stopped again."""
+        look_for_none()
         self.home.open()
         try:
             await self._start()
         except BaseException:
             await self.stop()
             raise
-        # What is loaded by now stays: to look at it again and again took a sixth of the process's time.
-        gc.freeze()
+        keep_what_is_loaded()
         self.home.announce(RunningSystem(os.getpid(), self.url, datetime.now(UTC).isoformat(timespec="seconds")))
         log.info("system.ready", url=self.url, home=str(self.home.root))
 

@@ -1,7 +1,6 @@
 """A service as a process: HTTP first, then everything else as soon as its database and broker let it; ends at SIGTERM."""
 
 import asyncio
-import gc
 import os
 import sys
 import threading
@@ -11,6 +10,7 @@ from typing import Generic, TypeVar
 import structlog
 import uvloop
 
+from sluice.garbage import keep_what_is_loaded, look_for_none
 from sluice.servicekit.database import Database
 from sluice.servicekit.gate import Gate
 from sluice.servicekit.lifecycle import Component, stop_all
@@ -43,6 +43,7 @@ def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
     settings are wrong. ``load`` imports the service's settings class and ``build``: that takes a second, in which a signal is
     heeded already."""
     stop = StopRequest()
+    look_for_none()
     settings_class, build = load()
     try:
         settings = load_settings(settings_class)
@@ -102,8 +103,7 @@ class _Process(Generic[SettingsT]):
             what = self._need(component)
             self._gate.tell(what, "is starting")
             await start_when_possible(component, what=what, tell=self._gate.tell)
-        # What is loaded by now stays: to look at it again and again took a sixth of a busy service's time.
-        gc.freeze()
+        keep_what_is_loaded()
         self._gate.open(service.app)
         log.info("service.ready", port=self._server.port)
 

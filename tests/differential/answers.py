@@ -89,6 +89,7 @@ async def carry_by_sluice(url: str, workflow: Path, files: Sequence[Path], param
 
 async def answer_of_chain(connection: Connection, chain: Chain, template: Template) -> Answer:
     """Waits until it has ended. Fails where it did not finish."""
+    chain = await connection.operator.chain(chain.uid)
     while not chain.state.final:
         await asyncio.sleep(LOOK)
         chain = await connection.operator.chain(chain.uid)

@@ -1,0 +1,41 @@
+"""``sluice-pilot``: runs jobs of a WMS on this node until it is told to stop (SIGTERM: finish, SIGTERM again: at once)."""
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+import structlog
+from pydantic import ValidationError
+
+from pilot.folders import FolderInUseError
+from pilot.settings import PilotSettings
+from pilot.wiring import run_pilot
+from sluice.garbage import keep_what_is_loaded
+from sluice.servicekit.logging import configure_logging
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit codes: 0 ended as asked, 2 wrong settings, 3 another pilot of that name works here."""
+    parser = argparse.ArgumentParser(prog="sluice-pilot", description=__doc__)
+    parser.add_argument("--wms-url", help="base URL of the WMS")
+    parser.add_argument("--name", help="name of this pilot (default: the host's)")
+    parser.add_argument("--slots", type=int, help="jobs at the same time (default: number of cores)")
+    parser.add_argument("--work-dir", type=Path, help="folder for jobs and unsent reports")
+    parser.add_argument("--drain-timeout", type=float, help="seconds for running jobs to end after SIGTERM (default: no limit)")
+    parser.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
+    given = {key: value for key, value in vars(parser.parse_args(arguments)).items() if value is not None}
+    try:
+        settings = PilotSettings(**given)
+    except ValidationError as error:
+        print(f"sluice-pilot: {error}", file=sys.stderr)
+        return 2
+    configure_logging("pilot", level=settings.log_level)
+    structlog.contextvars.bind_contextvars(pilot=settings.name)
+    keep_what_is_loaded()
+    try:
+        asyncio.run(run_pilot(settings))
+    except FolderInUseError as error:
+        structlog.get_logger(__name__).error("pilot.folder_in_use", reason=str(error))
+        return 3
+    return 0

@@ -1,0 +1,60 @@
+"""The processes of a pilot's slots: this one loads cwltool once and forks a process for every connection that it is handed.
+
+``python -m pilot.runner <fd of its connection to the pilot> <settings as JSON>``
+"""
+
+import os
+import signal
+import socket
+import sys
+
+import structlog
+
+from pilot.runner.expressions import install
+from pilot.runner.javascript import find_javascript
+from pilot.runner.protocol import RunnerSettings
+from pilot.runner.signals import leave_ending_to_the_pilot
+from pilot.runner.slot import SlotProcess
+from pilot.runner.tool import warm_up
+from sluice.garbage import keep_what_is_loaded
+from sluice.servicekit.logging import configure_logging
+
+log = structlog.get_logger(__name__)
+
+
+def main() -> None:
+    control = socket.socket(fileno=int(sys.argv[1]))
+    settings = RunnerSettings.model_validate_json(sys.argv[2])
+    configure_logging("pilot")
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the pilot sees a slot's end by its connection; nobody waits for it here
+    leave_ending_to_the_pilot()
+    os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", os.defpath)
+    warm_up(settings.run_folder)
+    _install_javascript(settings)
+    keep_what_is_loaded()  # the forked processes go on sharing its pages
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not data:
+            return
+        if os.fork() == 0:
+            control.close()
+            _serve(descriptors[0], settings)
+        os.close(descriptors[0])
+
+
+def _install_javascript(settings: RunnerSettings) -> None:
+    javascript = find_javascript(sandbox_required=settings.sandbox_required)
+    install(javascript.model_copy(update={"limit": settings.expression_limit}))
+    if not javascript.command:
+        log.warning("expressions.none", reason=javascript.reason)
+    elif javascript.contained:
+        log.info("expressions.contained")
+    else:
+        log.warning("expressions.uncontained", reason=javascript.reason, note="templates' JavaScript has the pilot's rights")
+
+
+def _serve(descriptor: int, settings: RunnerSettings) -> None:
+    try:
+        SlotProcess(socket.socket(fileno=descriptor), settings).serve()
+    finally:
+        os._exit(1)
