@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 from unittest import mock
 
@@ -84,9 +85,14 @@ def _command(composition: Composition, name: str) -> Iterator[str]:
         yield f"{name}: there is no program {program}"
 
 
+@cache
+def _all_commands() -> Any:
+    return typer.main.get_command(command_line())
+
+
 def _resolve(arguments: list[str]) -> Any:
     """The command, its arguments parsed but nothing run. Raises ``UsageError``."""
-    command: Any = typer.main.get_command(command_line())
+    command: Any = _all_commands()
     context = typer.Context(command, info_name="sluice")
     while isinstance(command, TyperGroup):
         name, command, arguments = command.resolve_command(context, list(arguments))
