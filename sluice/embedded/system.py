@@ -63,7 +63,8 @@ class EmbeddedSystem:
         except BaseException:
             await self.stop()
             raise
-        keep_what_is_loaded()
+        finally:
+            keep_what_is_loaded()
         self.home.announce(RunningSystem(os.getpid(), self.url, datetime.now(UTC).isoformat(timespec="seconds")))
         log.info("system.ready", url=self.url, home=str(self.home.root))
 

@@ -45,6 +45,7 @@ def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
     stop = StopRequest()
     look_for_none()
     settings_class, build = load()
+    keep_what_is_loaded()  # not later: what is to come may wait for its database for days
     try:
         settings = load_settings(settings_class)
         transport = open_transport(settings.broker_url, sluice_topology(), declare=settings.declare_queues)

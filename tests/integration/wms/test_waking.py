@@ -2,9 +2,11 @@
 
 import asyncio
 from dataclasses import replace
+from uuid import UUID
 
 from sluice.servicekit.lifecycle import running
 from tests.integration.wms.stage import Stage, make_task
+from wms.db.jobs import ClaimedJob
 from wms.loops.ready_listener import ReadyListener
 from wms.usecases.sign_off_pilot import sign_off_pilot
 from wms.usecases.update_ranks import update_ranks
@@ -29,6 +31,13 @@ async def test_instance_hears_of_jobs_made_ready_by_another(stage: Stage, second
             assert [again.id for again in await asked] == [job.id]
 
 
+async def _ask_patiently(stage: Stage) -> tuple[Stage, UUID, "asyncio.Task[list[ClaimedJob]]"]:
+    """A pilot asks an instance that by itself would look once an hour."""
+    waiter = Stage(Workload(stage.database, terms=replace(stage.workload.terms, poll=3600.0)), tasks=stage.tasks)
+    pilot = await stage.add_pilot()
+    return waiter, pilot, asyncio.create_task(waiter.lease(pilot, wait=60.0))
+
+
 async def _waiting(task: "asyncio.Task[object]") -> bool:
     done, _ = await asyncio.wait([task], timeout=0.05)
     return not done
@@ -46,25 +55,19 @@ async def test_signal_given_before_the_wait_is_not_missed() -> None:
 
 
 async def test_nobody_waits_any_more_when_the_process_stops(stage: Stage) -> None:
-    patient = Workload(stage.database, terms=replace(stage.workload.terms, poll=3600.0))
-    waiter = Stage(patient, tasks=stage.tasks)
-    pilot = await stage.add_pilot()
-    asked = asyncio.create_task(waiter.lease(pilot, wait=60.0))
+    waiter, pilot, asked = await _ask_patiently(stage)
     async with asyncio.timeout(20):
         while await _waiting(asked):
-            patient.signal.close()
+            waiter.workload.signal.close()
         assert await asked == []
         assert await waiter.lease(pilot, wait=60.0) == [], "one that comes later neither"
 
 
 async def test_nothing_waits_for_a_pilot_that_has_signed_off(stage: Stage) -> None:
-    patient = Workload(stage.database, terms=replace(stage.workload.terms, poll=3600.0))
-    waiter = Stage(patient, tasks=stage.tasks)
-    pilot = await stage.add_pilot()
-    asked = asyncio.create_task(waiter.lease(pilot, wait=60.0))
+    waiter, pilot, asked = await _ask_patiently(stage)
     async with asyncio.timeout(20):
         while await _waiting(asked):
-            await sign_off_pilot(patient, pilot, [])
+            await sign_off_pilot(waiter.workload, pilot, [])
         assert await asked == []
 
 
