@@ -1,7 +1,6 @@
 """Routes of data sets."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -14,7 +13,6 @@ from dms.usecases.request_deletion import request_deletion
 from dms.usecases.resume_dataset import resume_dataset
 from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, NewDataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 
@@ -63,15 +61,7 @@ def datasets_router(database: Database, *, on_deletion: Callable[[], None], on_r
 
 def _add_list(router: APIRouter, database: Database) -> None:
     @router.get("", responses=errors(Unprocessable, NotAvailable))
-    async def page(
-        after: Annotated[str | None, Query(description="Cursor of the last answer; none at the beginning.")] = None,
-        timestamp: Annotated[datetime | None, Query(description="Closed later than this (ISO 8601 with its zone).")] = None,
-        type: Annotated[DatasetType | None, Query()] = None,
-        state: Annotated[list[DatasetState] | None, Query(description="Only these; all states where none is named.")] = None,
-        name: Annotated[str | None, Query(description="The data set of exactly this name.")] = None,
-        newest: Annotated[bool, Query(description="The last one registered first.")] = False,
-        limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
-    ) -> DatasetPage:
+    async def page(query: Annotated[DatasetQuery, Query()]) -> DatasetPage:
         """Lists data sets, in one of three orders.
 
         **Without `state` and `name`**: those that can be worked with (closed, uploading, uploaded), in the order in which they
@@ -81,8 +71,8 @@ def _add_list(router: APIRouter, database: Database) -> None:
         **With `state` or `name`**: in the order of registration, in any state or those named. This is for people: a data set
         whose registration takes long may appear before the cursor.
         With `newest` the last one registered comes first. A cursor of one order is refused in the others.
+
+        **With `uid`**: those of the given ones that are known, in order of registration, all in one answer. It goes with no
+        other condition.
         """
-        query = DatasetQuery(
-            after=after, limit=limit, timestamp=timestamp, type=type, states=state or (), name=name, newest=newest
-        )
         return await list_datasets(database, query)

@@ -23,6 +23,7 @@ ON CONFLICT (name) DO NOTHING RETURNING *
 
 SELECT_DATASET = "SELECT * FROM datasets WHERE uid = $1"
 SELECT_DATASET_BY_NAME = "SELECT * FROM datasets WHERE name = $1"
+SELECT_DATASETS = "SELECT * FROM datasets WHERE uid = ANY($1::uuid[]) ORDER BY position"
 
 LOCK_DATASET = """
 -- Registrations of files into one data set follow one another.
@@ -153,6 +154,11 @@ async def insert_dataset(connection: Connection, uid: UUID, new: NewDataset, *, 
 async def dataset_by_uid(connection: Connection, uid: UUID) -> DatasetRow | None:
     row = await connection.fetchrow(SELECT_DATASET, uid)
     return None if row is None else _to_row(row)
+
+
+async def datasets_by_uid(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
+    """Those that are known, in order of registration."""
+    return [to_dataset(row) for row in await connection.fetch(SELECT_DATASETS, uids)]
 
 
 async def dataset_by_name(connection: Connection, name: str) -> DatasetRow | None:

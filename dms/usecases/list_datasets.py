@@ -1,32 +1,40 @@
 """Reading data sets."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from dms.db.datasets import DatasetFilter, dataset_by_uid, list_closed, list_newest, list_registered
+from pydantic import Field
+
+from dms.db.datasets import DatasetFilter, dataset_by_uid, datasets_by_uid, list_closed, list_newest, list_registered
 from dms.domain.cursor import Order, read_position, write_position
 from dms.domain.facts import UnknownDataset
+from sluice.contracts.base import Contract
 from sluice.contracts.datasets import Dataset, DatasetPage
+from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Database
 
 READABLE = [state for state in DatasetState if state.readable]
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetQuery:
-    """``states``, ``name`` or ``newest`` given: a list for people, in order of registration, or the newest first. None of them:
-    the data sets that can be worked with, in order of closing, of which a reader with a cursor misses none."""
+class MixedQuery(Unprocessable):
+    def __init__(self) -> None:
+        super().__init__("data sets are asked for by their uids or by other conditions, not both")
 
-    after: str | None = None
-    limit: int = 1_000
-    timestamp: datetime | None = None
+
+class DatasetQuery(Contract):
+    """``state``, ``name`` or ``newest`` given: a list for people, in order of registration, or the newest first. None of them:
+    the data sets that can be worked with, in order of closing, of which a reader with a cursor misses none. ``uid`` given: only
+    these, and nothing else may be asked for."""
+
+    after: str | None = Field(None, description="Cursor of the last answer; none at the beginning.")
+    timestamp: datetime | None = Field(None, description="Closed later than this (ISO 8601 with its zone).")
     type: DatasetType | None = None
-    states: Sequence[DatasetState] = ()
-    name: str | None = None
-    newest: bool = False
+    state: list[DatasetState] = Field([], description="Only these; all states where none is named.")
+    name: str | None = Field(None, description="The data set of exactly this name.")
+    uid: list[UUID] = Field([], max_length=1_000, description="Only these.")
+    newest: bool = Field(default=False, description="The last one registered first.")
+    limit: int = Field(1_000, ge=1, le=10_000)
 
 
 #: How each order is read.
@@ -34,11 +42,14 @@ _READ = {Order.CLOSING: list_closed, Order.REGISTRATION: list_registered, Order.
 
 
 async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
-    """One page. ``cursor``: where the next one begins; the one given where nothing was found. Raises ``WrongCursor``."""
-    for_people = Order.REGISTRATION if query.states or query.name is not None else Order.CLOSING
+    """One page. ``cursor``: where the next one begins; the one given where nothing was found.
+    Raises ``WrongCursor``, ``MixedQuery``."""
+    if query.uid:
+        return await _datasets_of(database, query)
+    for_people = Order.REGISTRATION if query.state or query.name is not None else Order.CLOSING
     order = Order.NEWEST if query.newest else for_people
     after = read_position(order, query.after)
-    states = query.states or (READABLE if order is Order.CLOSING else list(DatasetState))
+    states = query.state or (READABLE if order is Order.CLOSING else list(DatasetState))
     wanted = DatasetFilter(states=states, type=query.type, closed_after=query.timestamp, name=query.name)
     async with database.connection() as connection:
         rows = await _READ[order](connection, after, query.limit, wanted)
@@ -46,6 +57,13 @@ async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
         return DatasetPage(datasets=[], cursor=query.after or None)
     last = rows[-1].closed_position if order is Order.CLOSING else rows[-1].position
     return DatasetPage(datasets=[row.dataset for row in rows], cursor=write_position(order, last or 0))
+
+
+async def _datasets_of(database: Database, query: DatasetQuery) -> DatasetPage:
+    if query.model_fields_set != {"uid"}:
+        raise MixedQuery
+    async with database.connection() as connection:
+        return DatasetPage(datasets=await datasets_by_uid(connection, query.uid), cursor=None)
 
 
 async def read_dataset(database: Database, uid: UUID) -> Dataset:

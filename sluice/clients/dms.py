@@ -33,6 +33,8 @@ _API = "/api/v1"
 
 #: Most files (frames) that one request carries, and one page.
 MOST = 10_000
+#: Data sets asked for in one request: their uids travel in the query string.
+UIDS = 100
 
 
 class _Storages(RootModel[list[Storage]]): ...
@@ -58,6 +60,16 @@ class DmsClient(ServiceClient):
     async def dataset(self, uid: UUID) -> Dataset:
         """Raises ``NotFound``."""
         return await self.call("GET", f"{_API}/datasets/{uid}", answer=Dataset)
+
+    async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
+        """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query string)."""
+        found: list[Dataset] = []
+        for start in range(0, len(uids), UIDS):
+            asked = uids[start : start + UIDS]
+            page = await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={"uid": asked})
+            # A release that does not know the question answers another one.
+            found += [dataset for dataset in page.datasets if dataset.uid in asked]
+        return found
 
     async def dataset_named(self, name: str) -> Dataset | None:
         page = await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={"name": name})

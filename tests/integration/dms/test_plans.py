@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from dms.db.claims import CLAIM_SWEEP, CLAIM_WORK
-from dms.db.datasets import LIST_CLOSED, LIST_NEWEST, SELECT_COMPLETE
+from dms.db.datasets import LIST_CLOSED, LIST_NEWEST, SELECT_COMPLETE, SELECT_DATASETS
 from dms.db.files import ANYTHING_THERE, LIST_FILES, SELECT_KNOWN
 from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
 from dms.domain.transitions import replica_sources
@@ -38,6 +38,7 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (SELECT_MISSING, (UID, 10_000, "", STORAGE, "o/", ReplicaState.AVAILABLE, 200)),
     (LIST_CLOSED, (19_990, READABLE, "input", None, 1_000)),
     (LIST_NEWEST, (0, list(DatasetState), None, None, 50, None)),
+    (SELECT_DATASETS, ([uuid4() for _ in range(100)],)),
     (SELECT_COMPLETE, (DatasetState.OPEN, 100)),
     (CLAIM_SWEEP, (UID, None, SWEPT)),
     (CLAIM_WORK, (UID, None, DatasetState.DELETING)),

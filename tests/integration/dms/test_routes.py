@@ -6,7 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.datasets import NewDataset, NewFrame, NewPeriod, NewRun, NewStorage
+from sluice.clients.dms import UIDS
+from sluice.contracts.datasets import DatasetPage, NewDataset, NewFrame, NewPeriod, NewRun, NewStorage
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
@@ -61,6 +62,18 @@ async def test_a_data_set_is_read_by_uid_and_found_by_name_in_any_state(dms: Dms
     unknown = uuid4()
     with pytest.raises(NotFound, match=f"no data set has the uid {unknown}"):
         await dms.client.dataset(unknown)
+
+
+async def test_several_data_sets_are_read_by_their_uids_in_one_answer(dms: Dms) -> None:
+    made = [await dms.client.register_dataset(NewDataset(name=name)) for name in ("one", "two", "three")]
+    known = [dataset.uid for dataset in made]
+    assert await dms.client.datasets_of([known[2], uuid4(), known[0]]) == [made[0], made[2]]
+    assert await dms.client.datasets_of([uuid4()]) == []
+    assert await dms.client.datasets_of([]) == []
+    many = [uuid4() for _ in range(UIDS)]
+    assert await dms.client.datasets_of([known[0], *many, known[1]]) == made[:2], "more than one request carries"
+    with pytest.raises(Unprocessable, match="by their uids or by other conditions"):
+        await dms.client.call("GET", "/api/v1/datasets", answer=DatasetPage, params={"uid": known, "newest": True})
 
 
 async def test_files_are_registered_once_and_read_in_order_of_seq(dms: Dms) -> None:

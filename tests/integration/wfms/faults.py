@@ -56,15 +56,18 @@ class FragileDatabase(Database):
 
 
 class FragileHttp(httpx.AsyncBaseTransport):
-    """May crash before each request is sent, and after it was answered; or refuse to answer while ``down``."""
+    """May crash before each request is sent, and after it was answered; or refuse to answer while ``down``. ``asked``: method and
+    path of each request."""
 
     def __init__(self, app: Any, fuse: Fuse) -> None:
         self._inner = httpx.ASGITransport(app)
         self.fuse = fuse
         self.down = False
+        self.asked: list[str] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self.fuse.place()
+        self.asked.append(f"{request.method} {request.url.path}")
         if self.down:
             raise httpx.ConnectError("no answer, as the test wants it")
         response = await self._inner.handle_async_request(request)

@@ -4,10 +4,20 @@ from uuid import uuid4
 
 import pytest
 
+from sluice.contracts.chains import Watch
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.plan import Equals, Parameter, ParameterRef, Plan, Retention, SideInput, Source
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetState, DatasetType, InputMode, StepState, TaskState
+from sluice.contracts.states import (
+    ChainDatasetStatus,
+    ChainState,
+    DatasetState,
+    DatasetType,
+    InputMode,
+    StepState,
+    TaskState,
+    WatchKind,
+)
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step, three_steps
 
@@ -38,6 +48,23 @@ async def test_a_data_set_becomes_an_output(world: World) -> None:
         "output_name": "run-7.merge_out",
     }
     assert await world.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
+
+
+async def test_all_uploads_are_asked_for_in_one_request_and_one_that_is_gone_keeps_no_other_waiting(world: World) -> None:
+    template = world.template(plan(step("only"), outputs=[("only", "out")]))
+    chains = [await world.new_chain(await world.input(name), template) for name in ("a", "b", "c")]
+    for _ in range(2):
+        for crank in (world.start_steps, world.deliver, world.end_running_tasks, world.follow, world.watch_uploads):
+            await crank()
+    await world.deliver()
+    lost = Watch(kind=WatchKind.UPLOAD, uid=uuid4(), chain_uid=uuid4(), dat_in_uid=uuid4(), dat_out_uid=uuid4())
+    await world.watcher.watch(lost)
+    await world.upload_all()
+    world.http["dms"].asked.clear()
+    await world.follow()
+    assert world.http["dms"].asked == ["GET /api/v1/datasets"]
+    assert [(await world.chain(chain.uid)).state for chain in chains] == [ChainState.FINISHED] * 3
+    assert [row["uid"] for row in await world.rows("wfms.watcher", "SELECT uid FROM watches WHERE NOT reported")] == [lost.uid]
 
 
 async def test_invariant_1_one_chain_per_data_set_and_template_version(world: World) -> None:

@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import asyncpg
+
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
@@ -15,8 +17,13 @@ from wfms.chains.domain.tasks import Origin
 from wfms.chains.domain.transitions import CHAIN_MOVES, sources
 from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
-LOCK_CHAIN = """
+HOLD_CHAIN = """
 -- Everything that changes a chain takes this lock first, so that changes of one chain come one after the other.
+SELECT state, ending, reason FROM chains WHERE uid = $1 FOR UPDATE
+"""
+
+LOCK_CHAIN = """
+-- The same lock, with all that the chain is.
 SELECT uid, state, ending, upload_asked, discarded, reason, template_name, plan, params, dataset_uid, dataset
 FROM chains WHERE uid = $1 FOR UPDATE
 """
@@ -73,8 +80,17 @@ UPDATE chains SET ending = $2, reason = $3 WHERE uid = $1 AND ending IS NULL AND
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """A chain under lock, as far as its row says."""
+
+    state: ChainState
+    ending: ChainState | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoredChain:
-    """A chain under lock."""
+    """A chain under lock, with its steps and data sets."""
 
     uid: UUID
     reason: str
@@ -91,6 +107,12 @@ async def lock_inputs(connection: Connection, uids: Iterable[UUID]) -> list[UUID
 
 def origin_of(uid: UUID, template: str, dataset: Dataset) -> Origin:
     return Origin(uid, template, dataset.name, dataset.meta, dataset.period, dataset.run)
+
+
+async def hold_chain(connection: Connection, uid: UUID) -> Held | None:
+    """Locks the chain alone. None where there is no such chain."""
+    row = await connection.fetchrow(HOLD_CHAIN, uid)
+    return None if row is None else Held(ChainState(row["state"]), _ending(row), row["reason"])
 
 
 async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
@@ -113,7 +135,7 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
     view = ChainView(
         plan=plan,
         state=ChainState(row["state"]),
-        ending=None if row["ending"] is None else ChainState(row["ending"]),
+        ending=_ending(row),
         upload_asked=row["upload_asked"],
         input_type=dataset.type,
         input_kept=kept,
@@ -131,6 +153,10 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
     )
     origin = origin_of(uid, row["template_name"], dataset)
     return StoredChain(uid, row["reason"], row["params"], origin, row["dataset_uid"], view)
+
+
+def _ending(row: asyncpg.Record) -> ChainState | None:
+    return None if row["ending"] is None else ChainState(row["ending"])
 
 
 async def move_chain(connection: Connection, uid: UUID, state: ChainState, *, now: datetime) -> bool:

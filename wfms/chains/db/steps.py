@@ -59,6 +59,7 @@ RETURNING chain_uid, task_uid
 """
 
 CHAIN_OF_TASK = "SELECT chain_uid, name FROM steps WHERE task_uid = $1"
+STATE_OF = "SELECT state FROM steps WHERE chain_uid = $1 AND name = $2"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,10 @@ async def cancel_chain(database: Database, uid: UUID) -> None:
     for its running tasks. Messages: none. Errors: ``UnknownChain``, ``TooLate``."""
     now = database.clock.now()
     async with database.transaction() as transaction:
-        stored = await chains.lock_chain(transaction.connection, uid)
-        if stored is None:
+        held = await chains.hold_chain(transaction.connection, uid)
+        if held is None:
             raise UnknownChain(uid)
-        match stored.view.state:
+        match held.state:
             case ChainState.CANCELED:
                 return
             case ChainState.UPLOADING | ChainState.FINISHED | ChainState.FAILED as state:

@@ -63,26 +63,26 @@ async def end_task(database: Database, ended: TaskEnded) -> Release:
 async def _end_step(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
     connection = transaction.connection
     row = await connection.fetchrow(steps.CHAIN_OF_TASK, ended.uid)
-    stored = None if row is None else await chains.lock_chain(connection, row["chain_uid"])
-    if row is None or stored is None:
+    if row is None or await chains.hold_chain(connection, row["chain_uid"]) is None:
         raise UnknownTask(ended)
+    chain: UUID = row["chain_uid"]
     name = str(row["name"])
-    state = stored.view.steps[name].state
+    state = StepState(await connection.fetchval(steps.STATE_OF, chain, name))
     if state.final:
-        return stored.uid
+        return chain
     if state is not StepState.IN_PROGRESS:
         raise NotSent(ended, state)
-    await connection.execute(steps.SET_FAILED_JOBS, stored.uid, name, ended.failed_jobs)
+    await connection.execute(steps.SET_FAILED_JOBS, chain, name, ended.failed_jobs)
     match ended.state:
         case TaskState.FINISHED:
-            await steps.move_steps(connection, stored.uid, [name], to=StepState.FINISHED, now=now, reason=ended.reason)
+            await steps.move_steps(connection, chain, [name], to=StepState.FINISHED, now=now, reason=ended.reason)
         case TaskState.CANCELED:
-            await steps.move_steps(connection, stored.uid, [name], to=StepState.CANCELED, now=now, reason=ended.reason)
-            await chains.end_chain(connection, stored.uid, ChainState.CANCELED, reason=_sentence(name, ended))
+            await steps.move_steps(connection, chain, [name], to=StepState.CANCELED, now=now, reason=ended.reason)
+            await chains.end_chain(connection, chain, ChainState.CANCELED, reason=_sentence(name, ended))
         case _:
-            await steps.move_steps(connection, stored.uid, [name], to=StepState.FAILED, now=now, reason=ended.reason)
-            await chains.end_chain(connection, stored.uid, ChainState.FAILED, reason=_sentence(name, ended))
-    return stored.uid
+            await steps.move_steps(connection, chain, [name], to=StepState.FAILED, now=now, reason=ended.reason)
+            await chains.end_chain(connection, chain, ChainState.FAILED, reason=_sentence(name, ended))
+    return chain
 
 
 def _sentence(step: str, ended: TaskEnded) -> str:
@@ -92,7 +92,7 @@ def _sentence(step: str, ended: TaskEnded) -> str:
 async def _end_upload(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
     connection = transaction.connection
     uid: UUID | None = await connection.fetchval(datasets.CHAIN_OF_DATASET, ended.uid)
-    if uid is None or await chains.lock_chain(connection, uid) is None:
+    if uid is None or await chains.hold_chain(connection, uid) is None:
         raise UnknownTask(ended)
     if ended.state is TaskState.FINISHED:
         await connection.execute(datasets.UPLOADED, uid, ended.uid, now)

@@ -25,7 +25,7 @@ from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
-from wfms.chains.db.chains import StoredChain
+from wfms.chains.db.chains import Held, StoredChain
 from wfms.chains.db.steps import Claim
 from wfms.chains.domain.identity import dataset_name
 from wfms.chains.domain.parameters import given_files
@@ -113,7 +113,8 @@ class StartSteps:
     async def _process(self, claim: Claim, chain: StoredChain, made: Made) -> Task:
         """Asks for storages, registers the data sets (noted in ``made`` as they come) and tells the watcher."""
         plan = chain.view.plan
-        data, logs = await asyncio.gather(self._storage(StorageType.INTERMEDIATE), self._storage(StorageType.LOGS))
+        storages = await self._dms.storages()
+        data, logs = (choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS))
         urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
         await self._register(claim, chain, urls, made)
         places = StepPlaces(
@@ -134,9 +135,6 @@ class StartSteps:
             )
         )
         return task
-
-    async def _storage(self, kind: StorageType) -> str:
-        return choose_storage(kind, await self._dms.storages(kind)).url
 
     async def _register(self, claim: Claim, chain: StoredChain, urls: Folders, made: Made) -> None:
         async def one(port: str | None, url: str) -> None:
@@ -171,7 +169,7 @@ class StartSteps:
             current = await self._ours(transaction, claim, made)
             if current is None:
                 return
-            if task is None or current.view.ending is not None:
+            if task is None or current.ending is not None:
                 to, reason = StepState.CANCELED, current.reason
             else:
                 to, reason = StepState.IN_PROGRESS, ""
@@ -198,11 +196,11 @@ class StartSteps:
             await steps.postpone_step(connection, claim, pause=self._rules.pause(claim.attempts), reason=reason)
         log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
 
-    async def _ours(self, transaction: Transaction, claim: Claim, made: Made) -> StoredChain | None:
+    async def _ours(self, transaction: Transaction, claim: Claim, made: Made) -> Held | None:
         """The chain under lock, with the data sets made noted. None when the claim ran out and somebody else has the step: should
         that one have canceled it before these data sets were there, they are released here."""
         now = self._database.clock.now()
-        chain = await chains.lock_chain(transaction.connection, claim.chain)
+        chain = await chains.hold_chain(transaction.connection, claim.chain)
         for port, dataset in made.items():
             await datasets.insert_dataset(
                 transaction.connection, claim.chain, dataset.uid, name=dataset.name, place=(claim.step, port), now=now

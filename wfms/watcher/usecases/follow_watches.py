@@ -112,15 +112,17 @@ class FollowWatches:
             return None
 
     async def _upload_outcomes(self, uploads: Sequence[OpenWatch]) -> dict[UUID, Outcome]:
-        found = await asyncio.gather(*(self._upload_outcome(watch) for watch in uploads))
-        return {watch.uid: outcome for watch, outcome in zip(uploads, found, strict=True) if outcome is not None}
-
-    async def _upload_outcome(self, watch: OpenWatch) -> Outcome | None:
+        if not uploads:
+            return {}
         try:
-            return upload_outcome(await self._dms.dataset(watch.uid))
+            known = {dataset.uid: dataset for dataset in await self._dms.datasets_of([watch.uid for watch in uploads])}
         except ServiceError as error:
-            log.warning("upload.no_answer", dataset=str(watch.uid), reason=error.detail)
-            return None
+            log.warning("dms.no_answer", reason=error.detail)
+            return {}
+        for watch in uploads:
+            if watch.uid not in known:
+                log.warning("upload.unknown", dataset=str(watch.uid))
+        return {uid: outcome for uid, dataset in known.items() if (outcome := upload_outcome(dataset)) is not None}
 
     async def _report(self, watch: OpenWatch) -> None:
         outcome = watch.outcome
