@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Messages sent in one go, and how long a relay that died may keep them from the others.
+#: Messages sent in one go, and how long a relay that died may keep them from the others (one that only is slow has them sent
+#: twice, which receivers do not notice).
 BATCH = 200
-CLAIM = timedelta(seconds=30)
+CLAIM = timedelta(seconds=10)
 #: Seconds until a destination that refused is tried again.
 REFUSED_PAUSE = 1.0
 
