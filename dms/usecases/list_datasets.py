@@ -1,5 +1,6 @@
 """Reading data sets."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
@@ -18,8 +19,10 @@ READABLE = [state for state in DatasetState if state.readable]
 
 
 class MixedQuery(Unprocessable):
-    def __init__(self) -> None:
-        super().__init__("data sets are asked for by their uids or by other conditions, not both")
+    def __init__(self, others: Iterable[str]) -> None:
+        others = sorted(others)
+        why = "data sets are asked for by their uids or by other conditions, not both"
+        super().__init__(f"{why}: leave out {', '.join(others)}, or uid", conditions=others)
 
 
 class DatasetQuery(Contract):
@@ -60,8 +63,8 @@ async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
 
 
 async def _datasets_of(database: Database, query: DatasetQuery) -> DatasetPage:
-    if query.model_fields_set != {"uid"}:
-        raise MixedQuery
+    if others := query.model_fields_set - {"uid"}:
+        raise MixedQuery(others)
     async with database.connection() as connection:
         return DatasetPage(datasets=await datasets_by_uid(connection, query.uid), cursor=None)
 

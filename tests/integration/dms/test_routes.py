@@ -72,7 +72,7 @@ async def test_several_data_sets_are_read_by_their_uids_in_one_answer(dms: Dms) 
     assert await dms.client.datasets_of([]) == []
     many = [uuid4() for _ in range(UIDS)]
     assert await dms.client.datasets_of([known[0], *many, known[1]]) == made[:2], "more than one request carries"
-    with pytest.raises(Unprocessable, match="by their uids or by other conditions"):
+    with pytest.raises(Unprocessable, match="by their uids or by other conditions, not both: leave out newest, or uid"):
         await dms.client.call("GET", "/api/v1/datasets", answer=DatasetPage, params={"uid": known, "newest": True})
 
 
