@@ -15,6 +15,7 @@ from sluice.contracts.states import (
     DatasetType,
     InputMode,
     StepState,
+    StorageType,
     TaskState,
     WatchKind,
 )
@@ -96,6 +97,8 @@ async def test_parameters_are_checked_and_reach_the_task(world: World) -> None:
     assert task.args == {"c": 3, "s": 1.5}
     assert task.dat_in_uid == dataset.uid
     assert task.dat_out_url == f"{task.dat_stor_url}/{task.chain_uid}.only.out"
+    folders = (f"file://{world.folder / kind}" for kind in (StorageType.INTERMEDIATE, StorageType.LOGS))
+    assert (task.dat_stor_url, task.log_stor_url) == tuple(folders)
 
 
 async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> None:

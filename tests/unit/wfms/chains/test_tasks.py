@@ -17,9 +17,17 @@ CHAIN = UUID(int=9)
 ORIGIN = Origin(CHAIN, "wf", "run-7", {"kind": "raw", "step": "mine"}, "2024a", 7)
 
 
-def storage(name: str, *, used: int = 0, capacity: int | None = None, enabled: bool = True, read_only: bool = False) -> Storage:
+def storage(
+    name: str,
+    kind: StorageType = StorageType.LOGS,
+    *,
+    used: int = 0,
+    capacity: int | None = None,
+    enabled: bool = True,
+    read_only: bool = False,
+) -> Storage:
     return Storage(
-        id=UUID(int=1), name=name, type=StorageType.LOGS, url=f"file:///{name}", used=used, capacity=capacity, enabled=enabled,
+        id=UUID(int=1), name=name, type=kind, url=f"file:///{name}", used=used, capacity=capacity, enabled=enabled,
         read_only=read_only,
     )  # fmt: skip
 
@@ -93,6 +101,13 @@ def test_the_storage_with_the_most_room() -> None:
         choose_storage(StorageType.LOGS, [full, off, frozen])
     with pytest.raises(NoStorage, match="type logs: none is registered"):
         choose_storage(StorageType.LOGS, [])
+
+
+def test_a_storage_of_another_type_is_never_chosen() -> None:
+    logs, outputs = storage("l", capacity=5), storage("o", StorageType.OUTPUT)
+    assert choose_storage(StorageType.LOGS, [outputs, logs]) is logs
+    with pytest.raises(NoStorage, match="type intermediate: none is registered"):
+        choose_storage(StorageType.INTERMEDIATE, [outputs, logs])
 
 
 def test_a_file_that_was_not_given_makes_way_for_the_next_source() -> None:
