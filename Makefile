@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 # The distribution's own Python where it serves: one that a version manager compiled is often built without profile-guided
-# optimization, and then everything takes a fifth longer.
+# optimization, and then Python code takes a quarter longer.
 PYTHON ?= $(shell for python in /usr/bin/python3 python3; do \
 	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; \
 	done || echo python3)
