@@ -1,17 +1,21 @@
 """`sluice chain …`"""
 
+import json
 from typing import Annotated
 from uuid import UUID
 
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.output import answer, out, print_json, print_table
+from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.cli.parameters import key_values
 from sluice.contracts.chains import Chain
 from sluice.contracts.states import ChainState
 
 app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a template.")
+
+#: Exit code of a command that asks for what there is already.
+REPEATED = 3
 
 
 @app.command("list")
@@ -30,7 +34,7 @@ def list_chains(
         return
     print_table(
         ["chain", "data set", "template", "state", "steps", "since"],
-        [(c.uid, c.dataset_name, f"{c.template_name} {c.template_version}", c.state.value, _steps(c), f"{c.created_at:%F %T}")
+        [(c.uid, c.dataset_name, _version(c), c.state.value, _steps(c), f"{c.created_at:%F %T}")
          for c in chains],
         empty="no chain yet: store a template, then register a data set (or `sluice run`)",
     )  # fmt: skip
@@ -43,9 +47,11 @@ def show(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME,
     if as_json:
         print_json(found)
         return
-    out.print(f"{found.dataset_name} through {found.template_name} {found.template_version}: {found.state.value}")
+    out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
     if found.reason:
         out.print(found.reason)
+    for name, value in sorted(found.params.items()):
+        out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}")
     print_table(
         ["step", "state", "task", "reason"], [(s.name, s.state.value, s.task_uid, s.reason) for s in found.steps], empty=""
     )
@@ -62,10 +68,18 @@ def start(
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask for a data set to be carried through a template, whatever the template's rules match."""
+    """Ask for a data set to be carried through a template, whatever the template's rules match.
+
+    There is one chain for each data set, version of the template and parameters given (none: the chain that starts by itself, or
+    would). Asking for it again starts nothing: the command says so, shows that chain, and ends with exit code 3.
+    """
     values = key_values(params or [], option="--param")
-    chain = ask(url, home, lambda c: c.operator.request_chain(dataset, template, params=values))
+    chain, made = ask(url, home, lambda c: c.operator.request_new_chain(dataset, template, params=values))
     answer(chain, f"chain {chain.uid}: {chain.state.value}", as_json=as_json)
+    if not made:
+        given = "these parameters" if values else "no other parameters"
+        err.print(f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)} and {given} already")
+        raise typer.Exit(REPEATED)
 
 
 @app.command("cancel")
@@ -81,6 +95,10 @@ def discard(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HO
     found = ask(url, home, lambda c: c.operator.discard_chain(chain))
     when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
     answer(found, f"chain {found.uid}: its data are deleted {when}", as_json=as_json)
+
+
+def _version(chain: Chain) -> str:
+    return f"{chain.template_name} {chain.template_version}"
 
 
 def _steps(chain: Chain) -> str:

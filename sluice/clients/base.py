@@ -80,12 +80,22 @@ class ServiceClient:
             timeout=httpx.USE_CLIENT_DEFAULT if seconds is None else seconds,
         )
         response = await (_RETRY.copy()(self._send, request) if retry else self._send(request))
-        if answer is None:
-            return None
+        return None if answer is None else self._read(response, answer)
+
+    async def create(self, path: str, *, body: Contract, answer: type[AnswerT]) -> tuple[AnswerT, bool]:
+        """``POST`` of what is made once: the answer, and whether it was made now (201) or is what there was already."""
+        request = self._http.build_request(
+            "POST", path, content=body.model_dump_json().encode(), headers={"content-type": "application/json"}
+        )
+        response: httpx.Response = await _RETRY.copy()(self._send, request)
+        return self._read(response, answer), response.status_code == httpx.codes.CREATED
+
+    def _read(self, response: httpx.Response, answer: type[AnswerT]) -> AnswerT:
         try:
             return answer.model_validate_json(response.content)
         except ValidationError as error:
-            sentence = f"the {self.service} service answered {method} {path} with something else than {answer.__name__}: {error}"
+            asked = f"{response.request.method} {response.request.url.path}"
+            sentence = f"the {self.service} service answered {asked} with something else than {answer.__name__}: {error}"
             raise ServiceError(sentence, service=self.service) from error
 
     async def _send(self, request: httpx.Request) -> httpx.Response:

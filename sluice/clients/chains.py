@@ -16,7 +16,12 @@ class ChainsClient(ServiceClient):
     async def new_dataset(self, new: NewChain) -> Chain:
         """Makes the chain; a repetition answers with the first. Raises ``Unprocessable`` (parameters that do not fit the plan,
         with findings), ``Conflict`` (the data set is deleted or about to be)."""
-        return await self.call("POST", f"{_API}/datasets", body=new, answer=Chain)
+        chain, _ = await self.new_chain(new)
+        return chain
+
+    async def new_chain(self, new: NewChain) -> tuple[Chain, bool]:
+        """As ``new_dataset``, with whether the chain is new."""
+        return await self.create(f"{_API}/datasets", body=new, answer=Chain)
 
     async def chains(
         self, *, state: ChainState | None = None, dataset: UUID | None = None, after: str | None = None, limit: int | None = None

@@ -65,9 +65,17 @@ class OperatorClient(ServiceClient):
         await self.call("DELETE", f"{_API}/templates/{quote(name)}", params={"force": force or None})
 
     async def request_chain(self, dataset: UUID, template: str, *, params: dict[str, Any] | None = None) -> Chain:
-        """Raises ``NotFound``, ``Conflict`` (the data set cannot be used), ``Unprocessable`` (parameters)."""
+        """A repetition gives the first. Raises ``NotFound``, ``Conflict`` (the data set cannot be used), ``Unprocessable``
+        (parameters)."""
+        chain, _ = await self.request_new_chain(dataset, template, params=params)
+        return chain
+
+    async def request_new_chain(
+        self, dataset: UUID, template: str, *, params: dict[str, Any] | None = None
+    ) -> tuple[Chain, bool]:
+        """As ``request_chain``, with whether the chain is new."""
         body = RequestChain(dataset_uid=dataset, template=template, params=params or {})
-        return await self.call("POST", f"{_API}/chains", body=body, answer=Chain)
+        return await self.create(f"{_API}/chains", body=body, answer=Chain)
 
     async def chains(self, *, state: ChainState | None = None, after: str | None = None, limit: int | None = None) -> ChainPage:
         """Newest first."""

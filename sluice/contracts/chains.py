@@ -24,8 +24,8 @@ class FileValue(Contract):
 
 
 class NewChain(Contract):
-    """A data set to be carried through a template (``POST /datasets``). One chain per data set and template version:
-    a repetition answers with the first."""
+    """A data set to be carried through a template (``POST /datasets``). One chain per data set, template version and values of
+    parameters that are not bound to the data set's metadata: a repetition answers with the first."""
 
     dataset: Dataset
     template_id: UUID
@@ -36,7 +36,8 @@ class NewChain(Contract):
 
 
 class RequestChain(Contract):
-    """An explicit request (operator's ``POST /chains``): this data set, that template (its latest version), these parameters."""
+    """An explicit request (operator's ``POST /chains``): this data set, that template (its latest version), these parameters.
+    Without parameters it asks for the chain that starts by itself, or would."""
 
     dataset_uid: UUID
     template: Name

@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID, uuid4
 
-from fastapi import APIRouter, FastAPI, Query
+from fastapi import APIRouter, FastAPI, Query, Response
 
 from sluice.contracts.chains import Chain, ChainPage, ChainStep, ChainTask, ChainTaskList, NewChain
 from sluice.contracts.datasets import Dataset, DatasetPage, File, FilePage, NewDataset, Storage
@@ -31,6 +31,8 @@ class Neighbours:
         self.storages: list[Storage] = []
         self.files: dict[UUID, list[File]] = {}
         self.requested: list[NewChain] = []
+        #: The chains made for them.
+        self.made: list[Chain] = []
         self.discarded: list[UUID] = []
         self.unmatched: dict[UUID, Unmatched] = {}
         self.ties: list[Tie] = []
@@ -67,7 +69,11 @@ class Neighbours:
         router = APIRouter(prefix="/api/v1")
 
         @router.post("/datasets", status_code=201)
-        async def new_dataset(new: NewChain) -> Chain:
+        async def new_dataset(new: NewChain, response: Response) -> Chain:
+            for asked, known in zip(self.requested, self.made, strict=True):
+                if asked == new:
+                    response.status_code = 200
+                    return known
             self.requested.append(new)
             chain = Chain(
                 uid=uuid4(), state=ChainState.IN_PROGRESS, template_id=new.template_id, template_name=new.template_name,
@@ -77,6 +83,7 @@ class Neighbours:
                 datasets=[],
             )  # fmt: skip
             self.chains[chain.uid] = chain
+            self.made.append(chain)
             return chain
 
         @router.get("/chains")

@@ -13,7 +13,11 @@ from sluice.contracts.states import ChainState, DatasetState, JobState, StepStat
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import LOG, Scene
+from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.test_template_command import Command, sluice
 from wfms.operator.usecases.pass_on import PassedOn, pass_on
+
+__all__ = ["sluice"]
 
 
 @pytest.fixture
@@ -33,6 +37,25 @@ async def test_a_requested_chain_carries_the_latest_version_and_its_parameters(o
     assert (request.template_id, request.template_version, request.plan) == (latest.id, 2, latest.plan)
     assert request.params == {"run": 7, "period": "autumn", "min_hits": 9}
     assert request.dataset.uid == dataset.uid
+
+
+async def test_a_repeated_request_is_told_that_it_is_one(operator: Operator, spd_text: str, sluice: Command) -> None:
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    dataset = await operator.client.register_dataset(NewDataset(name="run-7", run=7, meta={"period": "autumn"}))
+    chain, made = await operator.client.request_new_chain(dataset.uid, "spd", params={"min_hits": 9})
+    assert made
+    assert await operator.client.request_new_chain(dataset.uid, "spd", params={"min_hits": 9}) == (chain, False)
+    arguments = ("chain", "start", str(dataset.uid), "spd", "--param")
+    said = await sluice(*arguments, "min_hits=9", code=3)
+    assert f"chain {chain.uid}" in said
+    assert "nothing was started: there is this chain of run-7, spd 1 and these parameters already" in said
+    assert str(chain.uid) not in await sluice(*arguments, "min_hits=8")
+    page = await operator.http.get("/chains/new?dataset=run-7&template=spd")
+    form = {"csrf_token": token_of(page), "dataset": str(dataset.uid), "template": "spd", "param-min_hits": "9"}
+    shown = await operator.http.post("/chains/new", data=form, follow_redirects=True)
+    assert shown.url.path == f"/chains/{chain.uid}"
+    assert "Nothing was started" in shown.text
+    assert len(operator.neighbours.requested) == 2
 
 
 async def test_a_chain_is_not_requested_for_what_is_not_there(operator: Operator, spd_text: str) -> None:

@@ -1,5 +1,6 @@
 """A chain from its data set to its output, with the watcher and the real DMS."""
 
+import asyncio
 from uuid import uuid4
 
 import pytest
@@ -68,12 +69,23 @@ async def test_all_uploads_are_asked_for_in_one_request_and_one_that_is_gone_kee
     assert [row["uid"] for row in await world.rows("wfms.watcher", "SELECT uid FROM watches WHERE NOT reported")] == [lost.uid]
 
 
-async def test_invariant_1_one_chain_per_data_set_and_template_version(world: World) -> None:
-    template, dataset = world.template(three_steps()), await world.input("a")
-    first = await world.new_chain(dataset, template)
-    assert await world.new_chain(dataset, template) == first
-    again = await world.new_chain(dataset, template.model_copy(update={"version": 2}))
-    assert again.uid != first.uid
+async def test_invariant_1_one_chain_per_data_set_template_version_and_parameters_given(world: World) -> None:
+    parameters = {"cut": Parameter(type="int", default=3), "kind": Parameter(type="string", default="")}
+    template = world.template(three_steps(parameters=parameters, bind={"kind": "kind"}))
+    dataset = await world.input("a", meta={"kind": "raw"})
+    request = world.request(dataset, template, kind="raw")
+    first, made = await world.chains.new_chain(request)
+    assert made, "as the intake asks: its values come from the metadata"
+    assert await world.chains.new_chain(world.request(dataset, template)) == (first, False)
+    other = world.request(dataset, template, kind="raw", cut=5)
+    answers = await asyncio.gather(*(world.chains.new_chain(other) for _ in range(4)))
+    assert sorted(made for _, made in answers) == [False, False, False, True]
+    assert {chain.uid for chain, _ in answers}.isdisjoint({first.uid})
+    [second] = {chain.uid for chain, _ in answers}
+    assert (await world.chain(second)).params == {"kind": "raw", "cut": 5}
+    again, made = await world.chains.new_chain(request.model_copy(update={"template_version": 2}))
+    assert made
+    assert len({first.uid, second, again.uid}) == len((await world.chains.chains()).chains) == 3
 
 
 async def test_parameters_are_checked_and_reach_the_task(world: World) -> None:

@@ -50,13 +50,14 @@ SELECT EXISTS (
 )
 """
 
-FIND_CHAIN = "SELECT uid FROM chains WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3"
+FIND_CHAIN = "SELECT uid FROM chains WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3 AND variant = $4"
 
 INSERT_CHAIN = """
 INSERT INTO chains (
-    uid, state, template_id, template_name, template_version, plan, params, dataset_uid, dataset_name, dataset, created_at
+    uid, state, template_id, template_name, template_version, plan, params, dataset_uid, dataset_name, dataset, created_at,
+    variant
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 """
 
 INSERT_STEPS = """

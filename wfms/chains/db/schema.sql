@@ -147,3 +147,11 @@ UPDATE alembic_version SET version_num='wfms_chains0003' WHERE alembic_version.v
 ALTER TABLE chains ADD COLUMN discarded boolean NOT NULL DEFAULT false;
 
 UPDATE alembic_version SET version_num='wfms_chains0004' WHERE alembic_version.version_num = 'wfms_chains0003';
+
+-- Running upgrade wfms_chains0004 -> wfms_chains0005
+
+ALTER TABLE chains ADD COLUMN variant text NOT NULL DEFAULT '';
+
+ALTER TABLE chains DROP CONSTRAINT chains_dataset_uid_template_id_template_version_key, ADD CONSTRAINT chains_dataset_uid_template_id_template_version_variant_key UNIQUE (dataset_uid, template_id, template_version, variant);
+
+UPDATE alembic_version SET version_num='wfms_chains0005' WHERE alembic_version.version_num = 'wfms_chains0004';

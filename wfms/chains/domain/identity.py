@@ -1,14 +1,54 @@
 """Ids and names that follow from what they stand for, so that a repetition makes nothing new."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
 from uuid import UUID, uuid5
+
+from sluice.contracts.chains import NewChain
+from sluice.contracts.matching import bind, facts_of
 
 #: Namespace of the ids made here.
 _NAMESPACE = UUID("6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11")
 
 
-def chain_uid(dataset: UUID, template: UUID, version: int) -> UUID:
-    """The chain that carries this data set through this version of this template (invariant 1: there is one)."""
-    return uuid5(_NAMESPACE, f"{dataset}/{template}/{version}")
+@dataclass(frozen=True, slots=True)
+class ChainKey:
+    """What there is one chain of (invariant 1): a data set, a version of a template, and ``variant``: empty for the chain that
+    starts by itself, for another one the digest of the parameters that somebody gave."""
+
+    dataset: UUID
+    template: UUID
+    version: int
+    variant: str
+
+    @classmethod
+    def of(cls, new: NewChain) -> "ChainKey":
+        given = given_by_hand(new)
+        variant = sha256(_canonical(given).encode()).hexdigest() if given else ""
+        return cls(new.dataset.uid, new.template_id, new.template_version, variant)
+
+    @property
+    def uid(self) -> UUID:
+        named = f"{self.dataset}/{self.template}/{self.version}"
+        return uuid5(_NAMESPACE, f"{named}/{self.variant}" if self.variant else named)
+
+
+def given_by_hand(new: NewChain) -> Mapping[str, Any]:
+    """The parameters whose values do not come from the data set's metadata anyway: what a chain that starts by itself has not."""
+    bound, _ = bind(new.plan, facts_of(new.dataset))
+    return {name: value for name, value in new.params.items() if name not in bound or not _same(value, bound[name])}
+
+
+def _same(one: object, other: object) -> bool:
+    return _canonical(one) == _canonical(other)
+
+
+def _canonical(value: object) -> str:
+    """Equal for values that are equal as JSON, in whatever order their keys came."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def task_uid(chain: UUID, step: str) -> UUID:

@@ -12,7 +12,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.states import ChainState, DatasetState, DatasetType
 from sluice.servicekit.database import Connection, Database, Transaction
 from wfms.chains.db import chains, datasets
-from wfms.chains.domain.identity import chain_uid, task_uid
+from wfms.chains.domain.identity import ChainKey, task_uid
 from wfms.chains.domain.parameters import complete, findings
 from wfms.chains.domain.tasks import name_findings
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
@@ -22,34 +22,35 @@ log = structlog.get_logger(__name__)
 
 
 async def create_chain(database: Database, new: NewChain, dms: DmsClient) -> tuple[UUID, bool]:
-    """Gives the chain's uid and whether it is new; a repetition gives the first (invariant 1).
+    """Gives the chain's uid and whether it is new. One that carries the data set through this version of the template with the
+    same parameters given is the one that there is (invariant 1); giving none is what a chain does that starts by itself.
 
     Effect: the chain, its steps and its inputs are stored; steps that read the input become starting. Messages: none.
     Errors: ``UnfitChain``, ``DatasetGone``; ``NotAvailable`` where the DMS cannot be asked for files that are parameters.
     """
-    uid = chain_uid(new.dataset.uid, new.template_id, new.template_version)
+    key = ChainKey.of(new)
     async with database.connection() as connection:
-        known = await _known(connection, new)
+        known = await _known(connection, key)
     if known is not None:
         return known, False
-    _check(uid, new)
+    _check(key.uid, new)
     files = await find_files(dms, new)
     async with database.transaction() as transaction:
         # The inputs' locks come first: their release and their taking into use exclude each other.
         released = await chains.lock_inputs(transaction.connection, [new.dataset.uid, *(one.uid for one in files.values())])
-        known = await _known(transaction.connection, new)
+        known = await _known(transaction.connection, key)
         if known is not None:
             return known, False
         for one in (new.dataset, *files.values()):
             if one.uid in released:
                 raise DatasetGone(one, "was released for deletion after another chain had finished")
-        await _insert(transaction, uid, new, files, now=database.clock.now())
-    log.info("chain.created", chain=str(uid), dataset=str(new.dataset.uid), template=new.template_name)
-    return uid, True
+        await _insert(transaction, key, new, files, now=database.clock.now())
+    log.info("chain.created", chain=str(key.uid), dataset=str(key.dataset), template=new.template_name)
+    return key.uid, True
 
 
-async def _known(connection: Connection, new: NewChain) -> UUID | None:
-    known: UUID | None = await connection.fetchval(chains.FIND_CHAIN, new.dataset.uid, new.template_id, new.template_version)
+async def _known(connection: Connection, key: ChainKey) -> UUID | None:
+    known: UUID | None = await connection.fetchval(chains.FIND_CHAIN, key.dataset, key.template, key.version, key.variant)
     return known
 
 
@@ -64,8 +65,8 @@ def _check(uid: UUID, new: NewChain) -> None:
         raise DatasetGone(dataset, f"is {dataset.state}")
 
 
-async def _insert(transaction: Transaction, uid: UUID, new: NewChain, files: Mapping[str, Dataset], *, now: datetime) -> None:
-    dataset = new.dataset
+async def _insert(transaction: Transaction, key: ChainKey, new: NewChain, files: Mapping[str, Dataset], *, now: datetime) -> None:
+    uid, dataset = key.uid, new.dataset
     await transaction.connection.execute(
         chains.INSERT_CHAIN,
         uid,
@@ -79,6 +80,7 @@ async def _insert(transaction: Transaction, uid: UUID, new: NewChain, files: Map
         dataset.name,
         dataset.model_dump(mode="json"),
         now,
+        key.variant,
     )
     names = [step.name for step in new.plan.steps]
     await chains.insert_steps(transaction.connection, uid, names, [task_uid(uid, name) for name in names])

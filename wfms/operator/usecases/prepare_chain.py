@@ -26,7 +26,7 @@ _WORKABLE = [state for state in DatasetState if state.readable or state is Datas
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """``dataset`` and ``template``: None where none was chosen, or there is none such; ``trouble`` says so then. ``present``: the
-    chain that there is already for both. ``objection``: why the template would not take the data set by itself."""
+    newest chain that there is already for both. ``objection``: why the template would not take the data set by itself."""
 
     datasets: list[Dataset]
     templates: list[StoredTemplate]
@@ -59,8 +59,12 @@ async def prepare_chain(database: Database, *, chains: ChainsClient, dms: DmsCli
         bound, _ = bind(chosen.plan, facts_of(found))
         why = objection(chosen.plan, facts_of(found))
         made = await chains.chains(dataset=found.uid)
-        present = next((one for one in made.chains if one.template_id == chosen.id), None)
+        present = next((one for one in made.chains if _same_version(one, chosen)), None)
     return Prepared(offered.datasets, templates, found, chosen, trouble, bound, present, why or "")
+
+
+def _same_version(chain: Chain, template: StoredTemplate) -> bool:
+    return (chain.template_id, chain.template_version) == (template.id, template.version)
 
 
 async def _dataset(dms: DmsClient, named: str) -> Dataset | None:

@@ -22,10 +22,10 @@ _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 
 async def request_chain(
     database: Database, request: RequestChain, *, chains: ChainsClient, dms: DmsClient, intake: IntakeClient
-) -> Chain:
+) -> tuple[Chain, bool]:
     """Precondition: the template and the data set exist, and the data set is not deleted (one that is still open is waited for).
-    Effect: a chain, or the one that is there for this data set and template version; the data set
-    is not listed as unmatched any more. Messages: none of ours. Raises
+    Effect: a chain (True), or the one that is there for this data set, template version and the parameters given (False); the
+    data set is not listed as unmatched any more. Messages: none of ours. Raises
     ``TemplateUnknown``, ``NotFound`` (the data set), ``DatasetUnusable``, ``Unprocessable`` (parameters), ``NotAvailable``."""
     template = await read_template(database, request.template)
     dataset = await dms.dataset(request.dataset_uid)
@@ -40,7 +40,7 @@ async def request_chain(
         plan=template.plan,
         params={**bound, **request.params},
     )
-    made = await chains.new_dataset(chain)
+    made = await chains.new_chain(chain)
     await _not_unmatched_any_more(intake, dataset.uid)
     return made
 

@@ -9,7 +9,7 @@ from sluice.contracts.plan import Boundary, MergeGroups, NextSource, Resources, 
 from sluice.contracts.states import DatasetType, DeviceType, Pick, StorageType
 from sluice.contracts.tasks import Task
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.chains.domain.identity import chain_uid, dataset_name, task_uid
+from wfms.chains.domain.identity import ChainKey, dataset_name, task_uid
 from wfms.chains.domain.storages import NoStorage, choose_storage
 from wfms.chains.domain.tasks import NothingToRead, Origin, Place, StepPlaces, make_task, name_findings, new_dataset
 
@@ -33,8 +33,9 @@ def storage(
 
 
 def test_ids_follow_from_what_they_stand_for() -> None:
-    assert chain_uid(UUID(int=1), UUID(int=2), 3) == chain_uid(UUID(int=1), UUID(int=2), 3)
-    assert len({chain_uid(UUID(int=a), UUID(int=b), c) for a in (1, 2) for b in (1, 2) for c in (1, 2)}) == 8
+    assert ChainKey(UUID(int=1), UUID(int=2), 3, "").uid == ChainKey(UUID(int=1), UUID(int=2), 3, "").uid
+    keys = [ChainKey(UUID(int=a), UUID(int=b), c, d) for a in (1, 2) for b in (1, 2) for c in (1, 2) for d in ("", "x")]
+    assert len({key.uid for key in keys}) == 16
     assert task_uid(CHAIN, "a") != task_uid(CHAIN, "b")
     assert dataset_name(CHAIN, "a", None) == f"{CHAIN}.a.logs"
 

@@ -15,6 +15,8 @@ from wfms.operator.usecases.request_chain import request_chain
 #: Before the names of parameters among the form's fields.
 _PREFIX = "param-"
 
+_REPEATED = "Nothing was started: this is the chain of the data set, this version of the template and these parameters."
+
 
 class StartPages:
     def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
@@ -48,13 +50,12 @@ class StartPages:
             if wrong:
                 raise RequestRefused(wrong)
             use = self._use
-            chain = self._bridge.run(request_chain(use.database, asked, chains=use.chains, dms=use.dms, intake=use.intake))
+            chain, made = self._bridge.run(request_chain(use.database, asked, chains=use.chains, dms=use.dms, intake=use.intake))
         except (Unprocessable, Conflict) as refusal:
             fields = fields_of(prepared.template.plan, prepared.bound, typed, refusal.findings)
             page = _page(prepared, fields=fields, named=dataset, refusal=refusal)
             return Response(page, status=refusal.status, mimetype="text/html")
-        known = prepared.present is not None and prepared.present.uid == chain.uid
-        flash("There is this chain already; nothing was started." if known else "The chain is started.")
+        flash("The chain is started." if made else _REPEATED)
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
 
 

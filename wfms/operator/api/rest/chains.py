@@ -7,7 +7,7 @@ from sluice.contracts.chains import Chain, ChainPage, RequestChain
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from wfms.operator.api.dependencies import Dependencies
-from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.request_chain import request_chain
 
 
@@ -28,7 +28,9 @@ class ChainRoutes:
         return [
             Route("GET", "/chains", self.list, "Chains, newest first.",
                   answer=ChainPage, query=ChainQuery, errors=(NotAvailable,)),
-            Route("POST", "/chains", self.request, "Carries a data set through a template; a repetition gives the first chain.",
+            Route("POST", "/chains", self.request,
+                  "Carries a data set through a template: 201. A repetition, with the same version of the template and the "
+                  "same parameters given, gives the first chain: 200.",
                   answer=Chain, status=201, body=RequestChain, errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
             Route("GET", uid, self.read, "One chain with its steps and data sets.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
@@ -41,8 +43,9 @@ class ChainRoutes:
     async def list(self, query: ChainQuery) -> ChainPage:
         return await self._chains.chains(state=query.state, dataset=query.dataset, after=query.after, limit=query.limit)
 
-    async def request(self, body: RequestChain) -> Chain:
-        return await request_chain(self._database, body, chains=self._chains, dms=self._dms, intake=self._intake)
+    async def request(self, body: RequestChain) -> Answered:
+        chain, made = await request_chain(self._database, body, chains=self._chains, dms=self._dms, intake=self._intake)
+        return Answered(chain, 201 if made else 200)
 
     async def read(self, uid: UUID) -> Chain:
         return await self._chains.chain(uid)

@@ -1,0 +1,26 @@
+"""Chains of one data set and template version are told apart by the parameters that somebody gave them (invariant 1)."""
+
+from alembic import op
+
+revision = "wfms_chains0005"
+down_revision = "wfms_chains0004"
+branch_labels = None
+depends_on = None
+
+BEFORE = ("dataset_uid", "template_id", "template_version")
+
+
+def _unique(*columns: str) -> str:
+    name = f"chains_{'_'.join(columns)}_key"
+    return f"ADD CONSTRAINT {name} UNIQUE ({', '.join(columns)})"
+
+
+def upgrade() -> None:
+    """Chains that the release before makes meanwhile count as started by themselves, as those did that it made."""
+    op.execute("ALTER TABLE chains ADD COLUMN variant text NOT NULL DEFAULT ''")
+    op.execute(f"ALTER TABLE chains DROP CONSTRAINT chains_{'_'.join(BEFORE)}_key, {_unique(*BEFORE, 'variant')}")
+
+
+def downgrade() -> None:
+    op.execute(f"ALTER TABLE chains DROP CONSTRAINT chains_{'_'.join(BEFORE)}_variant_key, {_unique(*BEFORE)}")
+    op.execute("ALTER TABLE chains DROP COLUMN variant")
