@@ -6,8 +6,9 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from sluice.cli.cwl_runner.outputs import put_out
@@ -18,29 +19,34 @@ from sluice.embedded.home import Home
 
 _DEFAULT_HOME = "~/.local/share/sluice"
 _ENDED = 128
+_WRONG = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one process; the exit status: 0, 1 where it failed, 33 where something in it is not supported."""
-    given, rest = _parser().parse_known_args(arguments)
+    """Runs one process; the exit status: 0, 1 where it failed, 2 where the command is wrong, 33 where something in the process
+    is not supported."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    given, others = _parser().parse_known_args(arguments)
     if given.version:
         print(_version())
         return 0
-    if given.process is None:
-        _parser().print_usage(sys.stderr)
-        return 2
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with (
-            _system(given.url, given.home) as url,
-            tempfile.TemporaryDirectory(prefix="sluice-cwl-") as folder,
-            _session(url, Path(folder)) as session,
-        ):
-            return _run(given, rest, session, Path(folder))
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sluice-cwl-")))
+            open_session = partial(_open, stack, given, folder)
+            if others or given.process is None:
+                return _run_any(arguments, open_session, folder)
+            return _run(given, arguments, open_session, folder)
     except FAILURES as error:
         return _fail(str(error))
     except KeyboardInterrupt:
         return _fail("interrupted: what still ran was canceled", status=_ENDED + signal.SIGINT)
+
+
+def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> Session:
+    """A session that ends, and a system that stops if it is started for it, with ``stack``. Raises ``Refused``, ``OSError``."""
+    return stack.enter_context(_session(stack.enter_context(_system(given.url, given.home)), folder))
 
 
 @contextmanager
@@ -56,30 +62,40 @@ def _session(url: str, folder: Path) -> Iterator[Session]:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Knows what a quick start takes. As with cwltool, all that stands behind the process belongs to it."""
     parser = argparse.ArgumentParser(
         prog="sluice cwl-runner",
         description="Runs a CWL process with its job order on a Sluice system, and prints the output object.",
-        epilog="All other options, and values of inputs as options, are those of cwltool.",
+        epilog="The other options are those of cwltool, in front of the process; behind it stand its inputs. "
+        "What cannot be carried out is refused by name.",
         allow_abbrev=False,
     )
     parser.add_argument("process", nargs="?", metavar="PROCESS", help="file or address of a CWL process")
-    parser.add_argument("order", nargs="?", metavar="JOB", help="file with its inputs, YAML or JSON")
+    parser.add_argument("order", nargs=argparse.REMAINDER, metavar="JOB", help="file with its inputs, or these as options")
     parser.add_argument("--outdir", default=".", help="folder for the outputs (default: the current one)")
     parser.add_argument("--quiet", action="store_true", help="only errors on standard error, and what keeps it waiting")
     parser.add_argument("--version", action="store_true", help="the version, and an end")
-    parser.add_argument("--url", default=os.environ.get("SLUICE_URL"), help="address of a running system")
-    home = os.environ.get("SLUICE_HOME", _DEFAULT_HOME)
-    parser.add_argument("--home", default=home, help="folder of the embedded system, started if it is not up")
+    for option in _system_options():
+        parser._add_action(option)
     return parser
 
 
-def _run(given: argparse.Namespace, rest: list[str], session: Session, folder: Path) -> int:
+def _system_options() -> list[argparse.Action]:
+    """What cwltool does not have."""
+    parser = argparse.ArgumentParser(add_help=False)
+    home = os.environ.get("SLUICE_HOME", _DEFAULT_HOME)
+    return [
+        parser.add_argument("--url", default=os.environ.get("SLUICE_URL"), help="address of a running system"),
+        parser.add_argument("--home", default=home, help="folder of the embedded system, started if it is not up"),
+    ]
+
+
+def _run(given: argparse.Namespace, arguments: list[str], open_session: Callable[[], Session], folder: Path) -> int:
     try:
-        if rest:
-            raise NotSimple(rest[0])
-        invocation, needs = read_simple(Path(given.process), Path(given.order) if given.order else None)
+        invocation, needs = read_simple(Path(given.process), given.order)
     except NotSimple:
-        return _run_any(given, rest, session, folder)
+        return _run_any(arguments, open_session, folder)
+    session = open_session()
     session.submit(needs, [(None, invocation)])
     [result] = session.results()
     if result.outputs is None:
@@ -89,12 +105,31 @@ def _run(given: argparse.Namespace, rest: list[str], session: Session, folder: P
     return 0
 
 
-def _run_any(given: argparse.Namespace, rest: list[str], session: Session, folder: Path) -> int:
+def _run_any(arguments: list[str], open_session: Callable[[], Session], folder: Path) -> int:
     from sluice.cli.cwl_runner.engine import run_process  # noqa: PLC0415 - cwltool takes long to import
+    from sluice.cli.cwl_runner.options import OptionRefused, parse  # noqa: PLC0415
 
-    options = ["--outdir", given.outdir, "--no-container", *(["--quiet"] if given.quiet else [])]
-    process = [given.process, *([given.order] if given.order else [])]
-    return run_process([*options, *process, *rest], session, folder)
+    try:
+        given = parse(arguments, ours=_system_options())
+    except OptionRefused as error:
+        return _fail(str(error), status=_WRONG)
+    except SystemExit as error:
+        return int(error.code or 0)
+    if given.workflow is None and not given.print_supported_versions:
+        _parser().print_usage(sys.stderr)
+        return _fail("say which process is to be run", status=_WRONG)
+    behind = list(given.job_order)
+    status = run_process(given, open_session, folder)
+    if status == _WRONG:
+        _tell_of_misplaced(behind)
+    return status
+
+
+def _tell_of_misplaced(behind: list[str]) -> None:
+    known = {option for action in _parser()._actions for option in action.option_strings}
+    found = [argument for argument in behind if argument.split("=", 1)[0] in known]
+    if found:
+        _fail(f"{found[0]} stands behind the process, where all options are inputs of it; those of the command stand in front")
 
 
 @contextmanager

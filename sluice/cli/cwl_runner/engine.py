@@ -1,13 +1,15 @@
 """Any CWL process: cwltool works out what follows what, and every tool runs as a job on the system's pilots."""
 
+import os
 import re
-from collections.abc import Iterator, MutableMapping, MutableSequence
-from functools import partial
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, MutableSequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
 import cwltool.main
-from cwltool.argparser import arg_parser
 from cwltool.command_line_tool import CommandLineTool
 from cwltool.context import LoadingContext, RuntimeContext
 from cwltool.errors import UnsupportedRequirement, WorkflowException
@@ -25,27 +27,51 @@ from sluice.cli.cwl_runner.values import AsWritten
 from sluice.cwltool_types import take_types_from_the_newest
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
+_SECRETS = "http://commonwl.org/cwltool#Secrets"
+_MPI = "http://commonwl.org/cwltool#MPIRequirement"
 #: A fraction in JSON; YAML has more ways to write one.
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 #: Invocations that are handed to the system together.
 _MOST_TOGETHER = 500
 
 
-def run_process(arguments: list[str], session: Session, folder: Path) -> int:
-    """``arguments``: cwltool's. ``folder``: where the session puts outputs. Prints the output object; the exit status.
+def run_process(given: Namespace, open_session: Callable[[], Session], folder: Path) -> int:
+    """``given``: cwltool's options, as ``options.parse`` lets them through. ``open_session``: called where something is to run.
+    ``folder``: where the session puts outputs. Prints the output object, or what was asked for instead; the exit status.
 
     Raises ``ValueError`` where there is no such process.
     """
     take_types_from_the_newest()
-    executor = _Executor(session, folder)
-    given = arg_parser().parse_args(arguments)
+    executor = None if given.validate else _Executor(open_session, folder, Choices.of(given))
+    given.use_container = False  # for what runs here; the jobs' containers are the pilots'
     loading = LoadingContext(vars(given))
-    loading.construct_tool_object = partial(_make_tool, executor)
+    if executor is not None:
+        loading.construct_tool_object = partial(_make_tool, executor)
     context = RuntimeContext(vars(given))
     try:
         return int(cwltool.main.main(args=given, executor=executor, loadingContext=loading, runtimeContext=context))
     except ValidationException as error:
         raise ValueError(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What options say of all tools. ``environment``: variables of this process that they are given. ``most``: at a time; 0: as
+    many as there are."""
+
+    containers: bool
+    default_container: str
+    environment: Mapping[str, str]
+    most: int
+
+    @classmethod
+    def of(cls, given: Namespace) -> "Choices":
+        """Raises ``ValueError``."""
+        environment = {name: os.environ[name] for name in given.preserve_environment if name in os.environ}
+        for name, value in environment.items():
+            if "$(" in value or "${" in value:
+                raise ValueError(f"--preserve-environment {name}: its value has the beginning of an expression, '$(' or '${{'")
+        return cls(given.use_container, given.default_container or "", environment, max(given.parallel_max, 0))
 
 
 def _make_tool(executor: "_Executor", document: Any, context: LoadingContext) -> Any:
@@ -58,6 +84,12 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
     def __init__(self, executor: "_Executor", document: Any, context: LoadingContext) -> None:
         super().__init__(document, context)
         self._executor = executor
+        choices = executor.choices
+        docker, required = self.get_requirement("DockerRequirement")
+        if docker is None and choices.default_container and choices.containers:
+            self.requirements.append({"class": "DockerRequirement", "dockerPull": choices.default_container})
+        elif docker is not None and not required and not choices.containers:
+            self.hints: list[Any] = [hint for hint in self.hints if hint["class"] != "DockerRequirement"]
 
     def job(self, job_order: Any, output_callbacks: Any, runtimeContext: RuntimeContext) -> Iterator[Any]:
         inplace, _ = self.get_requirement("InplaceUpdateRequirement")
@@ -65,7 +97,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             yield from super().job(job_order, output_callbacks, runtimeContext)  # here alone are the files to be changed
             return
         builder = self._init_job(job_order, runtimeContext)
-        process = {**self.tool, "requirements": self.requirements, "hints": self.hints}
+        process = {**self.tool, "requirements": self._requirements(), "hints": self.hints}
         process["inputs"] = [{key: one for key, one in port.items() if key != "format"} for port in process["inputs"]]
         invocation = {
             "process": _with_numbers_as_written(process),
@@ -74,11 +106,25 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         }
         yield _Job(self._executor, invocation, self._needs(builder), output_callbacks)
 
+    def _requirements(self) -> list[Any]:
+        """With variables of this process that the tool does not set itself."""
+        preserved = self._executor.choices.environment
+        if not preserved:
+            return list(self.requirements)
+        own, _ = self.get_requirement("EnvVarRequirement")
+        defined = list(own["envDef"]) if own is not None else []
+        names = {one["envName"] for one in defined}
+        defined += [{"envName": name, "envValue": value} for name, value in preserved.items() if name not in names]
+        others = [one for one in self.requirements if one["class"] != "EnvVarRequirement"]
+        return [*others, {"class": "EnvVarRequirement", "envDef": defined}]
+
     def _container(self) -> str:
         """The image that it must have. Raises ``UnsupportedRequirement`` where no node can run it."""
         docker, required = self.get_requirement("DockerRequirement")
         if docker is None or not required:
             return ""
+        if not self._executor.choices.containers:
+            raise UnsupportedRequirement("the tool requires a container, and --no-container forbids it")
         if not self._executor.session.has_engines:
             raise UnsupportedRequirement("no node of the system has a container engine, and the tool requires a container")
         return str(docker.get("dockerPull") or docker.get("dockerImageId") or "")
@@ -121,11 +167,19 @@ class _Job:
 class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not followed
     """Hands tools over as they come up, many together, and waits for results where the workflow cannot go on without."""
 
-    def __init__(self, session: Session, folder: Path) -> None:
+    def __init__(self, open_session: Callable[[], Session], folder: Path, choices: Choices) -> None:
         super().__init__()
-        self.session = session
+        self.choices = choices
+        self._open_session = open_session
         self._folder = str(folder)
         self._ready: list[_Job] = []
+        self._failed: list[_Job] = []
+        self._under_way = 0
+        self._stops = True
+
+    @cached_property
+    def session(self) -> Session:
+        return self._open_session()
 
     def add(self, job: _Job) -> None:
         self._ready.append(job)
@@ -134,12 +188,14 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
 
     def run_jobs(self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext) -> None:
         self.output_dirs.add(self._folder)
+        _refuse_unsupported(process)
         try:
             self._run_jobs(process, job_order_object, logger, runtime_context)
         except FAILURES as error:  # cwltool would take it for a fault of its own
             logger.error("%s", error)
 
     def _run_jobs(self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext) -> None:
+        self._stops = runtime_context.on_error == "stop"
         for job in process.job(job_order_object, self.output_callback, runtime_context):
             if job is not None:
                 if job.outdir is not None:
@@ -152,26 +208,56 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
             pass
 
     def _wait(self, logger: Any) -> bool:
-        """For the next results; False where nothing is under way."""
+        """For the next results; False where nothing is under way. cwltool leaves a workflow in which something has failed as soon
+        as it can begin nothing more: where the rest is to go on, it hears of failures when that has been done."""
         self._hand_over()
-        if not self.session.waiting:
-            return False
+        if not self._under_way:
+            failed, self._failed = self._failed, []
+            for job in failed:
+                job.callback({}, "permanentFail")
+            return bool(failed)
         for result in self.session.results():
+            self._under_way -= 1
             job = cast(_Job, result.key)
             if result.outputs is None:
                 logger.error("%s", result.reason)
-                job.callback({}, "permanentFail")
+                self._failed.append(job)
             else:
                 job.callback(cmap(result.outputs), "success")
+        if self._failed and self._stops:
+            self._stop()
         return True
 
+    def _stop(self) -> None:
+        """What has not been handed over is given up."""
+        stopped = [*self._failed, *self._ready]
+        self._failed, self._ready = [], []
+        for job in stopped:
+            job.callback({}, "permanentFail")
+
     def _hand_over(self) -> None:
+        room = self.choices.most - self._under_way if self.choices.most else len(self._ready)
+        now, self._ready = self._ready[:room], self._ready[room:]
+        self._under_way += len(now)
         alike: dict[Needs, list[tuple[_Job, dict[str, Any]]]] = {}
-        for job in self._ready:
+        for job in now:
             alike.setdefault(job.needs, []).append((job, job.invocation))
-        self._ready.clear()
         for needs, invocations in alike.items():
             self.session.submit(needs, invocations)
+
+
+def _refuse_unsupported(process: Any) -> None:
+    """What cwltool carries out where tools run, and pilots do not: without it data would be wrong, not only less.
+    Raises ``UnsupportedRequirement``."""
+    if process.get_requirement(_SECRETS)[0] is not None:
+        raise UnsupportedRequirement("cwltool:Secrets is not supported: inputs that it names would be kept as any others are")
+
+    def check(tool: Any) -> None:
+        for one in (*tool.get("requirements", ()), *tool.get("hints", ())):
+            if one["class"] == _MPI:
+                raise UnsupportedRequirement("cwltool:MPIRequirement is not supported: the tool would run once, without MPI")
+
+    process.visit(check)
 
 
 def _with_numbers_as_written(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
@@ -35,8 +35,9 @@ class NotSimple(Exception):
     """A full reader is needed, perhaps only to say what is wrong."""
 
 
-def read_simple(process: Path, order: Path | None) -> tuple[dict[str, Any], Needs]:
-    """The ``Invocation``, with local files. Raises ``NotSimple``."""
+def read_simple(process: Path, behind: Sequence[str] = ()) -> tuple[dict[str, Any], Needs]:
+    """The ``Invocation``, with local files. ``behind``: the arguments behind the process. Raises ``NotSimple``."""
+    order = _order_in(behind)
     tool, given = _read(process), _read(order) if order is not None else {}
     requirements = _requirements_of(tool)
     needs = _needs_of(requirements)
@@ -45,7 +46,38 @@ def read_simple(process: Path, order: Path | None) -> tuple[dict[str, Any], Need
             raise NotSimple(text)
     if any(text in _TOO_MUCH or ":" in text or text == "Directory" for text in _keys_and_classes(given)):
         raise NotSimple("the order")
+    _require_inputs(tool, given)
     return {"process": tool, "order": _placed(given, order.resolve().parent if order is not None else Path())}, needs
+
+
+def _order_in(behind: Sequence[str]) -> Path | None:
+    match behind:
+        case []:
+            return None
+        case [str() as order] if not order.startswith("-"):
+            return Path(order)
+    raise NotSimple("inputs as options")
+
+
+def _require_inputs(tool: dict[str, Any], given: dict[str, Any]) -> None:
+    """Raises ``NotSimple`` where one may be missing: a full reader says so in the words and with the status of other runners."""
+    match tool.get("inputs"):
+        case dict() as inputs:
+            ports = inputs
+        case list() as inputs if all(isinstance(one, dict) and isinstance(one.get("id"), str) for one in inputs):
+            ports = {one["id"].removeprefix("#"): one for one in inputs}
+        case _:
+            raise NotSimple("inputs")
+    for name, port in ports.items():
+        written = port if isinstance(port, dict) and "type" in port else {"type": port}
+        if given.get(name, written.get("default")) is None and not _optional(written["type"]):
+            raise NotSimple(name)
+
+
+def _optional(cwl_type: Any) -> bool:
+    if isinstance(cwl_type, list):
+        return any(map(_optional, cwl_type))
+    return isinstance(cwl_type, str) and (cwl_type.endswith("?") or cwl_type in ("null", "Any"))
 
 
 class _Loader(yaml.CSafeLoader):

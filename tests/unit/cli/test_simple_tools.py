@@ -17,7 +17,7 @@ TOOL: dict[str, Any] = {
     "cwlVersion": "v1.2",
     "class": "CommandLineTool",
     "baseCommand": "cat",
-    "inputs": {"text": {"type": "File", "inputBinding": {}}, "n": {"type": "int?"}},
+    "inputs": {"text": {"type": "File?", "inputBinding": {}}, "n": {"type": "int?"}},
     "outputs": {"out": "stdout"},
 }
 
@@ -26,7 +26,7 @@ def read(folder: Path, tool: Any, order: Any = None) -> tuple[dict[str, Any], Ne
     (folder / "tool.cwl").write_text(tool if isinstance(tool, str) else json.dumps(tool))
     if order is not None:
         (folder / "order.yml").write_text(order if isinstance(order, str) else json.dumps(order))
-    return read_simple(folder / "tool.cwl", folder / "order.yml" if order is not None else None)
+    return read_simple(folder / "tool.cwl", [str(folder / "order.yml")] if order is not None else [])
 
 
 def test_files_of_the_order_lie_beside_it(tmp_path: Path) -> None:
@@ -68,9 +68,14 @@ def test_the_template_of_invocations_is_right(needs: Needs) -> None:
         ({"requirements": {"DockerRequirement": {"dockerPull": "debian"}}}, None),
         ({"requirements": [{"class": "SchemaDefRequirement", "types": []}]}, None),
         ({"requirements": {"ResourceRequirement": {"coresMin": "$(inputs.n)"}}}, None),
-        ({"inputs": {"text": {"type": "File", "secondaryFiles": [".bai"]}}}, None),
+        ({"inputs": {"text": {"type": "File?", "secondaryFiles": [".bai"]}}}, None),
         ({"inputs": {"text": {"type": "File", "default": {"class": "File", "location": "x"}}}}, None),
-        ({"inputs": {"text": {"type": "File", "format": "edam:1"}}}, None),
+        ({"inputs": {"text": {"type": "File?", "format": "edam:1"}}}, None),
+        ({"inputs": {"n": "int"}}, None),
+        ({"inputs": {"n": "int"}}, {"m": 1}),
+        ({"inputs": {"n": {"type": "int"}}}, {"n": None}),
+        ({"inputs": [{"id": "n", "type": ["int", "string"]}]}, None),
+        ({"inputs": {"n": {"type": "array", "items": "int"}}}, None),
         ({"inputs": {"$import": "inputs.yml"}}, None),
         ({"$namespaces": {}}, None),
         ({}, {"text": {"class": "File", "location": "gone.txt"}}),
@@ -86,6 +91,30 @@ def test_the_template_of_invocations_is_right(needs: Needs) -> None:
 def test_the_rest_is_left_to_the_full_reader(tool: dict[str, Any], order: Any, tmp_path: Path) -> None:
     with pytest.raises(NotSimple):
         read(tmp_path, TOOL | tool, order)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "order"),
+    [
+        ({"n": "int?"}, None),
+        ({"n": ["null", "int"]}, None),
+        ({"n": {"type": "int", "default": 3}}, None),
+        ({"n": "int"}, {"n": 3}),
+        ([{"id": "n", "type": "int"}, {"id": "#m", "type": "int"}], {"n": 3, "m": 4}),
+        ({}, None),
+        ([], {"more": 1}),
+    ],
+)
+def test_inputs_that_are_there_are_enough(inputs: Any, order: Any, tmp_path: Path) -> None:
+    invocation, _ = read(tmp_path, TOOL | {"inputs": inputs}, order)
+    assert invocation["order"] == (order or {})
+
+
+def test_values_as_options_are_left_to_the_full_reader(tmp_path: Path) -> None:
+    read(tmp_path, TOOL)
+    for behind in (["--n", "3"], ["-"], ["order.yml", "--n=3"]):
+        with pytest.raises(NotSimple):
+            read_simple(tmp_path / "tool.cwl", behind)
 
 
 @given(st.text("0123456789+-.:eExXoO_~<=nulNUtrueTRyYsofFa ", max_size=7))

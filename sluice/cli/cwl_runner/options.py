@@ -1,0 +1,150 @@
+"""The options of `sluice cwl-runner`: those of cwltool, each carried out as there or refused by its name."""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from cwltool.argparser import arg_parser
+
+_NODES = "its jobs run on the system's pilots, whose settings say so"
+_ENGINE = "which engine runs containers, and how, is a setting of each pilot (SLUICE_PILOT_CONTAINERS)"
+_PROVENANCE = "the system keeps its own record of a run, and no research object is made of it"
+_FOLDERS = f"folders of jobs are made where {_NODES} (SLUICE_PILOT_FOLDER)"
+_EXPRESSIONS = "expressions of tools are evaluated by pilots, within their limits and without a console"
+_DEPENDENCIES = "software that a tool needs is installed on the nodes, or comes in its container"
+
+#: ``dest`` in cwltool's parser → why a value other than the default is refused.
+REFUSED = {
+    "beta_conda_dependencies": _DEPENDENCIES,
+    "beta_dependencies_directory": _DEPENDENCIES,
+    "beta_dependency_resolvers_configuration": _DEPENDENCIES,
+    "beta_use_biocontainers": _DEPENDENCIES,
+    "cachedir": "nothing is taken from an earlier run",
+    "cidfile_dir": _ENGINE,
+    "cidfile_prefix": _ENGINE,
+    "custom_net": _ENGINE,
+    "cwl_full_name": _PROVENANCE,
+    "eval_timeout": _EXPRESSIONS,
+    "force_docker_pull": _ENGINE,
+    "host_provenance": _PROVENANCE,
+    "image_base_path": _ENGINE,
+    "js_console": _EXPRESSIONS,
+    "log_dir": "what a tool writes to its own log stands in the system: `sluice task log`",
+    "mpi_config_file": "MPI is not supported",
+    "no_match_user": _ENGINE,
+    "no_read_only": _ENGINE,
+    "orcid": _PROVENANCE,
+    "podman": _ENGINE,
+    "preserve_entire_environment": "jobs may run on other machines: name what they need with --preserve-environment",
+    "provenance": _PROVENANCE,
+    "pull_image": _ENGINE,
+    "record_container_id": _ENGINE,
+    "rm_container": _ENGINE,
+    "rm_tmpdir": _FOLDERS,
+    "singularity": _ENGINE,
+    "strict_cpu_limit": _ENGINE,
+    "strict_memory_limit": _ENGINE,
+    "tmp_outdir_prefix": _FOLDERS,
+    "tmpdir_prefix": _FOLDERS,
+    "user_provenance": _PROVENANCE,
+    "user_space_docker_cmd": _ENGINE,
+}
+#: Likewise, for single values.
+REFUSED_VALUES = {("move_outputs", "leave"): _FOLDERS}
+#: Carried out as cwltool does.
+CARRIED_OUT = frozenset(
+    {
+        "basedir",
+        "compute_checksum",
+        "debug",
+        "default_container",
+        "disable_js_validation",
+        "do_validate",
+        "doc_cache",
+        "enable_color",
+        "enable_dev",
+        "enable_ext",
+        "enable_ga4gh_tool_registry",
+        "fast_parser",
+        "ga4gh_tool_registries",
+        "generate_help_preview",
+        "help",
+        "job_order",
+        "js_hint_options_file",
+        "make_template",
+        "move_outputs",
+        "no_warnings",
+        "on_error",
+        "outdir",
+        "overrides",
+        "pack",
+        "parallel",
+        "parallel_max",
+        "preserve_environment",
+        "print_deps",
+        "print_dot",
+        "print_input_deps",
+        "print_pre",
+        "print_rdf",
+        "print_subgraph",
+        "print_supported_versions",
+        "print_targets",
+        "quiet",
+        "rdf_serializer",
+        "relative_deps",
+        "relax_path_checks",
+        "single_process",
+        "single_step",
+        "skip_schemas",
+        "strict",
+        "target",
+        "timestamps",
+        "tool_help",
+        "use_container",
+        "validate",
+        "verbose",
+        "version",
+        "workflow",
+        "write_summary",
+    }
+)
+
+
+class OptionRefused(ValueError):
+    """An option of cwltool's that cannot be carried out here; ``str()`` is a sentence."""
+
+    def __init__(self, option: str, why: str) -> None:
+        super().__init__(f"{option} is not supported: {why}")
+
+
+def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argparse.Namespace:
+    """As cwltool reads them; ``ours``: options beside its own.
+
+    Raises ``OptionRefused``, and ``SystemExit`` (2, with the usage on standard error) where they are wrong.
+    """
+    parser = arg_parser()
+    parser.prog = "sluice cwl-runner"
+    for option in ours:
+        parser.add_argument(*option.option_strings, dest=option.dest, default=option.default, help=option.help)
+    given: argparse.Namespace = parser.parse_args(list(arguments))
+    refused = {
+        option: why
+        for action in parser._actions
+        if (why := _objection(action, getattr(given, action.dest, action.default))) is not None
+        for option in action.option_strings
+    }
+    if refused:
+        written = {argument.split("=", 1)[0] for argument in arguments}
+        option = next((one for one in refused if one in written), next(iter(refused)))
+        raise OptionRefused(option, refused[option])
+    return given
+
+
+def _objection(action: argparse.Action, value: Any) -> str | None:
+    """Why this value is refused, if this option may have given it."""
+    if isinstance(value, str) and (action.dest, value) in REFUSED_VALUES:
+        why: str | None = REFUSED_VALUES[(action.dest, value)]
+    else:
+        why = None if value == action.default else REFUSED.get(action.dest)
+    constant = getattr(action, "const", None)
+    return why if constant is None or constant == value else None
