@@ -26,7 +26,7 @@ from pilot.domain.model import (
 )
 from pilot.folders import RunFolder, has_room
 from pilot.journal import read_journals
-from pilot.outbox import Outbox, remove_urls
+from pilot.outbox import Outbox
 from pilot.pauses import Pauses
 from pilot.pool import Listener, SlotPool
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, TaskFrame
@@ -122,7 +122,7 @@ class Agent:
             self._outbox.add(trace.report, trace.journal)
             return
         if trace is not None:
-            await asyncio.to_thread(remove_urls, trace.urls)
+            await self._outbox.leftovers.remove(trace.urls)
         self._outbox.add(report)
 
     async def _restart(self, slot: int) -> None:

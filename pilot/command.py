@@ -9,6 +9,7 @@ import structlog
 from pydantic import ValidationError
 
 from pilot.folders import FolderInUseError
+from pilot.own_folder import UnsafeFolderError
 from pilot.settings import PilotSettings
 from pilot.wiring import run_pilot
 from sluice.garbage import keep_what_is_loaded
@@ -16,7 +17,8 @@ from sluice.servicekit.logging import configure_logging
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes: 0 ended as asked, 2 wrong settings, 3 another pilot of that name works here."""
+    """Exit codes: 0 ended as asked, 2 wrong settings (also: a folder that is not the pilot's alone), 3 another pilot of that name
+    works here."""
     parser = argparse.ArgumentParser(prog="sluice-pilot", description=__doc__)
     parser.add_argument("--wms-url", help="base URL of the WMS")
     parser.add_argument("--name", help="name of this pilot (default: the host's)")
@@ -38,4 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     except FolderInUseError as error:
         structlog.get_logger(__name__).error("pilot.folder_in_use", reason=str(error))
         return 3
+    except UnsafeFolderError as error:
+        structlog.get_logger(__name__).error("pilot.folder_unsafe", reason=str(error))
+        return 2
     return 0

@@ -1,5 +1,6 @@
 """Where a pilot keeps things on its node.
 
+<work_dir>/<name>/          nobody else may look into it, or put anything there (``pilot.own_folder``)
 <work_dir>/<name>/lock          held while a pilot of that name (or a process of its slots) lives
 <work_dir>/<name>/runs/<uid>/   one start of the pilot
     journals/                   what attempts have done (``pilot.journal``)
@@ -22,6 +23,7 @@ from pathlib import Path
 from uuid import UUID
 
 from pilot.domain.model import Token
+from pilot.own_folder import own_folder
 from pilot.spares import Spares
 
 #: A job's own folders: its inputs, where it runs and writes, its temporary files.
@@ -193,9 +195,9 @@ class PilotFolder:
 def open_folder(path: Path, *, patience: float) -> PilotFolder:
     """Takes the folder for this process alone, waiting ``patience`` seconds for an earlier pilot's processes to end.
 
-    Raises ``FolderInUseError``.
+    Raises ``FolderInUseError``; ``UnsafeFolderError`` where what lies in it may be somebody else's.
     """
-    path.mkdir(parents=True, exist_ok=True)
+    path = own_folder(own_folder(path.parent) / path.name, private=True)
     lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + patience
     while True:

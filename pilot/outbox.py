@@ -9,9 +9,9 @@ import structlog
 
 from pilot.domain.model import Token
 from pilot.journal import Journal, Ledger
+from pilot.leftovers import Leftovers, files_of
 from sluice.contracts.pilots import AttemptReport, ReportAnswers
 from sluice.contracts.states import ReportAnswer
-from sluice.storage import StorageError, remove
 
 log = structlog.get_logger(__name__)
 
@@ -22,7 +22,8 @@ _MOST_A_CALL = 512
 class Outbox:
     """Keeps the order of arrival. ``waiting`` is set while there is something to send, ``empty`` while there is not."""
 
-    def __init__(self, journals: Path) -> None:
+    def __init__(self, journals: Path, leftovers: Leftovers) -> None:
+        self.leftovers = leftovers
         self.waiting = asyncio.Event()
         self.empty = asyncio.Event()
         self.empty.set()
@@ -59,7 +60,7 @@ class Outbox:
                 continue
             if answer is ReportAnswer.STALE:
                 log.warning("report.stale", job=report.id, attempt=report.attempt, outcome=report.outcome)
-                await asyncio.to_thread(remove_files, report)
+                await self.leftovers.remove(files_of([report]))
             done.append(token)
         self._done(done)
 
@@ -88,17 +89,3 @@ class Outbox:
         else:
             self.waiting.clear()
             self.empty.set()
-
-
-def remove_files(report: AttemptReport) -> None:
-    """Removes from their storages the files that an attempt wrote."""
-    remove_urls([*(output.url for output in report.outputs), *([report.log.url] if report.log else [])])
-
-
-def remove_urls(urls: list[str]) -> None:
-    """A storage that does not answer now keeps its file, for its auditor to find."""
-    for url in urls:
-        try:
-            remove(url)
-        except StorageError as error:
-            log.error("file.not_removed", url=url, reason=error.reason)

@@ -6,7 +6,7 @@ import structlog
 
 from pilot.pauses import Pauses
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import RegisterPilot, Registration
+from sluice.contracts.pilots import RegisterPilot, Registration, StorageUrls
 from sluice.contracts.problems import ServiceError, Unprocessable
 
 log = structlog.get_logger(__name__)
@@ -46,6 +46,10 @@ class Session:
                     await pauses.wait()
             self._times += 1
             log.info("pilot.registered", times=self._times, heartbeat=self.registration.heartbeat, lease=self.registration.lease)
+
+    async def storages(self) -> StorageUrls:
+        """Raises ``ServiceError``; ``NotFound`` also where the WMS is of a release that does not tell them."""
+        return await self.client.storages(self.pilot.uid)
 
     async def _register(self) -> Registration:
         """A WMS of the release before refuses what it does not know: there the pilot gets no work that needs a container."""

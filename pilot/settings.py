@@ -1,15 +1,20 @@
 """A pilot's settings: ``SLUICE_PILOT_…`` in the environment; options of the command line come first."""
 
 import socket
-import tempfile
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from sluice.contracts.base import Name
 from sluice.contracts.states import ContainerEngine
+
+
+def _default_work_dir() -> Path:
+    from platformdirs import user_state_path  # noqa: PLC0415 - a pilot that is told its folder does without
+
+    return user_state_path("sluice", appauthor=False) / "pilot"
 
 
 class PilotSettings(BaseSettings):
@@ -22,9 +27,9 @@ class PilotSettings(BaseSettings):
     name: Name = Field(default_factory=socket.gethostname)
     #: Jobs run at the same time; None: as many as there are cores.
     slots: Annotated[int, Field(ge=1, le=4096)] | None = None
-    #: Folder for jobs and unsent reports; default: `sluice-pilot` in the folder for temporary files. Best on the file system
-    #: of the storages: outputs are then renamed, not copied.
-    work_dir: Path = Field(default_factory=lambda: Path(tempfile.gettempdir()) / "sluice-pilot")
+    #: Folder for jobs and unsent reports, the pilot's user's own, made where there is none; default: `sluice/pilot` in the
+    #: user's folder for state (`~/.local/state`). Best on the file system of the storages: outputs are then renamed, not copied.
+    work_dir: Path = Field(default_factory=_default_work_dir)
     #: DEBUG, INFO, WARNING or ERROR.
     log_level: str = "INFO"
     #: Seconds that the WMS may hold back its answer while there is no work.
@@ -53,3 +58,11 @@ class PilotSettings(BaseSettings):
     expressions: Literal["preferred", "required"] = "preferred"
     #: Seconds that one expression may take.
     expression_limit: Annotated[float, Field(gt=0)] = 20.0
+
+    @field_validator("work_dir")
+    @classmethod
+    def _below_a_home_folder(cls, path: Path) -> Path:
+        try:
+            return path.expanduser()
+        except RuntimeError as error:
+            raise ValueError(f"{path}: the pilot's user has no home folder; give a work folder") from error

@@ -16,6 +16,7 @@ from pilot.domain.model import DrainAsked, ShutdownAsked
 from pilot.domain.pace import Policy
 from pilot.engines import RUN_LABEL, Engine, find_engines, remove_containers
 from pilot.folders import PilotFolder, RunFolder, open_folder
+from pilot.leftovers import Leftovers
 from pilot.loops.deadlines import watch_deadlines
 from pilot.loops.heartbeats import send_heartbeats
 from pilot.loops.leasing import lease_jobs
@@ -40,7 +41,7 @@ _FOLDER_PATIENCE = 20.0
 
 
 async def run_pilot(settings: PilotSettings) -> None:
-    """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``."""
+    """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``, ``UnsafeFolderError``."""
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     if settings.end_with_parent:
         end_with_parent()
@@ -52,7 +53,6 @@ async def run_pilot(settings: PilotSettings) -> None:
     run = folder.run(uid)
     resources = detect(run.path)
     slots = settings.slots or int(resources.cores)
-    engine = next(iter(engines), None)
     pilot = RegisterPilot(
         uid=uid,
         name=settings.name,
@@ -62,13 +62,13 @@ async def run_pilot(settings: PilotSettings) -> None:
         version=version("sluice"),
         engines=[found.kind for found in engines],
     )
-    outbox = Outbox(run.journals)
-    runner = _runner_settings(settings, run, engine)
-    pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)
-    agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon)), pool, outbox, run)
-    _drain_on_signals(agent, settings.drain_timeout)
     async with httpx.AsyncClient(base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)) as http:
         session = Session(WmsClient(http), pilot)
+        outbox = Outbox(run.journals, Leftovers(session.storages))
+        runner = _runner_settings(settings, folder, run, next(iter(engines), None))
+        pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)
+        agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon)), pool, outbox, run)
+        _drain_on_signals(agent, settings.drain_timeout)
         try:
             await agent.start()
             await _work(agent, session, outbox, settings=settings, folder=folder)
@@ -95,7 +95,7 @@ async def _work(agent: Agent, session: Session, outbox: Outbox, *, settings: Pil
     ]
     others = [
         asyncio.create_task(lease_jobs(agent, session, wait=settings.lease_wait), name="leases"),
-        asyncio.create_task(take_over(folder.earlier_runs(session.pilot.uid), session), name="takeover"),
+        asyncio.create_task(take_over(folder.earlier_runs(session.pilot.uid), session, outbox.leftovers), name="takeover"),
     ]
     try:
         await _until_finished(finished, [*loops, *others])
@@ -160,7 +160,7 @@ def _remove_left_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]
             remove_containers(engine, f"{RUN_LABEL}={run.uid}")
 
 
-def _runner_settings(settings: PilotSettings, run: RunFolder, engine: Engine | None) -> RunnerSettings:
+def _runner_settings(settings: PilotSettings, folder: PilotFolder, run: RunFolder, engine: Engine | None) -> RunnerSettings:
     return RunnerSettings(
         pilot=settings.name,
         run_folder=str(run.path),
@@ -170,5 +170,5 @@ def _runner_settings(settings: PilotSettings, run: RunFolder, engine: Engine | N
         sandbox_required=settings.expressions == "required",
         expression_limit=settings.expression_limit,
         engine=engine,
-        images=str(settings.work_dir / "images"),
+        images=str(folder.path.parent / "images"),
     )

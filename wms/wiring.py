@@ -25,7 +25,8 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     """The service, not started. The transport is started and stopped by the caller."""
     database = Database(settings.database_url, source="wms", max_connections=settings.database_connections)
     workload = Workload(database, terms=_terms(settings))
-    splitting = split_loops(workload, DmsClient(links.http("dms")), settings)
+    dms = DmsClient(links.http("dms"))
+    splitting = split_loops(workload, dms, settings)
 
     def wake() -> None:
         for loop in splitting:
@@ -33,7 +34,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
 
     workload.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
-    routers = [tasks_router(workload), jobs_router(workload), pilots_router(workload)]
+    routers = [tasks_router(workload), jobs_router(workload), pilots_router(workload, dms)]
     return Service(
         name="wms",
         app=create_app("wms", routers, health=health, metrics=workload.metrics),

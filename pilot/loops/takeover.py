@@ -9,7 +9,7 @@ from pilot.domain.model import Token
 from pilot.domain.reports import lost_with_pilot
 from pilot.folders import RunFolder
 from pilot.journal import read_journals
-from pilot.outbox import remove_files, remove_urls
+from pilot.leftovers import Leftovers, files_of
 from pilot.pauses import Pauses
 from pilot.session import Session
 from sluice.contracts.pilots import AttemptReport, JobToken, Report, SignOff
@@ -21,33 +21,34 @@ log = structlog.get_logger(__name__)
 _MOST_A_CALL = 256
 
 
-async def take_over(runs: list[RunFolder], session: Session) -> None:
-    """For each earlier run: files that nobody reports are removed, reports sent in its name, its leases given back.
+async def take_over(runs: list[RunFolder], session: Session, leftovers: Leftovers) -> None:
+    """For each earlier run: reports are sent in its name, its leases given back; then files that nobody reports are removed.
 
     The caller holds the pilot's folder, so no process of those runs is alive.
     """
+    left: list[tuple[RunFolder, list[str]]] = []
     for run in runs:
-        reports = await asyncio.to_thread(_collect, run)
+        traces = await asyncio.to_thread(read_journals, run.journals)
+        reports = [trace.report or lost_with_pilot(*token, datetime.now(UTC)) for token, trace in traces.items()]
         log.info("takeover.begun", run=str(run.uid), reports=len(reports))
+        unreported = [url for trace in traces.values() if trace.report is None for url in trace.urls]
+        left.append((run, [*unreported, *files_of(await _send(reports, run, session))]))
+    for run, urls in left:
         pauses = Pauses(longest=10.0)
-        while True:
-            try:
-                await _send_all(reports, run, session)
-                break
-            except ServiceError as error:
-                log.warning("takeover.failed", run=str(run.uid), reason=error.detail, attempt=pauses.count + 1)
-                await pauses.wait()
+        while not await leftovers.remove(urls):
+            await pauses.wait()
         await asyncio.to_thread(run.delete)
 
 
-def _collect(run: RunFolder) -> list[AttemptReport]:
-    """The run's reports, those of attempts that it was killed in included; the files of these are removed."""
-    reports = []
-    for token, trace in read_journals(run.journals).items():
-        if trace.report is None:
-            remove_urls(trace.urls)
-        reports.append(trace.report or lost_with_pilot(*token, datetime.now(UTC)))
-    return reports
+async def _send(reports: list[AttemptReport], run: RunFolder, session: Session) -> list[AttemptReport]:
+    """Those whose files nobody takes. Waits for the WMS as long as it takes."""
+    pauses = Pauses(longest=10.0)
+    while True:
+        try:
+            return await _send_all(reports, run, session)
+        except ServiceError as error:
+            log.warning("takeover.failed", run=str(run.uid), reason=error.detail, attempt=pauses.count + 1)
+            await pauses.wait()
 
 
 def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
@@ -56,8 +57,8 @@ def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
     return [JobToken(id=token[0], attempt=token[1]) for token in run.held() if token not in told]
 
 
-async def _send_all(reports: list[AttemptReport], run: RunFolder, session: Session) -> None:
-    """Repeating it is fine: the WMS answers "already" to what it has."""
+async def _send_all(reports: list[AttemptReport], run: RunFolder, session: Session) -> list[AttemptReport]:
+    """Those that are stale. Repeating it is fine: the WMS answers "already" to what it has."""
     stale = reports
     try:
         answered: dict[Token, ReportAnswer] = {}
@@ -68,5 +69,4 @@ async def _send_all(reports: list[AttemptReport], run: RunFolder, session: Sessi
         await session.client.sign_off(run.uid, SignOff(returned=_unstarted(run, reports)))
     except NotFound:
         log.warning("takeover.forgotten", run=str(run.uid), note="the WMS knows nothing of that run; its files are removed")
-    for report in stale:
-        await asyncio.to_thread(remove_files, report)
+    return stale

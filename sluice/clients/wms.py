@@ -15,6 +15,7 @@ from sluice.contracts.pilots import (
     Report,
     ReportAnswers,
     SignOff,
+    StorageUrls,
 )
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
@@ -96,6 +97,11 @@ class WmsClient(ServiceClient):
     async def report(self, uid: UUID, report: Report) -> ReportAnswers:
         """Raises ``NotFound`` where the WMS does not know the pilot."""
         return await self.call("POST", f"{_API}/pilots/{uid}/report", body=report, answer=ReportAnswers, retry=False)
+
+    async def storages(self, uid: UUID) -> StorageUrls:
+        """Where what an attempt wrote may be removed. Raises ``NotFound`` for an unknown pilot, ``NotAvailable`` where the DMS
+        does not answer."""
+        return await self.call("GET", f"{_API}/pilots/{uid}/storages", answer=StorageUrls, retry=False)
 
     async def sign_off(self, uid: UUID, sign_off: SignOff) -> None:
         await self.call("POST", f"{_API}/pilots/{uid}/sign-off", body=sign_off)

@@ -67,6 +67,12 @@ class Registration(Contract):
     lease: float
 
 
+class StorageUrls(Contract):
+    """Storages that jobs write to: nothing of attempts is removed anywhere else."""
+
+    urls: list[StorageUrl]
+
+
 class LeaseRequest(Contract):
     """``jobs``: as many as it can take now. ``wait``: seconds the WMS may hold the answer back until there is work.
     ``known_tasks``: tasks whose description it has."""

@@ -20,6 +20,7 @@ from sluice.storage.operations import (
     put_bytes,
     remove,
     remove_folder,
+    remove_within,
     verify,
 )
 from sluice.storage.places import local_path, local_url, require_within, within
@@ -47,6 +48,7 @@ __all__ = [
     "put_bytes",
     "remove",
     "remove_folder",
+    "remove_within",
     "require_within",
     "unpack",
     "verify",

@@ -3,14 +3,15 @@
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from io import FileIO
-from stat import S_IMODE
+from stat import S_IMODE, S_ISLNK
 
 from sluice.storage.checksums import checksum_of, require_same, stream
 from sluice.storage.entries import Entry, Stored, temporary_name
-from sluice.storage.errors import FileMissing, os_errors_at
+from sluice.storage.errors import FileMissing, OutsideStorage, os_errors_at
 from sluice.storage.places import local_url
 
 
@@ -122,6 +123,25 @@ def remove(url: str, path: str) -> bool:
         return True
 
 
+def remove_below(root: str, url: str, storage_url: str) -> bool:
+    """As ``remove``, folder by folder from ``root`` on, so that no link leads elsewhere, were it made in this moment. Raises
+    ``OutsideStorage`` where one stands in the way."""
+    *folders, name = url[len(storage_url.rstrip("/")) + 1 :].split("/")
+    if not {"", ".", ".."}.isdisjoint((*folders, name)):
+        raise OutsideStorage(url, storage_url)
+    with os_errors_at(url), ExitStack() as opened:
+        try:
+            place = _opened(root, opened)
+            for folder in folders:
+                if S_ISLNK(os.lstat(folder, dir_fd=place).st_mode):
+                    raise OutsideStorage(url, storage_url)
+                place = _opened(folder, opened, os.O_NOFOLLOW, place)
+            os.unlink(name, dir_fd=place)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+
 def remove_folder(url: str, path: str) -> bool:
     """Removes an empty folder; False where it has files."""
     with os_errors_at(url):
@@ -166,6 +186,12 @@ def open_making_folders(path: str) -> FileIO:
     except FileNotFoundError:
         make_folder_of(path)
         return open(path, "xb", buffering=0)
+
+
+def _opened(folder: str, closing: ExitStack, flags: int = 0, within: int | None = None) -> int:
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC | flags, dir_fd=within)
+    closing.callback(os.close, descriptor)
+    return descriptor
 
 
 def _write_all(writer: FileIO, data: bytes) -> None:

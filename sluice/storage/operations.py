@@ -12,7 +12,7 @@ from sluice.storage import local, remote
 from sluice.storage.checksums import checksum_of as _checksum_of
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
-from sluice.storage.places import local_path
+from sluice.storage.places import local_path, require_within
 
 
 def fetch(url: str, to: Path, *, checksum: str | None, size: int | None, copied: int = 0, reuse: bool = False) -> bool:
@@ -95,6 +95,14 @@ def remove(url: str) -> bool:
     """Removes a file. True: it was there; False: it was not, which is success too. Raises ``StorageUnavailable``."""
     path = local_path(url)
     return local.remove(url, path) if path is not None else remote.remove(url)
+
+
+def remove_within(storage_url: str, url: str) -> bool:
+    """As ``remove``, for a URL that nobody has vouched for: below a local storage no link is followed on the way to the file.
+    Raises ``OutsideStorage``, ``StorageUnavailable``."""
+    require_within(storage_url, url)
+    root = local_path(storage_url.rstrip("/"))
+    return remote.remove(url) if root is None else local.remove_below(root, url, storage_url)
 
 
 def remove_folder(url: str) -> bool:

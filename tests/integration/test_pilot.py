@@ -352,14 +352,6 @@ async def test_a_slot_that_dies_is_replaced_and_its_tool_ended(wms: ScriptedWms,
     assert pilot.process.returncode is None
 
 
-async def test_two_pilots_of_one_name_do_not_share_a_folder(start_pilot: StartPilot, tmp_path: Path) -> None:
-    from pilot.folders import FolderInUseError, open_folder  # noqa: PLC0415
-
-    await start_pilot()
-    with pytest.raises(FolderInUseError, match="another pilot of this name"):
-        open_folder(tmp_path / "work" / "node-1", patience=0.1)
-
-
 async def test_wrong_settings_are_named(start_pilot: StartPilot) -> None:
     pilot = await start_pilot("--slots", "0", wait=False)
     assert await pilot.ended() == 2

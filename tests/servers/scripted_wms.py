@@ -28,13 +28,15 @@ from sluice.contracts.pilots import (
     Report,
     ReportAnswers,
     SignOff,
+    StorageUrls,
 )
 from sluice.contracts.problems import NotAvailable, NotFound, ServiceError
 from sluice.contracts.states import ReportAnswer
 
 
 class ScriptedWms:
-    """``answer`` decides on each report. ``silent``: calls that get 503. ``forgotten``: 404 until a pilot registers."""
+    """``answer`` decides on each report. ``silent``: calls that get 503. ``forgotten``: 404 until a pilot registers.
+    ``storages``: those that it tells of, to begin with the ones that its tasks write to."""
 
     def __init__(self, *, heartbeat: float = 0.5, lease: float = 30.0) -> None:
         self.heartbeat_seconds = heartbeat
@@ -49,6 +51,7 @@ class ScriptedWms:
         self.reports: list[tuple[UUID, AttemptReport]] = []
         self.batches: list[int] = []
         self.signed_off: list[tuple[UUID, SignOff]] = []
+        self.storages: set[str] = set()
         self.silent: set[str] = set()
         self.forgotten = False
         self.drain = False
@@ -64,6 +67,7 @@ class ScriptedWms:
 
     def add(self, task: PilotTask, jobs: list[LeasedJob]) -> None:
         self.tasks[task.uid] = task
+        self.storages |= {output.dat_stor_url for output in task.outputs}
         self.ready += jobs
         self._wake.set()
 
@@ -133,6 +137,11 @@ class ScriptedWms:
             self.reports += [(uid, one) for one in report.reports]
             answers = [AnsweredReport(id=one.id, attempt=one.attempt, answer=self.answer(one)) for one in report.reports]
             return ReportAnswers(answers=answers)
+
+        @router.get("/{uid}/storages")
+        async def storages(uid: UUID) -> StorageUrls:
+            self._check("storages")
+            return StorageUrls(urls=sorted(self.storages))
 
         @router.post("/{uid}/sign-off", status_code=204)
         async def sign_off(uid: UUID, sign_off: SignOff) -> None:

@@ -6,6 +6,7 @@ from uuid import UUID
 import orjson
 from fastapi import APIRouter, Depends, Request, Response
 
+from sluice.clients.dms import DmsClient
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
@@ -17,6 +18,7 @@ from sluice.contracts.pilots import (
     Report,
     ReportAnswers,
     SignOff,
+    StorageUrls,
 )
 from sluice.contracts.problems import NotFound
 from sluice.servicekit.http import errors
@@ -24,6 +26,7 @@ from wms.api.raw_body import parsed, schema_of
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.list_pilots import list_pilots
+from wms.usecases.list_storages import list_storages
 from wms.usecases.register_pilot import register_pilot
 from wms.usecases.renew_leases import renew_leases
 from wms.usecases.report_attempts import report_attempts
@@ -31,7 +34,7 @@ from wms.usecases.sign_off_pilot import sign_off_pilot
 from wms.usecases.workload import Workload
 
 
-def pilots_router(workload: Workload) -> APIRouter:
+def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
     router = APIRouter(prefix="/api/v1/pilots", tags=["pilots"])
 
     @router.get("")
@@ -63,6 +66,11 @@ def pilots_router(workload: Workload) -> APIRouter:
         """What became of attempts. Repeating it is fine."""
         answers = ReportAnswers(answers=await report_attempts(workload, uid, body.reports))
         return _json(answers.model_dump_json().encode())
+
+    @router.get("/{uid}/storages", responses=errors(NotFound))
+    async def storages(uid: UUID) -> StorageUrls:
+        """Where a pilot may remove what its attempts wrote and nobody will report."""
+        return await list_storages(workload, dms, uid)
 
     @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
     async def drain(uid: UUID) -> None:

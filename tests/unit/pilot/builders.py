@@ -5,7 +5,8 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask
+from pilot.leftovers import Leftovers
+from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask, StorageUrls
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import TaskMode
 from sluice.contracts.tasks import TaskOutput
@@ -65,3 +66,12 @@ def input_file(path: Path, *, seq: int = 0, data: bytes = b"frame") -> InputFile
 
 def job(task_: PilotTask, inputs: list[InputFile], *, job_id: int = 1, attempt: int = 1, seq: int = 0) -> LeasedJob:
     return LeasedJob(id=job_id, attempt=attempt, task_uid=task_.uid, seq=seq, inputs=inputs)
+
+
+def leftovers(*storages: Path) -> Leftovers:
+    """Of a system with these storages."""
+
+    async def ask() -> StorageUrls:
+        return StorageUrls(urls=[f"file://{path}" for path in storages])
+
+    return Leftovers(ask)

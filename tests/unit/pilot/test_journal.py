@@ -8,6 +8,7 @@ from pilot.journal import Journal, Ledger, read_journals
 from pilot.outbox import Outbox
 from sluice.contracts.pilots import AnsweredReport, AttemptReport, ReportAnswers
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
+from tests.unit.pilot.builders import leftovers
 
 
 def report(job_id: int) -> AttemptReport:
@@ -78,7 +79,7 @@ def test_a_large_journal_is_followed_by_a_new_one_between_attempts(tmp_path: Pat
 
 async def test_an_answer_that_cannot_be_noted_is_still_an_answer(tmp_path: Path) -> None:
     """A full disk, say; here the folder has gone. After a kill the report would be sent once more, which is harmless."""
-    outbox = Outbox(tmp_path / "journals")
+    outbox = Outbox(tmp_path / "journals", leftovers())
     (tmp_path / "journals").mkdir()
     outbox.add(report(1))
     shutil.rmtree(tmp_path / "journals")

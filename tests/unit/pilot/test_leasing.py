@@ -21,6 +21,7 @@ from pilot.session import Session
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import NodeResources, RegisterPilot
 from tests.servers.scripted_wms import ScriptedWms, until
+from tests.unit.pilot.builders import leftovers
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ async def test_no_job_is_asked_for_while_the_disk_is_full(
     """Each would fail at once, and use up its attempts for nothing."""
     run = RunFolder(tmp_path)
     run.make()
-    agent = Agent(PilotCore(1), SlotPool.__new__(SlotPool), Outbox(run.journals), run)
+    agent = Agent(PilotCore(1), SlotPool.__new__(SlotPool), Outbox(run.journals, leftovers()), run)
     agent.tell(SlotReady(0))
     looks: list[Path] = []
     free = 0

@@ -9,6 +9,7 @@ from pilot.domain.model import SlotLost, SlotReady
 from pilot.folders import RunFolder
 from pilot.outbox import Outbox
 from pilot.pool import SlotPool
+from tests.unit.pilot.builders import leftovers
 
 
 class BrokenPool(SlotPool):
@@ -29,7 +30,7 @@ async def test_a_slot_that_cannot_be_started_is_tried_again(tmp_path: Path) -> N
     run = RunFolder(tmp_path)
     run.make()
     pool = BrokenPool()
-    agent = Agent(PilotCore(1), pool, Outbox(run.journals), run)
+    agent = Agent(PilotCore(1), pool, Outbox(run.journals, leftovers()), run)
     agent.tell(SlotReady(0))
     agent.tell(SlotLost(0, "ended unexpectedly"))
     async with asyncio.timeout(20):

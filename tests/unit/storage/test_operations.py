@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sluice import storage
-from sluice.storage import ChecksumMismatch, FileMissing, StorageFull, StorageUnavailable
+from sluice.storage import ChecksumMismatch, FileMissing, OutsideStorage, StorageFull, StorageUnavailable, local
 
 CONTENT = b"hit " * 1000
 
@@ -143,6 +143,27 @@ def test_remove_says_whether_it_was_there(root: str) -> None:
     assert storage.remove(f"{root}/sub/a")
     assert not storage.remove(f"{root}/sub/a")
     assert not storage.remove(f"{root}/never/a")
+
+
+def test_remove_within_a_storage_alone(root: str) -> None:
+    for name in ("store/set/a.dat", "other/b.dat"):
+        storage.put_bytes(CONTENT, f"{root}/{name}")
+    assert storage.remove_within(f"{root}/store", f"{root}/store/set/a.dat")
+    assert not storage.remove_within(f"{root}/store", f"{root}/store/set/a.dat")
+    for url in (f"{root}/other/b.dat", f"{root}/store/../other/b.dat"):
+        with pytest.raises(OutsideStorage):
+            storage.remove_within(f"{root}/store", url)
+    assert names(root) == ["b.dat"]
+
+
+def test_a_link_made_at_the_last_moment_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "b.dat").touch()
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "set").symlink_to(tmp_path / "other")
+    with pytest.raises(OutsideStorage):
+        local.remove_below(f"{tmp_path}/store", f"file://{tmp_path}/store/set/b.dat", f"file://{tmp_path}/store")
+    assert (tmp_path / "other" / "b.dat").exists()
 
 
 def test_remove_folder_only_when_empty(root: str) -> None:

@@ -1,0 +1,60 @@
+"""The folder of a pilot as a process: whose it is, and what is believed of what lies there."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from pilot.folders import FolderInUseError, RunFolder, open_folder
+from pilot.journal import Journal
+from sluice.contracts.pilots import AttemptReport, OutputFile
+from sluice.contracts.states import AttemptOutcome, ReportAnswer
+from tests.integration.test_pilot import StartPilot, root, start_pilot, wms
+from tests.servers.scripted_wms import ScriptedWms, until
+
+__all__ = ["root", "start_pilot", "wms"]  # fixtures
+
+
+async def test_whatever_a_journal_names_only_files_of_storages_are_removed(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path
+) -> None:
+    """Invariant 4: nothing outside a storage's root is deleted."""
+    run = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(uuid4()))
+    run.make()
+    (tmp_path / "work").chmod(0o755)
+    precious, left = tmp_path / "precious", root / "out" / "left"
+    for path in (precious, left):
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.touch()
+    journal = Journal(run.journals, "slot-7")
+    journal.begun((1, 1))
+    journal.placing((1, 1), [f"file://{precious}", f"file://{left}"])
+    reported = OutputFile(port="o", name="precious", size=0, checksum=f"sha256:{'0' * 64}", url=f"file://{precious}")
+    ended = datetime(2030, 1, 1, tzinfo=UTC)
+    journal.report(AttemptReport(id=2, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=ended, outputs=[reported]))
+    wms.answer = lambda report: ReportAnswer.STALE
+    wms.storages = {f"file://{root}"}
+    pilot = await start_pilot()
+    await until(lambda: not run.path.exists())
+    assert {report.id for _, report in wms.reports} == {1, 2}
+    assert precious.exists()
+    assert not left.exists()
+    assert pilot.has_said("file.not_removed")
+
+
+async def test_a_folder_that_may_be_somebody_elses_is_not_read(wms: ScriptedWms, start_pilot: StartPilot, tmp_path: Path) -> None:
+    planted = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(uuid4()))
+    planted.make()
+    (tmp_path / "work" / "node-1").chmod(0o777)
+    pilot = await start_pilot(wait=False)
+    assert await pilot.ended() == 2
+    assert pilot.has_said("pilot.folder_unsafe")
+    assert planted.journals.exists()
+    assert wms.registered == []
+
+
+async def test_two_pilots_of_one_name_do_not_share_a_folder(start_pilot: StartPilot, tmp_path: Path) -> None:
+    await start_pilot()
+    with pytest.raises(FolderInUseError, match="another pilot of this name"):
+        open_folder(tmp_path / "work" / "node-1", patience=0.1)

@@ -1,0 +1,18 @@
+"""Tells a pilot which storages there are."""
+
+from uuid import UUID
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.pilots import StorageUrls
+from sluice.contracts.states import StorageType
+from wms.db.pilots import SEE_PILOT, require_pilot
+from wms.usecases.workload import Workload
+
+
+async def list_storages(workload: Workload, dms: DmsClient, pilot: UUID) -> StorageUrls:
+    """Precondition: none. Effect: the pilot has been seen. Messages: none. Those that jobs write to: nothing of inputs, and
+    nothing that is only read. Raises ``NotFound`` for an unknown pilot, ``NotAvailable`` where the DMS does not answer."""
+    async with workload.database.connection() as connection:
+        require_pilot(pilot, await connection.fetchrow(SEE_PILOT, pilot))
+    storages = await dms.storages()
+    return StorageUrls(urls=[one.url for one in storages if one.type is not StorageType.INPUT and not one.read_only])
