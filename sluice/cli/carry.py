@@ -135,10 +135,11 @@ async def failures(connection: Connection, tasks: Sequence[ChainTask]) -> list[t
 
 
 def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> Path:
-    """``manifest.json``: name, size, sha256 and origin of every output, in order."""
+    """``manifest.json``: name, size, sha256 and origin of every output, in order; the template has no version where the run
+    brought it."""
     manifest: dict[str, Any] = {
         "chain": str(chain.uid),
-        "template": {"name": chain.template_name, "version": chain.template_version},
+        "template": {"name": chain.template_name, "version": chain.template_version or None},
         "dataset": {"uid": str(chain.dataset_uid), "name": chain.dataset_name},
         "parameters": chain.params,
         "outputs": [

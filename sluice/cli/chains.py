@@ -11,6 +11,7 @@ from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.cli.parameters import key_values
 from sluice.contracts.chains import Chain
 from sluice.contracts.states import ChainState
+from sluice.contracts.templates import template_label
 
 app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a template.")
 
@@ -34,10 +35,9 @@ def list_chains(
         return
     print_table(
         ["chain", "data set", "template", "state", "steps", "since"],
-        [(c.uid, c.dataset_name, _version(c), c.state.value, _steps(c), f"{c.created_at:%F %T}")
-         for c in chains],
+        [_row(chain) for chain in chains],
         empty="no chain yet: store a template, then register a data set (or `sluice run`)",
-    )  # fmt: skip
+    )
 
 
 @app.command("show")
@@ -98,7 +98,11 @@ def discard(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HO
 
 
 def _version(chain: Chain) -> str:
-    return f"{chain.template_name} {chain.template_version}"
+    return template_label(chain.template_name, chain.template_version)
+
+
+def _row(chain: Chain) -> tuple[object, ...]:
+    return (chain.uid, chain.dataset_name, _version(chain), chain.state.value, _steps(chain), f"{chain.created_at:%F %T}")
 
 
 def _steps(chain: Chain) -> str:

@@ -42,12 +42,14 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter; a File's path.")] = None,
     meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")] = None,
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the outputs and manifest.json.")] = Path("out"),
-    name: Annotated[str | None, typer.Option(help="Name of the template in the system; default: from its file.")] = None,
+    name: Annotated[str | None, typer.Option(help="What the run's template is called; default: as its file.")] = None,
     home: HomeOption = DEFAULT_HOME,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Carry files through a workflow. Uses the running system, or starts one for the time it takes."""
+    """Carry files through a workflow. Uses the running system, or starts one for the time it takes.
+
+    The workflow is the run's own: a published template of its name stays as it is, and no data set is matched with it."""
     arguments = _Arguments(
         template=template,
         files=[*inputs, *(more or [])],
@@ -97,7 +99,7 @@ async def _run(url: str, arguments: _Arguments) -> bool:
     require_paths(arguments.files)
     async with connected(url) as connection:
         written = await asyncio.to_thread(read_template_files, [arguments.template])
-        template = await connection.operator.store_template(written.new(arguments.name))
+        template = await connection.operator.store_run_template(written.new(arguments.name))
         for finding in template.warnings:
             err.print(str(finding))
         entries = await asyncio.to_thread(entries_of, arguments.files, template.plan.data_entries)
@@ -107,7 +109,7 @@ async def _run(url: str, arguments: _Arguments) -> bool:
         dataset = NewDataset(name=dataset_name, meta=arguments.meta, on_demand=True)
         registered = await carry.bring_in(connection, entries, dataset=dataset, on_file=lambda size: None)
         params = await bring_in_parameters(connection, arguments.params, given, dataset_name=dataset_name)
-        chain = await connection.operator.request_chain(registered.uid, template.name, params=params)
+        chain = await connection.operator.request_chain(registered.uid, template.name, run_template=template.id, params=params)
         chain, tasks = await _follow(connection, chain, quiet=arguments.as_json)
         return await _finish(connection, chain, tasks, template=template, arguments=arguments, seconds=time.monotonic() - started)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
+from uuid import UUID
 
 import typer
 
@@ -16,7 +17,7 @@ from sluice.cli.template_files import TemplateFiles, read_template_files
 from sluice.contracts.matching import condition_text
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Finding, NotFound, ServiceError, Unprocessable
-from sluice.contracts.templates import CheckedTemplate, Template
+from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
 
@@ -150,17 +151,33 @@ def _tell(stored: Template, warnings: list[Finding], *, as_json: bool, note: str
 
 
 @app.command("list")
-def list_templates(*, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """All templates, the latest version of each."""
-    templates = ask(url, home, lambda c: c.operator.templates()).templates
+def list_templates(
+    *,
+    every: Annotated[bool, typer.Option("--all", help="Also those that came with runs: nothing is matched with these.")] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """All published templates, the latest version of each."""
+
+    async def question(connection: Connection) -> list[Template]:
+        published = (await connection.operator.templates()).templates
+        return published + ((await connection.operator.run_templates()).templates if every else [])
+
+    templates = ask(url, home, question)
     if as_json:
         print_json(templates)
         return
     print_table(
-        ["name", "version", "steps", "stored"],
-        [(t.name, t.version, len(t.plan.steps), f"{t.created_at:%Y-%m-%d %H:%M}") for t in templates],
+        ["name", "version", "steps", "stored", *(["id"] if every else [])],
+        [_row(template) + ((template.id,) if every else ()) for template in templates],
         empty="no template yet: store one with `sluice template upload FILE`",
     )
+
+
+def _row(template: Template) -> tuple[object, ...]:
+    version = "(run)" if template.version == RUN_VERSION else template.version
+    return (template.name, version, len(template.plan.steps), f"{template.created_at:%Y-%m-%d %H:%M}")
 
 
 @app.command("versions")
@@ -196,7 +213,8 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """A template: its steps, which data sets it takes, its parameters and files; with --json all that the system knows of it."""
-    template = ask(url, home, lambda c: c.operator.template(name, version=version))
+    run = _run_id(name)
+    template = ask(url, home, lambda c: c.operator.run_template(run) if run else c.operator.template(name, version=version))
     files = template.files or {"workflow.cwl": template.cwl or ""}
     if folder is not None:
         plain_errors(lambda: _write(folder, files))
@@ -213,10 +231,21 @@ def show(
             out.print(line)
 
 
+def _run_id(name: str) -> UUID | None:
+    """Templates that came with runs have ids alone: many of them may have one name."""
+    try:
+        return UUID(name)
+    except ValueError:
+        return None
+
+
 def description(template: Template) -> Iterator[str]:
     """A template for people, line by line."""
     plan = template.plan
-    yield f"{template.name}, version {template.version}, stored {template.created_at:%Y-%m-%d %H:%M}"
+    if template.version == RUN_VERSION:
+        yield f"{template.name}, of a run, last run {template.created_at:%Y-%m-%d %H:%M}: nothing is matched with it"
+    else:
+        yield f"{template.name}, version {template.version}, stored {template.created_at:%Y-%m-%d %H:%M}"
     if plan.doc:
         yield plan.doc
     yield from _listed("steps", [f"{step.name} ({step.mode.value})" for step in plan.steps])
@@ -271,6 +300,7 @@ def delete(
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete a template: it matches nothing any more."""
-    ask(url, home, lambda c: c.operator.delete_template(name, force=force))
+    """Delete a template: it matches nothing any more. NAME may be the id of one that came with a run."""
+    run = _run_id(name)
+    ask(url, home, lambda c: c.operator.delete_run_template(run) if run else c.operator.delete_template(name, force=force))
     answer({"name": name, "deleted": True}, f"{name} deleted", as_json=as_json)

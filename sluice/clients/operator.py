@@ -38,6 +38,23 @@ class OperatorClient(ServiceClient):
         """The same text again gives the version that is there. Raises ``Unprocessable`` with every finding."""
         return await self.call("POST", f"{_API}/templates", body=template, answer=Template)
 
+    async def store_run_template(self, template: NewTemplate) -> Template:
+        """For ``request_chain`` alone: nothing is matched with it. The same files again give what is there. Raises
+        ``Unprocessable`` with every finding."""
+        return await self.call("POST", f"{_API}/run-templates", body=template, answer=Template)
+
+    async def run_templates(self, *, limit: int | None = None) -> TemplateList:
+        """Those that came with runs, the last one run first."""
+        return await self.call("GET", f"{_API}/run-templates", answer=TemplateList, params={"limit": limit})
+
+    async def run_template(self, uid: UUID) -> Template:
+        """With its text. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/run-templates/{uid}", answer=Template)
+
+    async def delete_run_template(self, uid: UUID) -> None:
+        """Raises ``NotFound``."""
+        await self.call("DELETE", f"{_API}/run-templates/{uid}")
+
     async def store_template_file(self, path: Path, *, name: str | None = None) -> Template:
         """As ``store_template``; findings name the file. ``name``: by default the file's, without its ending."""
         file = {"cwl": (path.name, await asyncio.to_thread(path.read_bytes), "application/yaml")}
@@ -64,17 +81,19 @@ class OperatorClient(ServiceClient):
         """Raises ``NotFound``; ``Conflict`` while chains of it run, unless ``force``."""
         await self.call("DELETE", f"{_API}/templates/{quote(name)}", params={"force": force or None})
 
-    async def request_chain(self, dataset: UUID, template: str, *, params: dict[str, Any] | None = None) -> Chain:
-        """A repetition gives the first. Raises ``NotFound``, ``Conflict`` (the data set cannot be used), ``Unprocessable``
-        (parameters)."""
-        chain, _ = await self.request_new_chain(dataset, template, params=params)
+    async def request_chain(
+        self, dataset: UUID, template: str, *, run_template: UUID | None = None, params: dict[str, Any] | None = None
+    ) -> Chain:
+        """``run_template``: one that ``store_run_template`` gave. A repetition gives the first. Raises ``NotFound``, ``Conflict``
+        (the data set cannot be used), ``Unprocessable`` (parameters)."""
+        chain, _ = await self.request_new_chain(dataset, template, run_template=run_template, params=params)
         return chain
 
     async def request_new_chain(
-        self, dataset: UUID, template: str, *, params: dict[str, Any] | None = None
+        self, dataset: UUID, template: str, *, run_template: UUID | None = None, params: dict[str, Any] | None = None
     ) -> tuple[Chain, bool]:
         """As ``request_chain``, with whether the chain is new."""
-        body = RequestChain(dataset_uid=dataset, template=template, params=params or {})
+        body = RequestChain(dataset_uid=dataset, template=template, run_template=run_template, params=params or {})
         return await self.create(f"{_API}/chains", body=body, answer=Chain)
 
     async def chains(self, *, state: ChainState | None = None, after: str | None = None, limit: int | None = None) -> ChainPage:

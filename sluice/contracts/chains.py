@@ -1,11 +1,11 @@
 """Requests and answers of the chain service, and of the watcher beside it."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
-from sluice.contracts.base import Contract, Name, Timestamp
+from sluice.contracts.base import Contract, Name, Timestamp, absent
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState, TaskState, WatchKind, WatchState
@@ -37,10 +37,12 @@ class NewChain(Contract):
 
 class RequestChain(Contract):
     """An explicit request (operator's ``POST /chains``): this data set, that template (its latest version), these parameters.
-    Without parameters it asks for the chain that starts by itself, or would."""
+    Without parameters it asks for the chain that starts by itself, or would.
+    ``run_template``: the template that came with a run, which ``template`` is the name of."""
 
     dataset_uid: UUID
     template: Name
+    run_template: Annotated[UUID | None, Field(exclude_if=absent)] = None
     params: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -13,6 +13,15 @@ from sluice.contracts.problems import Finding
 _Text = Annotated[str, Field(max_length=2 * 1024 * 1024)]
 
 
+#: Version of a template that nobody published: a run of files brought it, nothing matches it, and no name's numbers are used up.
+RUN_VERSION = 0
+
+
+def template_label(name: str, version: int) -> str:
+    """``calib 3``; ``calib (run)`` for one that came with a run."""
+    return f"{name} (run)" if version == RUN_VERSION else f"{name} {version}"
+
+
 class _Written(Contract):
     """A template as somebody wrote it: either one text in ``cwl``, or ``files`` by their paths. ``main``: the path of the
     workflow among these; without it, the one Workflow that no other file refers to, or that is called ``main``."""
@@ -29,7 +38,8 @@ class NewTemplate(_Written):
 
 
 class Template(Contract):
-    """A stored template. The same text again answers with what is there; another text under the same name is the next version."""
+    """A stored template. The same text again answers with what is there; another text under the same name is the next version.
+    ``version`` 0 (``RUN_VERSION``): it came with a run; ``created_at`` is then the time of the last run."""
 
     id: UUID
     name: Name

@@ -131,8 +131,35 @@ def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(syste
     done = sluice("run", str(workflow), "-i", *write_texts(tmp_path / "in", "x"), "--url", system.url, code=1)
     assert "textz" in done.stderr
     assert "lout" in done.stderr
-    names = [template["name"] for template in json.loads(sluice("template", "list", "--json", "--url", system.url).stdout)]
-    assert "wrong" not in names
+    assert "wrong" not in names_of_templates(system, "--all")
+
+
+def names_of_templates(system: LiveSystem, *options: str) -> list[str]:
+    return [one["name"] for one in json.loads(sluice("template", "list", "--json", *options, "--url", system.url).stdout)]
+
+
+def test_run_leaves_what_is_published_as_it_is(system: LiveSystem, tmp_path: Path) -> None:
+    """A trial of the file that a live template was made of: the next data set still goes through the live one."""
+    workflow, texts = write_workflow(tmp_path / "live.cwl"), write_texts(tmp_path / "in", "a")
+    workflow.write_text(workflow.read_text().replace("inputs:", "sluice:match: {trial: live}\ninputs:", 1))
+    sluice("template", "upload", str(workflow), "--url", system.url)
+    workflow.write_text(workflow.read_text().replace(".upper()", ".lower()"))
+    sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--meta", "trial=live", "--url", system.url)
+    sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "again"), "--url", system.url)
+    assert (tmp_path / "out" / "joined.txt").read_text() == "a!\n", "the trial's own files"
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["template"] == {"name": "live", "version": None}
+    sluice("dataset", "register", "comes-later", *texts, "--meta", "trial=live", "--url", system.url)
+
+    def carried() -> list[str]:
+        chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+        return [f"{one['template_name']} {one['template_version']}" for one in chains if one["dataset_name"] == "comes-later"]
+
+    asyncio.run(eventually(lambda: asyncio.to_thread(lambda: bool(carried())), what="the data set is matched"))
+    assert carried() == ["live 1"]
+    assert names_of_templates(system).count("live") == 1
+    assert names_of_templates(system, "--all").count("live") == 2, "what was run twice is there once"
+    assert "live (run)" in sluice("chain", "list", "--url", system.url).stdout
 
 
 def test_run_names_files_that_are_not_there(system: LiveSystem, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ _FIRST_LOOK, _LONGEST_LOOK = 0.01, 0.5
 _PATIENCE = 120.0
 #: Seconds until a system that has just started has its first pilot.
 _FIRST_PILOTS = 15.0
-_NOT_NOW, _NOT_FOUND, _CONFLICT = 503, 404, 409
+_NOT_NOW, _CONFLICT = 503, 409
 #: Files registered with one request, results read with one.
 _PAGE = 1000
 
@@ -63,6 +63,8 @@ class Session:
         self._batches: list[_Batch] = []
         #: Data sets of invocations that no chain has taken.
         self._loose: list[str] = []
+        #: Ids of those that invocations run in, by what they need.
+        self._templates: dict[Needs, str] = {}
         self._count = 0
         self._missed: set[str] = set()
         self._pause = _FIRST_LOOK
@@ -198,13 +200,10 @@ class Session:
         return uid
 
     def _request_chain(self, dataset: str, needs: Needs) -> dict[str, Any]:
-        body = {"dataset_uid": dataset, "template": needs.name}
-        try:
-            return dict(self._rest.post("/chains", body))
-        except Refused as error:
-            if error.status != _NOT_FOUND:
-                raise
-        self._rest.post("/templates", {"name": needs.name, "cwl": needs.text})
+        if needs not in self._templates:
+            stored = self._rest.post("/run-templates", {"name": needs.name, "cwl": needs.text})
+            self._templates[needs] = stored["id"]
+        body = {"dataset_uid": dataset, "template": needs.name, "run_template": self._templates[needs]}
         return dict(self._rest.post("/chains", body))
 
     def _look(self, batch: _Batch, found: list[Result]) -> None:

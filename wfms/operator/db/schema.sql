@@ -62,3 +62,28 @@ ALTER TABLE templates ADD COLUMN main text,
     ADD COLUMN files jsonb CONSTRAINT files_are_texts CHECK (jsonb_typeof(files) = 'object' AND files ? main);
 
 UPDATE alembic_version SET version_num='operator0003' WHERE alembic_version.version_num = 'operator0002';
+
+-- Running upgrade operator0003 -> operator0004
+
+CREATE TABLE run_templates (
+    id uuid PRIMARY KEY,
+    -- SHA-256 of all that it is made of: the same files again are the same template.
+    digest bytea NOT NULL UNIQUE CHECK (length(digest) = 32),
+    name text NOT NULL,
+    -- As in templates.
+    main text NOT NULL,
+    text text NOT NULL,
+    files jsonb CHECK (jsonb_typeof(files) = 'object' AND files ? main),
+    template jsonb NOT NULL CHECK (jsonb_typeof(template) = 'object'),
+    plan jsonb NOT NULL CHECK (jsonb_typeof(plan) = 'object'),
+    warnings jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(warnings) = 'array'),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    -- Of the last run; null: nobody has run it, it is looked at before it is published.
+    run_at timestamptz,
+    -- Not listed any more; its chains still show it.
+    deleted_at timestamptz
+);
+
+CREATE INDEX run_templates_listed ON run_templates (run_at DESC) WHERE run_at IS NOT NULL AND deleted_at IS NULL;
+
+UPDATE alembic_version SET version_num='operator0004' WHERE alembic_version.version_num = 'operator0003';

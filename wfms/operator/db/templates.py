@@ -1,5 +1,6 @@
 """The table ``templates`` and its statements."""
 
+from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -57,8 +58,14 @@ async def lock_name(connection: Connection, name: str) -> None:
 
 async def insert_template(connection: Connection, template: StoredTemplate) -> StoredTemplate:
     """Stores it as the next version of its name; its own ``version`` and times are not looked at."""
-    row = await connection.fetchrow(
-        INSERT_TEMPLATE,
+    row = await connection.fetchrow(INSERT_TEMPLATE, *stored_values(template))
+    assert row is not None  # noqa: S101 - INSERT … SELECT of an aggregate gives one row
+    return template_of(row)
+
+
+def stored_values(template: StoredTemplate) -> tuple[Any, ...]:
+    """Of the columns id, name, text, template, plan, warnings, main, files."""
+    return (
         template.id,
         template.name,
         template.text,
@@ -68,32 +75,30 @@ async def insert_template(connection: Connection, template: StoredTemplate) -> S
         template.main,
         template.files if len(template.files) > 1 else None,
     )
-    assert row is not None  # noqa: S101 - INSERT … SELECT of an aggregate gives one row
-    return _template(row)
 
 
 async def latest(connection: Connection, name: str) -> StoredTemplate | None:
-    return _maybe(await connection.fetchrow(SELECT_LATEST, name))
+    return maybe_template(await connection.fetchrow(SELECT_LATEST, name))
 
 
 async def version_of(connection: Connection, name: str, version: int) -> StoredTemplate | None:
     """Also when it is deleted."""
-    return _maybe(await connection.fetchrow(SELECT_VERSION, name, version))
+    return maybe_template(await connection.fetchrow(SELECT_VERSION, name, version))
 
 
 async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:
     """Also when it is deleted."""
-    return _maybe(await connection.fetchrow(SELECT_BY_ID, template_id))
+    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id))
 
 
 async def all_latest(connection: Connection) -> list[StoredTemplate]:
     """Without their texts and documents, which are empty here."""
-    return [_template(row) for row in await connection.fetch(SELECT_ALL_LATEST)]
+    return [template_of(row) for row in await connection.fetch(SELECT_ALL_LATEST)]
 
 
 async def all_versions(connection: Connection, name: str | None = None) -> list[StoredTemplate]:
     """Without their texts and documents, which are empty here."""
-    return [_template(row) for row in await connection.fetch(SELECT_ALL, name)]
+    return [template_of(row) for row in await connection.fetch(SELECT_ALL, name)]
 
 
 async def delete(connection: Connection, name: str) -> list[int]:
@@ -101,11 +106,11 @@ async def delete(connection: Connection, name: str) -> list[int]:
     return [int(row["version"]) for row in await connection.fetch(DELETE_TEMPLATE, name)]
 
 
-def _maybe(row: asyncpg.Record | None) -> StoredTemplate | None:
-    return None if row is None else _template(row)
+def maybe_template(row: asyncpg.Record | None) -> StoredTemplate | None:
+    return None if row is None else template_of(row)
 
 
-def _template(row: asyncpg.Record) -> StoredTemplate:
+def template_of(row: asyncpg.Record) -> StoredTemplate:
     main = row["main"] or UNNAMED
     return StoredTemplate(
         id=row["id"],

@@ -1,7 +1,7 @@
 """What the operator service refuses, one class per fact.
 
 ServiceError
-├── NotFound ─ TemplateUnknown, LogUnknown
+├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown
 ├── Conflict ─ TemplateInUse, DatasetUnusable
 ├── Unprocessable ─ TemplateRefused, RequestRefused
 ├── TooLarge        413
@@ -9,6 +9,7 @@ ServiceError
 """
 
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 from sluice.contracts.chains import Chain
 from sluice.contracts.problems import Conflict, Finding, NotFound, ServiceError, Unprocessable
@@ -23,6 +24,11 @@ class TemplateUnknown(NotFound):
     def __init__(self, name: str, version: int | None = None) -> None:
         which = f"template {name!r}" if version is None else f"version {version} of template {name!r}"
         super().__init__(f"there is no {which}", name=name)
+
+
+class RunTemplateUnknown(NotFound):
+    def __init__(self, template_id: UUID) -> None:
+        super().__init__(f"no run has brought a template {template_id}", id=template_id)
 
 
 class TemplateInUse(Conflict):

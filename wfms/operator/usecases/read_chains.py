@@ -13,6 +13,7 @@ from sluice.contracts.chains import Chain
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.templates import RUN_VERSION
 from wfms.operator.domain.progress import ChainProgress, chain_progress
 
 log = structlog.get_logger(__name__)
@@ -50,13 +51,15 @@ async def list_chains(chains: ChainsClient, wms: WmsClient, *, state: ChainState
 
 
 async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
-    """Chains of any version of the template that have not ended, newest first. Raises ``NotAvailable``."""
+    """Chains of any version of the template that have not ended, newest first; those of runs are no versions of it. Raises
+    ``NotAvailable``."""
     found: list[Chain] = []
     for state in RUNNING:
         after = None
         while True:
             page = await chains.chains(state=state, after=after, limit=_PAGE)
-            found += [chain for chain in page.chains if chain.template_name == template]
+            named = [chain for chain in page.chains if chain.template_name == template]
+            found += [chain for chain in named if chain.template_version != RUN_VERSION]
             after = page.next
             if after is None:
                 break

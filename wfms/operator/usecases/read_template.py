@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.servicekit.database import Database
-from wfms.operator.db import templates
+from wfms.operator.db import run_templates, templates
 from wfms.operator.domain.errors import TemplateUnknown
 from wfms.operator.domain.template import StoredTemplate
 
@@ -34,6 +34,6 @@ async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
 
 
 async def read_template_by_id(database: Database, template_id: UUID) -> StoredTemplate | None:
-    """Also a deleted one: chains that run still show it."""
+    """Also a deleted one, and one that came with a run: their chains show it."""
     async with database.connection() as connection:
-        return await templates.by_id(connection, template_id)
+        return await templates.by_id(connection, template_id) or await run_templates.by_id(connection, template_id)

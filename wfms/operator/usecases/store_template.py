@@ -39,7 +39,7 @@ async def store_template(database: Database, compiler: Compiler, sent: SentFiles
         present = await _same(connection, name, upload)
     if present is not None:
         return Stored(present, new=False)
-    candidate = await _compiled(compiler, upload, name=name, template_id=template_id)
+    candidate = await compiled(compiler, upload, name=name, template_id=template_id)
     async with database.transaction() as transaction:
         await templates.lock_name(transaction.connection, name)
         present = await _same(transaction.connection, name, upload)
@@ -60,7 +60,8 @@ async def _same(connection: Connection, name: str, upload: "Upload") -> StoredTe
     return present if present.files == upload.texts and upload.main in {None, present.main} else None
 
 
-async def _compiled(compiler: Compiler, upload: "Upload", *, name: str, template_id: UUID) -> StoredTemplate:
+async def compiled(compiler: Compiler, upload: "Upload", *, name: str, template_id: UUID) -> StoredTemplate:
+    """A template to be stored, of no version yet. Raises ``TemplateRefused``."""
     checked = await compiler.compile(upload, name=name)
     if checked.plan is None or checked.main is None:
         raise TemplateRefused(name, checked.findings, texts=upload.texts, main=checked.main)

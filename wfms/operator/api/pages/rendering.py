@@ -8,6 +8,7 @@ from flask import Flask, Response, jsonify, render_template, url_for
 
 from sluice.contracts.matching import condition_text
 from sluice.contracts.problems import Problem
+from sluice.contracts.templates import RUN_VERSION
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import wording
 from wfms.operator.domain.flow import HEIGHT, WIDTH
@@ -41,6 +42,7 @@ def prepare_rendering(flask: Flask) -> None:
         live_period=LIVE_PERIOD,
         box_width=WIDTH,
         box_height=HEIGHT,
+        run_version=RUN_VERSION,
     )
 
 

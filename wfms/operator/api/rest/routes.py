@@ -5,6 +5,7 @@ from wfms.operator.api.rest.chains import ChainRoutes
 from wfms.operator.api.rest.passed_on import passed_on_routes
 from wfms.operator.api.rest.queues import QueueRoutes
 from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.run_templates import RunTemplateRoutes
 from wfms.operator.api.rest.tasks import TaskRoutes
 from wfms.operator.api.rest.templates import TemplateRoutes
 from wfms.operator.api.rest.unmatched import UnmatchedRoutes
@@ -13,6 +14,7 @@ from wfms.operator.api.rest.unmatched import UnmatchedRoutes
 def all_routes(dependencies: Dependencies) -> list[Route]:
     return [
         *TemplateRoutes(dependencies).routes(),
+        *RunTemplateRoutes(dependencies).routes(),
         *ChainRoutes(dependencies).routes(),
         *TaskRoutes(dependencies).routes(),
         *QueueRoutes(dependencies).routes(),

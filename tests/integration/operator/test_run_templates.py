@@ -1,0 +1,82 @@
+"""Templates that come with runs of files: nothing that is live takes notice of them."""
+
+import httpx
+import pytest
+
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.templates import RUN_VERSION, NewTemplate
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.test_templates import rows
+
+
+async def test_a_run_touches_nothing_that_is_live(operator: Operator, spd_text: str) -> None:
+    live = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    trial = NewTemplate(name="spd", cwl=spd_text + "# trial\n")
+    run = await operator.client.store_run_template(trial)
+    assert (run.name, run.version, run.cwl) == ("spd", RUN_VERSION, trial.cwl)
+    assert [one.id for one in (await operator.client.templates()).templates] == [live.id]
+    assert (await operator.client.template("spd")).cwl == spd_text, "the intake and requests get the published one"
+    assert len((await operator.client.templates(every_version=True)).templates) == 1
+    following = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text + "# next\n"))
+    assert following.version == 2, "no number was used up"
+    assert await rows(operator) == 2, "the release before reads all of this table"
+
+    dataset = await operator.client.register_dataset(NewDataset(name="some-files", on_demand=True))
+    await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
+    [asked] = operator.neighbours.requested
+    assert (asked.template_id, asked.template_name, asked.template_version) == (run.id, "spd", RUN_VERSION)
+    await operator.client.delete_template("spd")
+    assert operator.neighbours.requested == [asked], "its chain does not stand in the way"
+
+
+async def test_the_same_files_run_again_are_one_template(operator: Operator, spd_text: str) -> None:
+    first = await operator.http.post("/api/v1/run-templates", json={"name": "spd", "cwl": spd_text})
+    again = await operator.http.post("/api/v1/run-templates", json={"name": "spd", "cwl": spd_text})
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json()["id"] == again.json()["id"]
+    other = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text + "# 2\n"))
+    called = await operator.client.store_run_template(NewTemplate(name="else", cwl=spd_text))
+    listed = (await operator.client.run_templates()).templates
+    assert [str(one.id) for one in listed] == [str(called.id), str(other.id), first.json()["id"]], "the last one run first"
+    assert [one.cwl for one in listed] == [None] * 3
+
+
+async def test_one_that_is_taken_off_the_list_stays_with_its_chains(operator: Operator, spd_text: str) -> None:
+    run = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text))
+    dataset = await operator.client.register_dataset(NewDataset(name="some-files"))
+    chain = await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
+    await operator.client.delete_run_template(run.id)
+    assert (await operator.client.run_templates()).templates == []
+    with pytest.raises(NotFound):
+        await operator.client.delete_run_template(run.id)
+    page = (await operator.http.get(f"/chains/{chain.uid}")).text
+    assert f'href="/run-templates/{run.id}">spd</a> <span class="version">(run)</span>' in page
+    assert "Flow" in page
+    assert (await operator.client.run_template(run.id)).cwl == spd_text
+    back = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text))
+    assert back.id == run.id
+    assert [one.id for one in (await operator.client.run_templates()).templates] == [run.id]
+
+
+async def test_a_run_of_a_wrong_template_stores_nothing(operator: Operator, spd_text: str) -> None:
+    bad = spd_text.replace("scatter: hits", "scatter: hitz", 1)
+    with pytest.raises(Unprocessable) as refusal:
+        await operator.client.store_run_template(NewTemplate(name="spd", cwl=bad))
+    assert any("hitz" in finding.message for finding in refusal.value.findings)
+    assert (await operator.client.run_templates()).templates == []
+
+
+async def test_the_pages_keep_them_apart(operator: Operator, spd_text: str) -> None:
+    run = await operator.client.store_run_template(NewTemplate(name="trial", cwl=spd_text))
+    assert "trial" not in (await operator.http.get("/templates")).text
+    assert "trial" not in (await operator.http.get("/chains/new")).text, "and nobody is offered it"
+    assert f'href="/run-templates/{run.id}">trial</a>' in (await operator.http.get("/run-templates")).text
+    page = await operator.http.get(f"/run-templates/{run.id}")
+    assert "no data set is matched with it" in page.text
+    files = await operator.http.get(f"/run-templates/{run.id}/files")
+    assert files.headers["content-disposition"].endswith("trial-run.zip")
+    gone = await operator.http.post(f"/run-templates/{run.id}/delete", data={"csrf_token": token_of(page)})
+    assert gone.status_code == httpx.codes.SEE_OTHER
+    assert f"/run-templates/{run.id}" not in (await operator.http.get("/run-templates")).text

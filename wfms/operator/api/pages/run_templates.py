@@ -1,0 +1,51 @@
+"""``/run-templates``: templates that came with runs of files."""
+
+from uuid import UUID
+
+from flask import Blueprint, Response, flash, redirect, render_template, send_file, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.domain.flow import draw
+from wfms.operator.domain.listing import list_files
+from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.read_run_templates import delete_run_template, list_run_templates, read_run_template
+from wfms.operator.usecases.zip_files import zip_of
+
+
+class RunTemplatePages:
+    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
+        self._database = dependencies.database
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        one = "/run-templates/<uuid:template_id>"
+        pages.add_url_rule("/run-templates", "run_templates", self.list)
+        pages.add_url_rule(one, "run_template", self.show)
+        pages.add_url_rule(f"{one}/files", "run_template_files", self.download)
+        pages.add_url_rule(f"{one}/delete", "delete_run_template", self.delete, methods=["POST"])
+
+    def _read(self, template_id: UUID) -> StoredTemplate:
+        return self._bridge.run(read_run_template(self._database, template_id))
+
+    def list(self) -> str:
+        return render_template("run_templates.html", templates=self._bridge.run(list_run_templates(self._database)))
+
+    def show(self, template_id: UUID) -> str:
+        template = self._read(template_id)
+        listings = list_files(template.files, template.main, template.warnings)
+        drawing = draw(template.plan)
+        return render_template("template.html", template=template, versions=[], waiting=0, drawing=drawing, listings=listings)
+
+    def download(self, template_id: UUID) -> Response:
+        """All files as they were written, as a zip."""
+        template = self._read(template_id)
+        name = f"{template.name}-run.zip"
+        return send_file(zip_of(template.files), mimetype="application/zip", as_attachment=True, download_name=name)
+
+    def delete(self, template_id: UUID) -> AnyResponse:
+        template = self._read(template_id)
+        self._bridge.run(delete_run_template(self._database, template_id))
+        flash(f"{template.name} (run) is off the list.")
+        return redirect(url_for("pages.run_templates"), 303)

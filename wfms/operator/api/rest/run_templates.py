@@ -1,0 +1,55 @@
+"""``/api/v1/run-templates``: templates that came with runs of files, and that nothing else takes notice of."""
+
+from http import HTTPStatus
+from typing import Annotated
+from uuid import UUID, uuid4
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.templates import NewTemplate, Template, TemplateList
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.api.rest.uploads import SentTemplate, read_upload
+from wfms.operator.domain.errors import TooLarge
+from wfms.operator.usecases.read_run_templates import MOST, delete_run_template, list_run_templates, read_run_template
+from wfms.operator.usecases.store_run_template import store_run_template
+
+
+class RunListQuery(Contract):
+    limit: Annotated[int, Field(ge=1, le=MOST)] = MOST
+
+
+class RunTemplateRoutes:
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._database = dependencies.database
+        self._compiler = dependencies.compiler
+
+    def routes(self) -> list[Route]:
+        one = "/run-templates/<uuid:template_id>"
+        return [
+            Route("POST", "/run-templates", self.store,
+                  "Stores a template for a run of it: no data set is matched with it; 200 where there are these very files.",
+                  answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
+                  errors=(Unprocessable, TooLarge)),
+            Route("GET", "/run-templates", self.list, "Templates that came with runs, the last one run first.",
+                  answer=TemplateList, query=RunListQuery),
+            Route("GET", one, self.read, "One template that came with a run, with its files.",
+                  answer=Template, errors=(NotFound,)),
+            Route("DELETE", one, self.delete, "Takes one off the list; its chains go on.", status=204, errors=(NotFound,)),
+        ]  # fmt: skip
+
+    async def store(self, body: SentTemplate) -> Answered:
+        stored = await store_run_template(self._database, self._compiler, body.sent, name=body.name, template_id=uuid4())
+        return Answered(stored.template.contract(whole=True), HTTPStatus.CREATED if stored.new else HTTPStatus.OK)
+
+    async def list(self, query: RunListQuery) -> TemplateList:
+        found = await list_run_templates(self._database, limit=query.limit)
+        return TemplateList(templates=[template.contract() for template in found])
+
+    async def read(self, template_id: UUID) -> Template:
+        return (await read_run_template(self._database, template_id)).contract(whole=True)
+
+    async def delete(self, template_id: UUID) -> None:
+        await delete_run_template(self._database, template_id)

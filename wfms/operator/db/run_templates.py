@@ -1,0 +1,65 @@
+"""The table ``run_templates`` and its statements: templates that nobody published, which nothing matches."""
+
+from uuid import UUID
+
+from sluice.contracts.templates import RUN_VERSION
+from sluice.servicekit.database import Connection
+from wfms.operator.db.templates import maybe_template, stored_values, template_of
+from wfms.operator.domain.template import StoredTemplate
+
+_COLUMNS = f"""
+    id, name, {RUN_VERSION} AS version, coalesce(run_at, created_at) AS created_at, deleted_at, main, text, files, template, plan,
+    warnings
+"""
+
+_WITHOUT_FILES = f"""
+    id, name, {RUN_VERSION} AS version, run_at AS created_at, deleted_at, main, '' AS text, NULL::jsonb AS files,
+    '{{}}'::jsonb AS template, plan, warnings
+"""
+
+RUN_AGAIN = f"""
+-- The template of these very files, which is run once more.
+UPDATE run_templates SET run_at = now(), deleted_at = NULL WHERE digest = $1 RETURNING {_COLUMNS}
+"""
+
+INSERT_RUN = f"""
+-- Whoever was faster with the same files has stored them.
+INSERT INTO run_templates (id, name, text, template, plan, warnings, main, files, digest, run_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
+ON CONFLICT (digest) DO UPDATE SET run_at = now(), deleted_at = NULL RETURNING {_COLUMNS}
+"""
+
+SELECT_BY_ID = f"SELECT {_COLUMNS} FROM run_templates WHERE id = $1"
+
+SELECT_ALL = f"""
+SELECT {_WITHOUT_FILES} FROM run_templates WHERE run_at IS NOT NULL AND deleted_at IS NULL ORDER BY run_at DESC, name LIMIT $1
+"""
+
+DELETE = "UPDATE run_templates SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id"
+
+
+async def run_again(connection: Connection, digest: bytes) -> StoredTemplate | None:
+    """Notes the time. None where these files were never stored."""
+    return maybe_template(await connection.fetchrow(RUN_AGAIN, digest))
+
+
+async def insert_run(connection: Connection, template: StoredTemplate, digest: bytes) -> StoredTemplate:
+    """The one that is there already, where somebody else has just stored the same."""
+    row = await connection.fetchrow(INSERT_RUN, *stored_values(template), digest)
+    assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
+    return template_of(row)
+
+
+async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:
+    """Also when it is deleted."""
+    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id))
+
+
+async def all_run(connection: Connection, *, limit: int) -> list[StoredTemplate]:
+    """Those that were run, the last one first; without their texts and documents, which are empty here."""
+    return [template_of(row) for row in await connection.fetch(SELECT_ALL, limit)]
+
+
+async def delete(connection: Connection, template_id: UUID) -> bool:
+    """False where it was not (or no longer) there."""
+    return await connection.fetchval(DELETE, template_id) is not None

@@ -1,0 +1,39 @@
+"""Reads, and takes off the list, templates that came with runs."""
+
+from uuid import UUID
+
+import structlog
+
+from sluice.servicekit.database import Database
+from wfms.operator.db import run_templates
+from wfms.operator.domain.errors import RunTemplateUnknown
+from wfms.operator.domain.template import StoredTemplate
+
+log = structlog.get_logger(__name__)
+
+#: Listed, the last ones run.
+MOST = 1000
+
+
+async def list_run_templates(database: Database, *, limit: int = MOST) -> list[StoredTemplate]:
+    """The last one run first, without their files."""
+    async with database.connection() as connection:
+        return await run_templates.all_run(connection, limit=limit)
+
+
+async def read_run_template(database: Database, template_id: UUID) -> StoredTemplate:
+    """Also one that was deleted: its chains show it. Raises ``RunTemplateUnknown``."""
+    async with database.connection() as connection:
+        found = await run_templates.by_id(connection, template_id)
+    if found is None:
+        raise RunTemplateUnknown(template_id)
+    return found
+
+
+async def delete_run_template(database: Database, template_id: UUID) -> None:
+    """Precondition: none. Effect: it is not listed any more; chains of it go on, and show it. Messages: none. Raises
+    ``RunTemplateUnknown``."""
+    async with database.connection() as connection:
+        if not await run_templates.delete(connection, template_id):
+            raise RunTemplateUnknown(template_id)
+    log.info("template.run_deleted", template_id=str(template_id))

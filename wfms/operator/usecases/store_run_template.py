@@ -1,0 +1,43 @@
+"""Stores the template that a run of files brings along: the run's own, apart from all that is published."""
+
+import hashlib
+import json
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import structlog
+
+from sluice.servicekit.database import Database
+from wfms.operator.db import run_templates
+from wfms.operator.domain.sent import SentFiles
+from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.store_template import Stored, compiled
+
+if TYPE_CHECKING:
+    from sluice.cwl import Upload
+
+log = structlog.get_logger(__name__)
+
+
+async def store_run_template(database: Database, compiler: Compiler, sent: SentFiles, *, name: str, template_id: UUID) -> Stored:
+    """Precondition: none. Effect: a template that no data set is matched with, unless there is one of this name and these very
+    files, which is given then; published templates and their versions stay as they are. Messages: none. Raises ``Unprocessable``
+    (files that cannot be taken) and ``TemplateRefused`` with every finding; nothing is stored then."""
+    upload = await compiler.take(sent)
+    digest = digest_of(name, upload)
+    async with database.connection() as connection:
+        present = await run_templates.run_again(connection, digest)
+    if present is not None:
+        return Stored(present, new=False)
+    candidate = await compiled(compiler, upload, name=name, template_id=template_id)
+    async with database.connection() as connection:
+        stored = await run_templates.insert_run(connection, candidate, digest)
+    log.info("template.run", template=stored.name, template_id=str(stored.id))
+    return Stored(stored, new=stored.id == template_id)
+
+
+def digest_of(name: str, upload: "Upload") -> bytes:
+    """Of all that decides what it becomes: another release may make another plan of the same files."""
+    content = [version("sluice"), name, upload.main, sorted(upload.texts.items())]
+    return hashlib.sha256(json.dumps(content).encode()).digest()
