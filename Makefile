@@ -60,7 +60,7 @@ test: install ## checks, then all tests on real PostgreSQL and RabbitMQ
 	@$(MAKE) --no-print-directory check
 	@scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
 
-conformance: install ## the CWL project's own tests (SUITE=folder of the repository cwl-v1.2; six minutes)
+conformance: install ## the CWL project's own tests (SUITE=folder of a repository of theirs; CONTAINERS=none or local; six minutes)
 	@scripts/conformance.sh "$(SUITE)"
 
 docs: install ## the generated parts of docs/

@@ -1,14 +1,29 @@
 #!/bin/bash
-# The conformance tests of CWL v1.2 (a folder with the repository common-workflow-language/cwl-v1.2) on a system of its own.
+# The CWL project's conformance tests on a system of its own: conformance.sh SUITE. SUITE: a folder with the repository cwl-v1.2
+# or cwl-v1.1, or with common-workflow-language, which has those of v1.0. JOBS: tests at a time, TESTS: numbers of some.
+# CONTAINERS=none: without; CONTAINERS=local: with Podman, and images made here; else with the engines and images of this machine.
 set -euo pipefail
 suite=${1:?"say where the suite is: make conformance SUITE=path/to/cwl-v1.2"}
 here=$(cd "$(dirname "$0")/.." && pwd)
 home=$here/var/conformance
 export PATH=$here/.venv/bin:$PATH SLUICE_HOME=$home
-test -f "$suite/conformance_tests.yaml" || { echo "conformance: no conformance_tests.yaml in $suite" >&2; exit 2; }
+for tests in conformance_tests.yaml v1.0/conformance_test_v1.0.yaml conformance_test_v1.0.yaml none; do
+  [ -f "$suite/$tests" ] && break
+done
+[ "$tests" != none ] || { echo "conformance: no conformance_tests.yaml in $suite, nor v1.0/conformance_test_v1.0.yaml" >&2; exit 2; }
 "$here/scripts/install-package.sh" nodejs "the conformance tests" nodejs node
+case "${CONTAINERS:-}" in
+  none) export SLUICE_PILOT_CONTAINERS='[]' ;;
+  local)
+    found=$("$here/scripts/conformance-images.sh" "$suite" "$here/var/conformance-images")
+    export SLUICE_PILOT_CONTAINERS='["podman"]'
+    # shellcheck disable=SC2086 # several variables
+    export $found
+    ;;
+esac
 mkdir -p "$home"
 trap 'sluice down --home "$home"' EXIT
 sluice up --home "$home" --port 0 --detach
-cd "$suite"
-cwltest --test conformance_tests.yaml --tool sluice-cwl-runner -j "${JOBS:-2}" --timeout 120 --junit-xml "$home/results.xml" ${TESTS:+-n "$TESTS"}
+cd "$suite/$(dirname "$tests")"
+cwltest --test "$(basename "$tests")" --tool sluice-cwl-runner -j "${JOBS:-2}" --timeout 120 \
+  --junit-xml "$home/results.xml" ${TESTS:+-n "$TESTS"}

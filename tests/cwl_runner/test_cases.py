@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import httpx
@@ -16,21 +16,12 @@ import psutil
 import pytest
 
 from tests.cwl_runner.gatekeeper import gatekeeper
-from tests.e2e.systems import live_system
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 CASES = Path(__file__).parent / "cases"
 RUNNER = Path(sys.executable).with_name("sluice-cwl-runner")
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
-        with live_system() as system:
-            yield system.url
 
 
 def command(url: str, *arguments: str | Path) -> Sequence[str]:
