@@ -27,20 +27,22 @@ GROUP BY d.name, d.seq, f.size, f.checksum
 """
 
 SELECT_AT_PLACES = """
--- Files that already lie at these places; they stay there until this transaction has ended.
+-- Files that already lie at these places; they stay there until this transaction has ended. In order of replica, as deletions.
 SELECT r.storage_id, r.path, r.file_id, r.state, f.size, f.checksum
 FROM unnest($1::uuid[], $2::text[]) AS sent (storage_id, path)
 JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path AND r.state <> $3
 JOIN files f ON f.id = r.file_id
-FOR SHARE OF r
+ORDER BY r.id FOR SHARE OF r
 """
 
 INSERT_FILES = """
--- Files, their replicas, their places in the data set and the bytes they take up, in one statement.
+-- Files, their replicas, their places in the data set and the bytes they take up, in one statement; in order of place, should
+-- others register files at the same ones.
 WITH sent AS MATERIALIZED (
     SELECT nextval('files_id_seq') AS id, t.*
     FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[])
         AS t (name, seq, size, checksum, storage_id, path, meta, origin)
+    ORDER BY storage_id, path
 ),
 made AS (INSERT INTO files (id, size, checksum, meta, origin) SELECT id, size, checksum, meta, origin FROM sent),
 copies AS (INSERT INTO replicas (file_id, storage_id, path, state) SELECT id, storage_id, path, $10 FROM sent),

@@ -37,8 +37,10 @@ SELECT id, storage_id, path FROM replicas WHERE file_id = ANY($1::bigint[]) AND 
 """
 
 MARK_DELETED = """
+-- In order, as above: two data sets that share files may be deleted at once.
 UPDATE replicas r SET state = $3, deleted_at = now() FROM files f
-WHERE f.id = r.file_id AND r.id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
+WHERE f.id = r.file_id AND r.state = ANY($2::text[])
+    AND r.id = ANY(ARRAY(SELECT id FROM replicas WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE))
 RETURNING r.storage_id, f.size
 """
 
@@ -59,7 +61,7 @@ ORDER BY d.seq, d.name LIMIT $7
 INSERT_REPLICAS = f"""
 -- Copies that were made; a row for each that was not recorded before.
 INSERT INTO replicas (file_id, storage_id, path)
-SELECT file_id, $2, path FROM unnest($1::bigint[], $3::text[]) AS made (file_id, path)
+SELECT file_id, $2, path FROM unnest($1::bigint[], $3::text[]) AS made (file_id, path) ORDER BY path
 ON CONFLICT (storage_id, path) WHERE state <> '{ReplicaState.DELETED}' DO NOTHING
 RETURNING file_id
 """

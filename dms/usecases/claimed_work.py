@@ -13,7 +13,7 @@ from dms.domain.facts import NoStorage
 from dms.domain.places import OutsideStorages
 from dms.usecases.file_work import FileWork
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit.database import LOST_CONNECTION, Database
+from sluice.servicekit.database import PASSING, Database
 from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.logging import log_ids
 from sluice.storage import OutsideStorage, StorageError
@@ -55,11 +55,11 @@ async def work_on(shop: Workshop, claim: Claim, work: Work) -> None:
             await _rest(shop, claim, str(error))
         except Exception as error:
             # Not known to pass: it must not keep the other data sets waiting either.
-            with suppress(*LOST_CONNECTION, NotAvailable):
+            with suppress(*PASSING, NotAvailable):
                 await _rest(shop, claim, f"{type(error).__name__}: {error}")
             raise
         finally:
-            with suppress(*LOST_CONNECTION, NotAvailable):  # then it ends by itself
+            with suppress(*PASSING, NotAvailable):  # then it ends by itself
                 async with shop.database.connection() as connection:
                     await release(connection, claim)
 
@@ -88,5 +88,5 @@ async def _renew(shop: Workshop, claim: Claim) -> None:
             async with shop.database.connection() as connection:
                 if not await renew(connection, claim, shop.claim_seconds):
                     return
-        except (*LOST_CONNECTION, NotAvailable) as error:
+        except (*PASSING, NotAvailable) as error:
             log.warning("dms.claim_not_renewed", name=claim.name, reason=str(error))

@@ -13,7 +13,7 @@ import structlog
 from sluice.contracts.base import Contract
 from sluice.contracts.messages import PAYLOADS, CloudEvent
 from sluice.contracts.problems import NotAvailable, Unprocessable
-from sluice.servicekit.database import LOST_CONNECTION, Database, Transaction
+from sluice.servicekit.database import PASSING, Database, Transaction
 from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.logging import log_ids
 from sluice.servicekit.metrics import ServiceMetrics
@@ -116,25 +116,28 @@ class QueueConsumer(_Consumer):
         await self._done([parsed])
 
     async def _until_database(self, batch: Sequence[_Parsed]) -> None:
-        """Applies the batch; while the database is away, waits with the messages in hand."""
+        """Applies the batch; while the database is away, or others stand in the way, waits with the messages in hand."""
         pause = 0.1
         while True:
             try:
                 async with self._database.transaction() as transaction:
-                    for parsed in batch:
-                        await self._handle(transaction, parsed)
+                    await self._apply(transaction, batch)
                 return
-            except (*LOST_CONNECTION, NotAvailable) as error:
+            except (*PASSING, NotAvailable) as error:
                 log.warning("consumer.waiting", queue=self.queue, reason=str(error))
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, 5.0)
 
-    async def _handle(self, transaction: Transaction, parsed: _Parsed) -> None:
-        if not await transaction.first_time(self.queue, parsed.event.id):
-            self._metrics.messages.labels(self.queue, "repeated").inc()
-            return
-        with log_ids(message=parsed.event.id):
-            await self._handlers[parsed.event.type](transaction, parsed.data)
+    async def _apply(self, transaction: Transaction, batch: Sequence[_Parsed]) -> None:
+        """In the order of what the messages speak of, whose rows they lock; those of one subject as they came."""
+        new = await transaction.first_time(self.queue, [parsed.event.id for parsed in batch])
+        for parsed in sorted(batch, key=lambda parsed: parsed.event.subject or ""):
+            if parsed.event.id not in new:
+                self._metrics.messages.labels(self.queue, "repeated").inc()
+                continue
+            new.remove(parsed.event.id)
+            with log_ids(message=parsed.event.id):
+                await self._handlers[parsed.event.type](transaction, parsed.data)
 
     async def _done(self, batch: Sequence[_Parsed]) -> None:
         if self._on_applied is not None:

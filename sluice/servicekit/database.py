@@ -1,7 +1,12 @@
-"""A service's own PostgreSQL database: a pool, and transactions whose messages commit with them (invariant 2)."""
+"""A service's own PostgreSQL database: a pool, and transactions whose messages commit with them (invariant 2).
+
+The lock rule of all services: a statement that changes or locks several rows does so in the order of their key, and a transaction
+that locks several rows one after the other, too; what may be left to others is taken with SKIP LOCKED. So two transactions never
+wait for each other.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -39,6 +44,10 @@ LOST_CONNECTION = (
     asyncpg.InvalidCatalogNameError,
 )
 
+#: What asyncpg raises when nothing is wrong with what was asked: the same is tried again. Rows are locked in one order
+#: everywhere (see below), so that a deadlock is rare; PostgreSQL ends one of its transactions, and the other goes on.
+PASSING = (*LOST_CONNECTION, asyncpg.DeadlockDetectedError)
+
 #: What asyncpg raises when there is no way into the database now.
 CANNOT_CONNECT = (*LOST_CONNECTION, asyncpg.InsufficientPrivilegeError)
 
@@ -52,8 +61,9 @@ INSERT INTO outbox (message_id, destination, body) SELECT * FROM unnest($1::text
 """
 
 INSERT_INBOX = """
--- True (a row) the first time this message comes, nothing when it was applied before.
-INSERT INTO inbox (queue, message_id) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING 1
+-- A row for each message that comes for the first time, none for those that were applied before.
+INSERT INTO inbox (queue, message_id) SELECT $1, id FROM unnest($2::text[]) AS come (id) ORDER BY id
+ON CONFLICT DO NOTHING RETURNING message_id
 """
 
 #: How a service's database is made. Text is compared byte by byte: names sort as in C, comparing them is fast, and an index stays
@@ -110,9 +120,9 @@ class Transaction:
         )
         self._messages.append((event.id, destination, event.model_dump_json().encode()))
 
-    async def first_time(self, queue: str, message_id: str) -> bool:
-        """Marks a message as applied, in this transaction; False when it was before."""
-        return await self.connection.fetchval(INSERT_INBOX, queue, message_id) is not None
+    async def first_time(self, queue: str, message_ids: Sequence[str]) -> set[str]:
+        """Marks messages as applied, in this transaction; gives those that were not before."""
+        return {row["message_id"] for row in await self.connection.fetch(INSERT_INBOX, queue, message_ids)}
 
     async def _write_outbox(self) -> bool:
         if not self._messages:
@@ -201,6 +211,13 @@ class Database:
     async def ping(self) -> None:
         async with self.connection() as connection:
             await connection.fetchval("SELECT 1")
+
+
+def not_now(error: Exception) -> NotAvailable:
+    """What a request is answered that met one of ``PASSING``; the clients of all services try again by themselves."""
+    if isinstance(error, asyncpg.DeadlockDetectedError):
+        return NotAvailable("another request changes the same things at this moment; try again")
+    return NotAvailable("the database does not answer now; try again")
 
 
 def said(error: BaseException) -> str:

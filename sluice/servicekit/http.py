@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.problems import PROBLEM_TYPE, Finding, NotAvailable, Problem, ServiceError, Unprocessable
-from sluice.servicekit.database import LOST_CONNECTION
+from sluice.servicekit.database import PASSING, not_now
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
 
@@ -66,8 +66,8 @@ def create_app(name: str, routers: Sequence[APIRouter], *, health: Health, metri
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(asyncpg.DataError, _unstorable)
-    for lost in LOST_CONNECTION:
-        app.add_exception_handler(lost, _lost_connection)
+    for passing in PASSING:
+        app.add_exception_handler(passing, _not_now)
     app.add_exception_handler(Exception, _unexpected)
     app.add_middleware(Timing, metrics=metrics)
     complete_document(app)
@@ -154,9 +154,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
     )
 
 
-async def _lost_connection(request: Request, error: Exception) -> Response:
-    log.warning("http.database_lost", path=request.url.path, reason=str(error))
-    return problem_response(NotAvailable("the database does not answer now; try again").problem())
+async def _not_now(request: Request, error: Exception) -> Response:
+    log.warning("http.not_now", path=request.url.path, reason=str(error))
+    return problem_response(not_now(error).problem())
 
 
 async def _unstorable(request: Request, error: Exception) -> Response:

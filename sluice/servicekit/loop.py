@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit.database import LOST_CONNECTION
+from sluice.servicekit.database import PASSING
 from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.metrics import ServiceMetrics
 
@@ -55,7 +55,7 @@ class Loop:
             try:
                 more = await self._tick()
                 failures = 0
-            except (*LOST_CONNECTION, NotAvailable) as error:
+            except (*PASSING, NotAvailable) as error:
                 failures += 1
                 more = False
                 log.warning("loop.waiting", loop=self.name, failures=failures, reason=str(error))

@@ -41,16 +41,32 @@ WHERE id IN (
 RETURNING id, message_id, destination, body
 """
 
-RELEASE_OUTBOX = "UPDATE outbox SET claimed_until = NULL WHERE id = ANY($1::bigint[])"
-MARK_SENT = "UPDATE outbox SET sent_at = now(), claimed_until = NULL WHERE id = ANY($1::bigint[])"
-DELETE_OUTBOX = "DELETE FROM outbox WHERE id = ANY($1::bigint[])"
+RELEASE_OUTBOX = """
+UPDATE outbox SET claimed_until = NULL
+WHERE id = ANY(ARRAY(SELECT id FROM outbox WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE))
+"""
+MARK_SENT = """
+UPDATE outbox SET sent_at = now(), claimed_until = NULL
+WHERE id = ANY(ARRAY(SELECT id FROM outbox WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE))
+"""
+DELETE_OUTBOX = """
+DELETE FROM outbox WHERE id = ANY(ARRAY(SELECT id FROM outbox WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE))
+"""
 COUNT_OUTBOX = "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE sent_at IS NULL LIMIT 100000) AS waiting"
 PRUNE_OUTBOX = """
 -- A bundle of those sent so long ago that no queue can still hold them.
-DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE sent_at < now() - $1::interval LIMIT $2)
+DELETE FROM outbox WHERE id = ANY(ARRAY(
+    SELECT id FROM outbox WHERE sent_at < now() - $1::interval LIMIT $2 FOR UPDATE SKIP LOCKED))
 """
-SEND_AGAIN = "UPDATE outbox SET sent_at = NULL WHERE sent_at IS NOT NULL"
-PRUNE_INBOX = "DELETE FROM inbox WHERE applied_at < now() - $1::interval"
+SEND_AGAIN = """
+UPDATE outbox AS o SET sent_at = NULL FROM (SELECT id FROM outbox WHERE sent_at IS NOT NULL ORDER BY id FOR UPDATE) AS sent
+WHERE o.id = sent.id
+"""
+PRUNE_INBOX = """
+-- Rows that another instance prunes at this moment are left to it.
+DELETE FROM inbox WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM inbox WHERE applied_at < now() - $1::interval FOR UPDATE SKIP LOCKED))
+"""
 
 #: A message cannot come again after so long: brokers and outboxes hold nothing that old.
 INBOX_MEMORY = timedelta(days=14)

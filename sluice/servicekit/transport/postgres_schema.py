@@ -62,26 +62,26 @@ FROM due WHERE m.queue = due.queue AND m.seq = due.seq
 RETURNING m.seq, m.id, m.body, m.attempts, m.reason
 """
 
-# In hand still? Number, attempt and holder all have to agree, so that a late answer changes nothing.
-_HELD = "m.queue = $1 AND m.seq = held.seq AND m.attempts = held.attempt AND m.holder = $4"
+# In hand still? Number, attempt and holder all have to agree, so that a late answer changes nothing. Locked in the order of
+# their numbers, whatever order they were named in: an answer and a renewal of the same messages do not block each other.
+_HELD = """(
+    SELECT one.queue, one.seq FROM sluice_transport.message AS one
+    JOIN unnest($2::bigint[], $3::int[]) AS named (seq, attempt) ON one.seq = named.seq AND one.attempts = named.attempt
+    WHERE one.queue = $1 AND one.holder = $4 ORDER BY one.seq FOR UPDATE OF one
+) AS held WHERE m.queue = held.queue AND m.seq = held.seq"""
 
 # $1 queue, $2 numbers, $3 attempts, $4 holder
-ACK = f"""
-DELETE FROM sluice_transport.message AS m USING unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
-"""
+ACK = f"DELETE FROM sluice_transport.message AS m USING {_HELD}"
 
 # … $5 lease in seconds
-RENEW = f"""
-UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5)
-FROM unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
-"""
+RENEW = f"UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5) FROM {_HELD}"
 
 # … $5 pause in seconds, $6 reason (null: keep the last one)
 RELEASE = f"""
 WITH freed AS (
     UPDATE sluice_transport.message AS m
     SET holder = NULL, due_at = now() + make_interval(secs => $5::float8), reason = coalesce($6, reason)
-    FROM unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
+    FROM {_HELD}
     RETURNING m.queue)
 SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue FROM freed WHERE $5 = 0) AS receivers
 """
@@ -89,7 +89,7 @@ SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue F
 # … $5 reason
 BURY = f"""
 WITH dead AS (
-    DELETE FROM sluice_transport.message AS m USING unnest($2::bigint[], $3::int[]) AS held (seq, attempt) WHERE {_HELD}
+    DELETE FROM sluice_transport.message AS m USING {_HELD}
     RETURNING m.queue, m.id, m.body)
 INSERT INTO sluice_transport.dead_letter (queue, id, body, reason) SELECT queue, id, body, $5 FROM dead
 """
@@ -102,7 +102,9 @@ SELECT id, queue, body, reason, died_at FROM sluice_transport.dead_letter WHERE 
 COUNT_DEAD = "SELECT count(*) FROM sluice_transport.dead_letter WHERE queue = $1"
 
 # $1 queue, $2 ids (null: all); both answer how many.
-_CHOSEN = "queue = $1 AND ($2::text[] IS NULL OR id = ANY($2))"
+_CHOSEN = """queue = $1 AND seq = ANY(ARRAY(
+    SELECT seq FROM sluice_transport.dead_letter
+    WHERE queue = $1 AND ($2::text[] IS NULL OR id = ANY($2)) ORDER BY seq FOR UPDATE))"""
 REQUEUE = f"""
 WITH back AS (DELETE FROM sluice_transport.dead_letter WHERE {_CHOSEN} RETURNING seq, queue, id, body),
 stored AS (
@@ -127,10 +129,16 @@ SELECT id FROM sluice_transport.holder WHERE id NOT IN (
 """
 # $1 holders
 BURY_HOLDERS = """
-WITH gone AS (DELETE FROM sluice_transport.holder WHERE id = ANY($1::int[]) RETURNING id),
+WITH gone AS (
+    DELETE FROM sluice_transport.holder WHERE id = ANY(ARRAY(
+        SELECT id FROM sluice_transport.holder WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE))
+    RETURNING id),
 freed AS (
-    UPDATE sluice_transport.message SET holder = NULL, due_at = now()
-    WHERE holder IN (SELECT id FROM gone) RETURNING queue)
+    UPDATE sluice_transport.message AS m SET holder = NULL, due_at = now()
+    FROM (
+        SELECT queue, seq FROM sluice_transport.message WHERE holder IN (SELECT id FROM gone) ORDER BY queue, seq FOR UPDATE
+    ) AS held WHERE m.queue = held.queue AND m.seq = held.seq
+    RETURNING m.queue)
 SELECT pg_notify(left('sluice:' || queue, 63), '') FROM (SELECT DISTINCT queue FROM freed) AS receivers
 """
 

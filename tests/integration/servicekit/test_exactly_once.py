@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+import asyncpg
 import pytest
 
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
@@ -129,6 +130,38 @@ async def test_handler_that_fails_leaves_nothing_and_is_tried_again(ledger: Ledg
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
         await applied(ledger, {uid})
     assert await ledger.rows() == [str(uid)]
+
+
+async def test_deadlocks_count_against_no_message(ledger: Ledger, transport: Transport) -> None:
+    """More of them than a message may fail: PostgreSQL ended these transactions for the sake of others."""
+    uid = uuid4()
+    ledger.failures = [asyncpg.DeadlockDetectedError("deadlock detected") for _ in range(7)]
+    async with running(relay(ledger, transport), ledger.consumer):
+        async with ledger.database.transaction() as transaction:
+            transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
+        await applied(ledger, {uid})
+    assert await ledger.rows() == [str(uid)]
+    assert await transport.count_dead(DMS_DELETIONS) == 0
+
+
+async def test_messages_of_one_batch_are_applied_in_the_order_of_what_they_speak_of(
+    ledger: Ledger, make_database: DatabaseFactory
+) -> None:
+    """Two instances that have messages on the same data sets in hand lock those in the same order."""
+    uids = sorted(str(uuid4()) for _ in range(20))
+    transport = open_transport(await make_database(), sluice_topology())
+    async with running(transport, relay(ledger, transport)):
+        async with ledger.database.transaction() as transaction:
+            for uid in reversed(uids):
+                transaction.send(DMS_DELETIONS, DeleteDataset(uid=UUID(uid)), subject=uid)
+
+        async def all_there() -> bool:
+            return await transport.depth(DMS_DELETIONS) == len(uids)
+
+        await eventually(all_there, what="all messages in the queue")
+        async with running(ledger.receiver(transport)):
+            await applied(ledger, {UUID(uid) for uid in uids})
+    assert await ledger.rows() == uids
 
 
 async def test_bad_messages_are_dead_with_their_reason_and_harm_no_other(ledger: Ledger, transport: Transport) -> None:

@@ -16,11 +16,15 @@ ON CONFLICT DO NOTHING
 """
 
 MOVE_DATASETS = """
+-- Under the chain's lock, as all that moves its data sets.
 UPDATE datasets SET status = $3, released_at = CASE WHEN $5 THEN $6::timestamptz END
 WHERE chain_uid = $1 AND uid = ANY($2::uuid[]) AND status = ANY($4::text[])
 """
 
-RELEASE_INPUT = "UPDATE inputs SET released_at = $2 WHERE dataset_uid = ANY($1::uuid[]) AND released_at IS NULL"
+RELEASE_INPUT = """
+UPDATE inputs SET released_at = $2 WHERE released_at IS NULL
+AND dataset_uid = ANY(ARRAY(SELECT dataset_uid FROM inputs WHERE dataset_uid = ANY($1::uuid[]) ORDER BY dataset_uid FOR UPDATE))
+"""
 
 UNDELIVERED = """
 -- Released data sets of a chain that the watcher is not known to have taken over (it is not asked to delete uploaded ones).
@@ -38,9 +42,14 @@ SELECT uid FROM datasets
 WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND uploaded_at IS NOT NULL ORDER BY released_at, name LIMIT $1
 """
 
-HANDED_OVER = (
-    "UPDATE datasets SET handed_over_at = $2 WHERE uid = ANY($1::uuid[]) AND released_at IS NOT NULL AND handed_over_at IS NULL"
-)
+HANDED_OVER = """
+-- Of several chains, whose locks nobody has: in one order.
+UPDATE datasets AS d SET handed_over_at = $2 FROM (
+    SELECT chain_uid, uid FROM datasets
+    WHERE uid = ANY($1::uuid[]) AND released_at IS NOT NULL AND handed_over_at IS NULL ORDER BY chain_uid, uid FOR UPDATE
+) AS one
+WHERE d.chain_uid = one.chain_uid AND d.uid = one.uid
+"""
 
 UPLOADS_TO_WATCH = f"""
 -- Workflow outputs under way to the output storage that the watcher was not told of.

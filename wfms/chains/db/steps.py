@@ -29,14 +29,19 @@ UPDATE steps SET claim_token = NULL, claimed_until = NULL, next_try_at = now() +
 WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
 """
 
-UNCLAIM = "UPDATE steps SET claim_token = NULL, claimed_until = NULL WHERE claim_token = $1"
+UNCLAIM = """
+-- Those that somebody moves at this moment lose the claim by that.
+UPDATE steps AS s SET claim_token = NULL, claimed_until = NULL
+FROM (SELECT chain_uid, name FROM steps WHERE claim_token = $1 FOR UPDATE SKIP LOCKED) AS mine
+WHERE s.chain_uid = mine.chain_uid AND s.name = mine.name
+"""
 
 CLAIMED_BY = f"""
 SELECT 1 FROM steps WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
 """
 
 MOVE_STEP = """
--- Guarded by the states it may come from; a move ends any claim.
+-- Guarded by the states it may come from; a move ends any claim. Under the chain's lock.
 UPDATE steps SET state = $3, reason = $5, claim_token = NULL, claimed_until = NULL, next_try_at = now(),
     started_at = CASE WHEN $6 THEN $8::timestamptz ELSE started_at END,
     ended_at = CASE WHEN $7 THEN $8::timestamptz END

@@ -22,7 +22,7 @@ from sluice.contracts.plan import Source
 from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, StepState, StorageType, WatchKind
 from sluice.contracts.tasks import Task
-from sluice.servicekit.database import Database, Transaction
+from sluice.servicekit.database import PASSING, Database, Transaction, not_now
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.chains import Held, StoredChain
@@ -100,6 +100,8 @@ class StartSteps:
                 await self._refuse(claim, made, refusal)
             except ServiceError as error:
                 await self._postpone(claim, error.detail)
+            except PASSING as error:
+                await self._postpone(claim, not_now(error).detail)
             except Exception as error:  # process boundary: one step must not keep the others from starting
                 log.exception("step.start_failed", step=claim.step)
                 await self._postpone(claim, f"unexpected: {type(error).__name__}: {error}")

@@ -30,7 +30,11 @@ RETURNING dataset_uid, chain, attempts
 
 POSTPONE_HANDOVER = "UPDATE handovers SET next_try_at = now() + $2, reason = $3, claim_token = NULL WHERE dataset_uid = $1"
 
-GIVE_BACK_HANDOVERS = "UPDATE handovers SET next_try_at = now(), claim_token = NULL WHERE claim_token = $1"
+GIVE_BACK_HANDOVERS = """
+-- Those that somebody changes at this moment are in other hands.
+UPDATE handovers SET next_try_at = now(), claim_token = NULL WHERE dataset_uid = ANY(ARRAY(
+    SELECT dataset_uid FROM handovers WHERE claim_token = $1 FOR UPDATE SKIP LOCKED))
+"""
 
 DELETE_HANDOVER = "DELETE FROM handovers WHERE dataset_uid = $1 RETURNING 1"
 

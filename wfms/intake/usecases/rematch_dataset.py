@@ -13,7 +13,7 @@ from sluice.contracts.templates import Template
 from sluice.servicekit.database import Database
 from wfms.intake.db import intake
 from wfms.intake.domain.matching import Matched, NotMatched, decide
-from wfms.intake.usecases.record_decision import record_decision
+from wfms.intake.usecases.record_decisions import record_decisions
 
 
 class NotUnmatched(NotFound):
@@ -49,7 +49,7 @@ async def decide_again(database: Database, uid: UUID, *, dms: DmsClient, templat
         if not isinstance(decision, NotMatched):  # what stays unmatched keeps the time since when it is
             await intake.delete_unmatched(transaction.connection, uid)
         if dataset is not None and decision is not None:
-            await record_decision(transaction.connection, dataset, decision, now=database.clock.now())
+            await record_decisions(transaction.connection, [(dataset, decision)], now=database.clock.now())
     match decision:
         case None:
             raise Gone(uid)

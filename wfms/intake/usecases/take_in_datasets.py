@@ -15,7 +15,7 @@ from sluice.servicekit.database import Database
 from wfms.intake.db import intake
 from wfms.intake.db.ties import delete_old_ties
 from wfms.intake.domain.matching import decide, latest_of
-from wfms.intake.usecases.record_decision import record_decision
+from wfms.intake.usecases.record_decisions import record_decisions
 
 log = structlog.get_logger(__name__)
 
@@ -37,8 +37,7 @@ async def take_in_datasets(database: Database, *, dms: DmsClient, operator: Oper
         if not await intake.move_cursor(transaction.connection, old=cursor, new=found.cursor):
             log.info("intake.overtaken", cursor=cursor)
             return True
+        await record_decisions(transaction.connection, decisions, now=now)
         if wanted:
             await delete_old_ties(transaction.connection, latest_of(templates))
-        for dataset, decision in decisions:
-            await record_decision(transaction.connection, dataset, decision, now=now)
     return len(found.datasets) >= page

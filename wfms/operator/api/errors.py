@@ -6,8 +6,8 @@ import structlog
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from sluice.contracts.problems import PROBLEM_TYPE, NotAvailable, Problem, ServiceError
-from sluice.servicekit.database import LOST_CONNECTION
+from sluice.contracts.problems import PROBLEM_TYPE, Problem, ServiceError
+from sluice.servicekit.database import PASSING, not_now
 from wfms.operator.domain.errors import TooLarge
 
 log = structlog.get_logger(__name__)
@@ -37,9 +37,9 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
         title = error.name or "Error"
         return answer(Problem(title=title, status=error.code or 500, detail=error.description or ""))
 
-    def lost_connection(error: Exception) -> Response:
-        log.warning("http.database_lost", path=request.path, reason=str(error))
-        return answer(NotAvailable("the database does not answer now; try again").problem())
+    def passing(error: Exception) -> Response:
+        log.warning("http.not_now", path=request.path, reason=str(error))
+        return answer(not_now(error).problem())
 
     def unexpected(error: Exception) -> Response:
         log.error("http.unexpected", path=request.path, exc_info=error)
@@ -48,8 +48,8 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
 
     app.register_error_handler(ServiceError, service_error)
     app.register_error_handler(HTTPException, http_error)
-    for lost in LOST_CONNECTION:
-        app.register_error_handler(lost, lost_connection)
+    for kind in PASSING:
+        app.register_error_handler(kind, passing)
     app.register_error_handler(Exception, unexpected)
 
 

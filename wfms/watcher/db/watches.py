@@ -35,7 +35,11 @@ WHERE uid IN (
 RETURNING uid, kind, step, dat_in_uid, state, failed_jobs, reason, created_at
 """
 
-UNCLAIM = "UPDATE watches SET claim_token = NULL, claimed_until = NULL WHERE claim_token = $1"
+UNCLAIM = """
+-- In order of uid, as all that changes several watches.
+UPDATE watches SET claim_token = NULL, claimed_until = NULL
+WHERE uid = ANY(ARRAY(SELECT uid FROM watches WHERE claim_token = $1 ORDER BY uid FOR UPDATE)) AND claim_token = $1
+"""
 
 END_WATCH = """
 UPDATE watches SET state = $2, failed_jobs = $4, reason = $5, ended_at = $6
@@ -49,8 +53,8 @@ WHERE uid = $1 AND NOT reported AND ended_at IS NOT NULL RETURNING uid
 """
 
 INSERT_RELEASES = """
--- Those that are new.
-INSERT INTO releases (dataset_uid, sent_at) SELECT DISTINCT uid, $2::timestamptz FROM unnest($1::uuid[]) AS new (uid)
+-- Those that are new; in order of uid, for reports on steps of one chain name the same ones.
+INSERT INTO releases (dataset_uid, sent_at) SELECT uid, $2::timestamptz FROM unnest($1::uuid[]) AS new (uid) ORDER BY uid
 ON CONFLICT (dataset_uid) DO NOTHING RETURNING dataset_uid
 """
 

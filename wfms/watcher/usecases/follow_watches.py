@@ -78,7 +78,7 @@ class FollowWatches:
         outcomes = of_tasks | of_uploads
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
-            for uid, outcome in outcomes.items():
+            for uid, outcome in sorted(outcomes.items()):
                 await watches.end_watch(transaction.connection, uid, outcome, now=now)
         return [
             replace(watch, outcome=watch.outcome or outcomes[watch.uid])

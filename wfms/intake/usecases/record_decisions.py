@@ -1,22 +1,39 @@
-"""Writes down what was decided about a data set."""
+"""Writes down what was decided about data sets."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 import structlog
 
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.templates import Template
 from sluice.servicekit.database import Connection
 from wfms.intake.db import intake
 from wfms.intake.db.ties import put_tie
 from wfms.intake.domain.matching import Matched, NotMatched
 
+#: Data set, the template that gets it, another that would have.
+_Tie = tuple[Dataset, Template, Template]
+
 log = structlog.get_logger(__name__)
 
 
-async def record_decision(connection: Connection, dataset: Dataset, decision: Matched | NotMatched, *, now: datetime) -> None:
+async def record_decisions(
+    connection: Connection, decisions: Iterable[tuple[Dataset, Matched | NotMatched]], *, now: datetime
+) -> None:
     """Effect: a matched data set waits for its handing over, another one is visible with the reason; so are templates of the same
     priority that matched as well. A decision that waits already stays as it is. Messages: none. Errors: none."""
+    ties: list[_Tie] = []
+    for dataset, decision in decisions:
+        ties += await _record(connection, dataset, decision, now=now)
+    # Many data sets have the same ties: in one order, so that two transactions do not block each other.
+    for dataset, template, rival in sorted(ties, key=lambda tie: (tie[1].id, tie[2].id)):
+        await put_tie(connection, dataset, template=template, rival=rival, now=now)
+
+
+async def _record(connection: Connection, dataset: Dataset, decision: Matched | NotMatched, *, now: datetime) -> "list[_Tie]":
+    """Gives the ties that the decision broke."""
     match decision:
         case Matched(template, params, rivals):
             chain = NewChain(
@@ -29,11 +46,11 @@ async def record_decision(connection: Connection, dataset: Dataset, decision: Ma
             )
             await intake.insert_handover(connection, chain)
             log.info("dataset.matched", dataset=str(dataset.uid), template=template.name)
-            for rival in rivals:
-                await put_tie(connection, dataset, template=template, rival=rival, now=now)
             if rivals:
                 names = [rival.name for rival in rivals]
                 log.warning("dataset.tied", dataset=str(dataset.uid), template=template.name, rivals=names)
+            return [(dataset, template, rival) for rival in rivals]
         case NotMatched(reason):
             await intake.put_unmatched(connection, dataset, reason=reason, now=now)
             log.warning("dataset.unmatched", dataset=str(dataset.uid), reason=reason)
+            return []

@@ -1,0 +1,230 @@
+"""Two transactions that change the same rows, named in opposite orders and found by opposite plans: neither waits for the other
+for ever."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+
+from dms.db.files import insert_files
+from dms.db.replicas import insert_replicas, mark_deleted
+from dms.domain.differences import SentFile
+from sluice.contracts.states import ReplicaState
+from sluice.servicekit.database import INSERT_INBOX, Connection, Database
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.outbox import DELETE_OUTBOX, MARK_SENT, RELEASE_OUTBOX
+from sluice.servicekit.transport import postgres_schema as transport
+from tests.conftest import DatabaseFactory
+from tests.waiting import eventually
+from wfms.chains.db.datasets import mark_handed_over
+from wfms.watcher.db.watches import insert_releases
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+CHECKSUM = bytes(32)
+
+#: What a transaction does.
+Work = Callable[[Connection], Awaitable[object]]
+
+#: Settings of two sessions that find the same rows in opposite orders: as they lie, which is backwards here, and by the index.
+QUICK = {"enable_bitmapscan": "off", "deadlock_timeout": "20ms"}
+AS_THEY_LIE = {**QUICK, "enable_indexscan": "off", "enable_indexonlyscan": "off", "enable_mergejoin": "off"}
+BY_THE_INDEX = {**QUICK, "enable_seqscan": "off", "enable_hashjoin": "off"}
+
+
+@asynccontextmanager
+async def session(url: str, **settings: str) -> AsyncIterator[Connection]:
+    database = Database(url, source="test", settings=settings, max_connections=1)
+    async with running(database), database.connection() as connection:
+        yield connection
+
+
+async def meet(url: str, gate: Work, first: Work, second: Work) -> None:
+    """Both are begun while ``gate`` holds a row in the middle of theirs, and go on once both wait. Raises what they raise."""
+
+    async def both_wait() -> bool:
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        return bool(await watch.fetchval(waiting) == 2)
+
+    async def run(connection: Connection, work: Work) -> None:
+        async with connection.transaction():
+            await work(connection)
+
+    async with (
+        session(url) as watch,
+        session(url) as holder,
+        session(url, **AS_THEY_LIE) as one,
+        session(url, **BY_THE_INDEX) as other,
+    ):
+        held = holder.transaction()
+        await held.start()
+        await gate(holder)
+        at_work = [asyncio.create_task(run(one, first)), asyncio.create_task(run(other, second))]
+        await eventually(both_wait, what="both transactions wait for the row that is held, or for each other")
+        await held.rollback()
+        await asyncio.gather(*at_work)
+
+
+def statement(sql: str, *arguments: Any) -> Work:
+    return lambda connection: connection.execute(sql, *arguments)
+
+
+async def execute(url: str, sql: str, *arguments: Any) -> None:
+    async with session(url) as connection:
+        await connection.execute(sql, *arguments)
+
+
+async def migrated(make_database: DatabaseFactory, versions: str) -> str:
+    url = await make_database()
+    await Migrator(url, versions).start()
+    return url
+
+
+async def test_reports_on_steps_of_one_chain_release_the_same_data_sets(make_database: DatabaseFactory) -> None:
+    url = await migrated(make_database, "wfms.watcher.db.migrations")
+    # PostgreSQL's hashing puts these in opposite orders when they come alone and when they come with many others.
+    one, middle, other = [UUID(int=number) for number in (2, 4, 3)]
+    more = [UUID(int=number) for number in range(1000, 1500)]
+
+    def release(*uids: UUID) -> Work:
+        return lambda connection: insert_releases(connection, uids, now=NOW)
+
+    await meet(url, release(middle), release(one, middle, other), release(other, middle, one, *more))
+    async with session(url) as connection:
+        assert await connection.fetchval("SELECT count(*) FROM releases") == 3 + len(more)
+
+
+async def test_two_data_sets_get_files_at_the_same_places(make_database: DatabaseFactory) -> None:
+    url, storage = await _catalogue(make_database)
+
+    def register(*paths: str) -> Work:
+        async def work(connection: Connection) -> None:
+            dataset = uuid4()
+            files = [SentFile(path, seq, 1, CHECKSUM, "", storage, path, {}, None) for seq, path in enumerate(paths)]
+            await connection.execute(
+                "INSERT INTO datasets (uid, name, type, meta, on_demand, request) VALUES ($1, $2, 'input', '{}', false, '{}')",
+                dataset,
+                str(dataset),
+            )
+            await insert_files(connection, dataset, files, ReplicaState.AVAILABLE)
+
+        return work
+
+    def unless_known(work: Work) -> Work:
+        async def attempt(connection: Connection) -> None:
+            with suppress(asyncpg.UniqueViolationError):  # the registration looks again
+                await work(connection)
+
+        return attempt
+
+    await meet(url, register("b"), unless_known(register("a", "b", "c")), unless_known(register("c", "b", "a")))
+
+
+async def test_two_uploads_note_the_same_copies(make_database: DatabaseFactory) -> None:
+    url, storage = await _catalogue(make_database)
+
+    def note(*paths: str) -> Work:
+        return lambda connection: insert_replicas(connection, storage, [(101, path) for path in paths])
+
+    await meet(url, note("b"), note("a", "b", "c"), note("c", "b", "a"))
+
+
+async def test_two_deletions_share_copies(make_database: DatabaseFactory) -> None:
+    url, storage = await _catalogue(make_database)
+    await execute(
+        url,
+        """INSERT INTO replicas (id, file_id, storage_id, path, state) OVERRIDING SYSTEM VALUE
+        SELECT id, 100 + id, $1, id::text, 'deleting' FROM unnest(ARRAY[3, 2, 1]) AS id""",
+        storage,
+    )
+    gate = statement("SELECT 1 FROM replicas WHERE id = 2 FOR UPDATE")
+    await meet(url, gate, lambda one: mark_deleted(one, [3, 2, 1]), lambda other: mark_deleted(other, [1, 2, 3]))
+
+
+async def _catalogue(make_database: DatabaseFactory) -> tuple[str, UUID]:
+    """A database of the DMS with a storage and three files."""
+    url, storage = await migrated(make_database, "dms.db.migrations"), uuid4()
+    await execute(
+        url, "INSERT INTO storages (id, name, type, url, read_only) VALUES ($1, 's', 'input', 'file:///s', false)", storage
+    )
+    files = "INSERT INTO files (id, size, checksum, meta) SELECT id, 1, $1, '{}' FROM unnest(ARRAY[103, 102, 101]) AS id"
+    await execute(url, files, CHECKSUM)
+    return url, storage
+
+
+async def test_releases_of_several_chains_are_handed_over_twice(make_database: DatabaseFactory) -> None:
+    url = await migrated(make_database, "wfms.chains.db.migrations")
+    chains = [UUID(int=number) for number in (3, 2, 1)]
+    for chain in chains:
+        await execute(
+            url,
+            """INSERT INTO chains (uid, state, template_id, template_name, template_version, plan, params, dataset_uid,
+                dataset_name, dataset, created_at)
+            VALUES ($1, 'in_progress', $2, 't', 1, '{}', '{}', $1, 'd', '{}', now())""",
+            chain,
+            uuid4(),
+        )
+        await execute(
+            url,
+            """INSERT INTO datasets (uid, chain_uid, name, status, created_at, released_at)
+            VALUES ($1, $1, 'd', 'finished', now(), $2)""",
+            chain,
+            NOW + timedelta(days=chain.int),
+        )
+
+    def hand_over(*uids: UUID) -> Work:
+        return lambda connection: mark_handed_over(connection, uids, now=NOW)
+
+    gate = statement("SELECT 1 FROM datasets WHERE uid = $1 FOR UPDATE", chains[1])
+    await meet(url, gate, hand_over(*chains), hand_over(*reversed(chains)))
+
+
+@pytest.mark.parametrize("settle", [MARK_SENT, DELETE_OUTBOX, RELEASE_OUTBOX], ids=["sent", "deleted", "released"])
+async def test_two_relays_settle_the_same_messages(make_database: DatabaseFactory, settle: str) -> None:
+    url = await migrated(make_database, "wfms.watcher.db.migrations")
+    await execute(
+        url,
+        """INSERT INTO outbox (id, message_id, destination, body) OVERRIDING SYSTEM VALUE
+        SELECT id, id::text, 'q', '' FROM unnest(ARRAY[3, 2, 1]) AS id""",
+    )
+    gate = statement("SELECT 1 FROM outbox WHERE id = 2 FOR UPDATE")
+    await meet(url, gate, statement(settle, [3, 2, 1]), statement(settle, [1, 2, 3]))
+
+
+async def test_messages_come_to_two_consumers_at_once(make_database: DatabaseFactory) -> None:
+    url = await migrated(make_database, "wfms.watcher.db.migrations")
+
+    def receive(*ids: str) -> Work:
+        return statement(INSERT_INBOX, "q", ids)
+
+    await meet(url, receive("b"), receive("a", "b", "c"), receive("c", "b", "a"))
+
+
+#: Numbers, attempts and holder, as the statements want them.
+Held = tuple[Sequence[int], Sequence[int], int]
+
+
+@pytest.mark.parametrize(
+    ("answer", "more"),
+    [(transport.ACK, ()), (transport.RELEASE, (0.0, None)), (transport.BURY, ("why",))],
+    ids=["ack", "release", "bury"],
+)
+async def test_messages_are_answered_while_their_leases_are_renewed(
+    make_database: DatabaseFactory, answer: str, more: tuple[Any, ...]
+) -> None:
+    url = await make_database()
+    async with session(url) as connection:
+        await connection.execute(transport.CREATE)
+        await connection.execute(
+            """INSERT INTO sluice_transport.message (seq, queue, id, body, attempts, holder) OVERRIDING SYSTEM VALUE
+            SELECT seq, 'q', seq::text, '', 1, 7 FROM unnest(ARRAY[3, 2, 1]) AS seq"""
+        )
+    gate = statement("SELECT 1 FROM sluice_transport.message WHERE seq = 2 FOR UPDATE")
+    forward: Held = ([1, 2, 3], [1, 1, 1], 7)
+    backward: Held = ([3, 2, 1], [1, 1, 1], 7)
+    await meet(url, gate, statement(transport.RENEW, "q", *backward, 30.0), statement(answer, "q", *forward, *more))

@@ -1,0 +1,62 @@
+"""What PostgreSQL ends because two transactions stood in each other's way is done again, and no traceback is logged."""
+
+import asyncio
+
+import asyncpg
+import httpx
+from fastapi import APIRouter
+from structlog.testing import capture_logs
+
+from sluice.clients.base import ServiceClient
+from sluice.contracts.base import Contract
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.metrics import ServiceMetrics
+
+
+class Answer(Contract):
+    times: int
+
+
+class Victim:
+    """What PostgreSQL chooses the first ``failures`` times."""
+
+    def __init__(self, failures: int) -> None:
+        self.times = 0
+        self.failures = failures
+
+    def change(self) -> Answer:
+        self.times += 1
+        if self.times <= self.failures:
+            raise asyncpg.DeadlockDetectedError("deadlock detected")
+        return Answer(times=self.times)
+
+
+async def test_a_request_is_answered_as_not_now_and_repeated_by_the_client() -> None:
+    victim, router = Victim(2), APIRouter()
+
+    @router.post("/change")
+    async def change() -> Answer:
+        return victim.change()
+
+    app = create_app("victim", [router], health=Health({}), metrics=ServiceMetrics())
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://victim") as http:
+        with capture_logs() as logs:
+            assert (await ServiceClient(http).call("POST", "/change", answer=Answer)).times == 3
+    assert [(line["event"], line["log_level"], "exc_info" in line) for line in logs] == [("http.not_now", "warning", False)] * 2
+
+
+async def test_a_loop_tries_again() -> None:
+    victim, done, metrics = Victim(1), asyncio.Event(), ServiceMetrics()
+
+    async def tick() -> bool:
+        victim.change()
+        done.set()
+        return False
+
+    with capture_logs() as logs:
+        async with running(Loop("victim", tick, period=60.0, metrics=metrics)):
+            await asyncio.wait_for(done.wait(), 30.0)
+    assert [(line["event"], line["log_level"]) for line in logs] == [("loop.waiting", "warning")]
+    assert metrics.loop_failures.labels("victim")._value.get() == 0
