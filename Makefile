@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install conformance demo stack stack-demo stack-bench faults test check lock clean docs bench
+.PHONY: help install conformance demo stack stack-demo stack-bench faults test test-long check lock clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -59,6 +59,12 @@ test: install ## checks, then all tests on real PostgreSQL and RabbitMQ
 	@scripts/install-test-needs.sh
 	@$(MAKE) --no-print-directory check
 	@scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
+
+# Failures print what to put above the test as @example, so that `make test` has it from then on.
+test-long: install ## tests with random examples: others each time, and twenty times as many (SLUICE_GRAPHS=1000; half an hour)
+	@scripts/install-test-needs.sh
+	@SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
+		-m hypothesis --hypothesis-profile=long $(PYTEST_ARGS)
 
 conformance: install ## the CWL project's own tests (SUITE=folder of a repository of theirs; CONTAINERS=none or local; six minutes)
 	@scripts/conformance.sh "$(SUITE)"

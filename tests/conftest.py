@@ -7,11 +7,14 @@ import asyncpg
 import pytest
 
 from sluice.garbage import keep_what_is_loaded
+from tests.draws import draw_the_same_each_time
 from tests.servers.postgres import PostgresServer, start_postgres
 from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
 #: Folders of tests that take long, in the order in which they are begun; the short ones fill what is left of the time.
 LONG = ("faults", "e2e", "differential", "deploy", "cwl_runner", "conformance", "integration")
+
+draw_the_same_each_time()
 
 DatabaseFactory = Callable[[], Awaitable[str]]
 

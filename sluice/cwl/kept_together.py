@@ -1,6 +1,7 @@
 """Workflows that scatter over data and yet run inside one job: the step that runs them has fields which hold for all of it."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
@@ -48,7 +49,7 @@ def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
         reached |= found
     for _, body in steps:
         fed, run = _fed(body, data, reached), body.get("run")
-        if fed & set(listed(body.get("scatter"))):
+        if fed & set(_texts(body.get("scatter"))):
             return True
         if isinstance(run, CommentedMap) and run.get("class") == "Workflow" and _scatters(run, fed):
             return True
@@ -59,5 +60,10 @@ def _fed(step: CommentedMap, data: set[str], reached: set[str]) -> set[str]:
     """Inputs of the step that read ``data``, or what the steps ``reached`` give."""
     links = [(link.name, link.value if link.body is None else link.body.get("source")) for link in entries(step.get("in"))]
     return {
-        name for name, written in links for source in listed(written) if source in data or source.partition("/")[0] in reached
+        name for name, written in links for source in _texts(written) if source in data or source.partition("/")[0] in reached
     }
+
+
+def _texts(written: Any) -> list[str]:
+    """Whatever else stands there is wrong."""
+    return [one for one in listed(written) if isinstance(one, str)]

@@ -15,7 +15,8 @@ from sluice.cwl.model import Link
 from sluice.cwl.streams import Stream
 
 _NESTED, _FLATTENED = "merge_nested", "merge_flattened"
-_FIRST_OR_ONLY = frozenset(Pick)
+#: No set: what is looked up may be anything that a text can say.
+_FIRST_OR_ONLY = tuple(Pick)
 
 
 def is_merged(link: Link) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.plan import Container, Resources
 from sluice.contracts.states import DeviceType
@@ -53,9 +53,11 @@ def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], f
             findings.error(place_of(owner, kind), f"'{kind}' is empty: leave it out")
         for entry in entries(owner.get(kind), "class"):
             name = expanded(entry.name, namespaces)
-            if name in KNOWN_EXTENSIONS:
+            if entry.body is None and isinstance(owner[kind], CommentedSeq):
+                findings.error(entry.place, f"a bare name is no item of '{kind}': write '- class: {entry.name[:80]}'")
+            elif name in KNOWN_EXTENSIONS:
                 continue
-            if kind == "hints" and name not in _KNOWN:
+            elif kind == "hints" and name not in _KNOWN:
                 findings.warning(entry.place, f"the hint '{entry.name}' is not known here, and has no effect")
             elif name not in _KNOWN:
                 findings.error(entry.place, f"the requirement '{entry.name}' is not supported{did_you_mean(name, _KNOWN)}")
@@ -134,7 +136,9 @@ def _remove(collection: Any, entry: Entry) -> None:
     if isinstance(collection, CommentedMap):
         del collection[entry.name]
         return
-    index = next(index for index, item in enumerate(collection) if item is entry.body)
+    index = next((index for index, item in enumerate(collection) if item is entry.body), None)
+    if index is None:  # a bare name, which is an error
+        return
     places = collection.lc.data
     list.pop(collection, index)
     collection.lc.data = {position - (position > index): place for position, place in places.items() if position != index}

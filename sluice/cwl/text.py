@@ -114,10 +114,7 @@ class _Builder:
                     self._end()
                 case yaml.ScalarEvent():
                     place = _mark(event.start_mark)
-                    value = self._scalar(event, place)
-                    if not _is_storable(value):
-                        self.findings.error(place, f"{event.value[:40]} {_why_not_storable(value)}")
-                        value = 0
+                    value = self._value(event, place)
                     if event.anchor:
                         self.anchors[event.anchor] = (value, 1)
                     self._count(1, place)
@@ -166,6 +163,18 @@ class _Builder:
             self.open[-1].put(value, place, self.findings)
         else:
             self.root = value
+
+    def _value(self, event: Any, place: Place) -> Any:
+        """What a scalar stands for; after an error, something in its place."""
+        try:
+            value = self._scalar(event, place)
+        except ValueError:
+            self.findings.error(place, f"{event.value[:40]!r} looks like a number to YAML, and is none; quote it if it is text")
+            return event.value
+        if _is_storable(value):
+            return value
+        self.findings.error(place, f"{event.value[:40]} {_why_not_storable(value)}")
+        return 0
 
     def _scalar(self, event: Any, place: Place) -> Any:
         if event.tag in (None, "!") or not event.tag.startswith(_CORE):
@@ -255,7 +264,10 @@ _RESOLVER = VersionedResolver()
 
 @lru_cache(maxsize=4096)
 def plain_value(text: str) -> Any:
-    """What an unquoted YAML 1.2 scalar stands for. Dates stay text, as JSON knows none."""
+    """What an unquoted YAML 1.2 scalar stands for. Dates stay text, as JSON knows none.
+
+    Raises ``ValueError`` for what has the form of a number and no digit (``._``, ``0o_``): no other runner reads it either.
+    """
     if len(text) > 64 or (text and text[0] not in _NOT_TEXT):
         return text
     tag = str(_RESOLVER.resolve(ScalarNode, text, (True, False))).removeprefix(_CORE)

@@ -84,7 +84,7 @@ def unpack_zip(data: bytes) -> dict[str, bytes]:
     """The files of a zip, by path. Raises ``UploadRefused`` with every entry that cannot be taken."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            infos = [info for info in archive.infolist() if not info.is_dir() and not _hidden(info.filename)]
+            infos = [info for info in archive.infolist() if not info.filename.endswith("/") and not _hidden(info.filename)]
             if len(infos) > MOST_FILES:
                 raise _refused(f"the zip holds {len(infos)} files: at most {MOST_FILES}")
             found = [Finding(message=reason, file=info.filename[:MOST_NAME]) for info in infos if (reason := _wrong_entry(info))]

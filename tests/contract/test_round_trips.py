@@ -12,6 +12,7 @@ from sluice.contracts.base import Contract
 from sluice.contracts.messages import PAYLOADS, QUEUES, CloudEvent, extra_attributes
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, ServiceError, Unprocessable
 from tests.contract.models import contract_models, values_of
+from tests.draws import examples
 
 MODELS = contract_models()
 each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
@@ -26,7 +27,7 @@ def test_the_models_are_found() -> None:
 
 
 @each_model
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10))
 @given(data=st.data())
 def test_models_round_trip_through_json(model: type[BaseModel], data: st.DataObject) -> None:
     value = data.draw(values_of(model))

@@ -1,6 +1,6 @@
 """Random templates, each by the reference runner and by Sluice: the same answer, whatever the graph.
 
-``SLUICE_GRAPHS`` is how many are drawn (200); a longer search is ``SLUICE_GRAPHS=5000 pytest tests/differential -k random``.
+``SLUICE_GRAPHS`` is how many are drawn (200); a longer search is ``SLUICE_GRAPHS=5000 make test-long PYTEST_ARGS="-k graphs"``.
 """
 
 import asyncio
@@ -28,9 +28,10 @@ from sluice.contracts.templates import NewTemplate, Template
 from tests.differential.answers import answer_of_chain, answer_of_order
 from tests.differential.graphs import SHAPES, Drawn, graphs
 from tests.differential.reference import Reference
+from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
-GRAPHS = int(os.environ.get("SLUICE_GRAPHS", "200"))
+GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(200))
 #: So many are drawn together, and are on their way at the same time: what they are done with together costs less for each.
 TOGETHER = min(10, GRAPHS)
 #: Among so many every shape is drawn.
@@ -84,6 +85,7 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
         return Given(files, dataset.uid)
 
 
+@pytest.mark.hypothesis
 def test_random_graphs_give_the_same(bench: Bench) -> None:
     shapes: Counter[str] = Counter()
     answered: list[bool] = []

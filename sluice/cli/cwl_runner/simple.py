@@ -99,7 +99,7 @@ def _ambiguous(loader: Any, node: Any) -> Any:
 _Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""])
 _Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), list("tTfF"))
 _Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"-?(?:0|[1-9][0-9]*)\Z"), list("-0123456789"))
-_AMBIGUOUS = re.compile(r"[-+.]?[0-9][-+.:_0-9a-fA-FoxTZ]*\Z|[-+]?\.(?:inf|nan)\Z|<<\Z|=\Z", re.IGNORECASE)
+_AMBIGUOUS = re.compile(r"[-+]?\.?[_0-9][-+.:_0-9a-fA-FoxTZ]*\Z|[-+]?\.(?:inf|nan)\Z|<<\Z|=\Z", re.IGNORECASE)
 _Loader.add_implicit_resolver("!ambiguous", _AMBIGUOUS, list("-+.0123456789<="))
 _Loader.add_constructor("!ambiguous", _ambiguous)
 

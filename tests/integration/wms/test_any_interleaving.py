@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Sequence
 from typing import Any
 from uuid import UUID
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
@@ -17,6 +18,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, Report
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Database
 from sluice.servicekit.migrate import Migrator
+from tests.draws import examples
 from tests.integration.wms.conftest import TERMS
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.jobs import ClaimedJob
@@ -180,6 +182,7 @@ class Interleaving(RuleBasedStateMachine):
                 assert sent.close_at[dataset] == [len(sent.files.get(dataset, []))]
 
 
+@pytest.mark.hypothesis
 def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
     """Invariants 2, 3, 5, 7: counts equal states, a job's outputs are sent once, one end, close_at = what was sent."""
     with asyncio.Runner() as runner:
@@ -202,11 +205,9 @@ def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
             run_state_machine_as_test(
                 machine,
                 settings=settings(
-                    max_examples=30,
+                    max_examples=examples(30),
                     stateful_step_count=40,
-                    deadline=None,
                     suppress_health_check=list(HealthCheck),
-                    database=None,
                 ),
             )
         finally:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice.cwl import Compiled, compile_template
+from tests.draws import examples
 from tests.unit.cwl.samples import LINEAR, edited
 
 #: Each line repeats the one before eight times.
@@ -162,7 +163,7 @@ lines = st.lists(st.tuples(st.integers(0, 55), st.integers(0, 55)), max_size=2)
 values = st.lists(st.tuples(st.integers(0, 55), st.sampled_from(PIECES)), max_size=2)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(cuts, max_size=2), lines, values)
 def test_no_mutation_of_a_template_makes_it_raise(
     edits: list[tuple[int, int, str]], swaps: list[Any], replaced: list[Any]

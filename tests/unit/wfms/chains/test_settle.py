@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.plan import Plan, Retention, Source
 from sluice.contracts.states import ChainState, DatasetType, StepState
+from tests.draws import examples
 from tests.unit.wfms.chains.plans import plan, plans, step, three_steps
 from tests.unit.wfms.chains.simulation import INPUT, Simulation, uid_of
 from wfms.chains.domain.graph import readers
@@ -135,7 +136,7 @@ def test_an_output_of_a_discarded_chain_stays_while_somebody_reads_it() -> None:
     assert chain.released[-1] == uid_of("only", "out")
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(wanted=plans(), data=st.data())
 def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> None:
     chain = Simulation(wanted)
@@ -165,7 +166,7 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
     check_given_up(chain)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(wanted=plans(), data=st.data())
 def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObject) -> None:
     chain = Simulation(wanted)
