@@ -50,7 +50,8 @@ def datasets_router(database: Database, *, on_deletion: Callable[[], None], on_r
     async def delete(
         uid: UUID, force: Annotated[bool, Query(description="Delete an output too, which may be the last copy.")] = False
     ) -> Dataset:
-        """Deletes the data set's files from here on, but those that other data sets hold and those on read-only storages.
+        """Deletes the data set's files from here on, but those that other data sets hold and those on read-only storages. The DMS
+        knows no chains: people ask the operator service, which has it refused while a chain needs the data set.
         Repeating it is fine, and sets a deletion going that was halted."""
         dataset = await request_deletion(database, uid, force=force)
         on_deletion()

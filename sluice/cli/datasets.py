@@ -16,6 +16,7 @@ from sluice.contracts.plan import DataEntries
 from sluice.contracts.states import DatasetState, DatasetType
 
 app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
+_GOING = {DatasetState.DELETING, DatasetState.DELETED}
 for _command in (unmatched.unmatched, unmatched.match, unmatched.dismiss):
     app.command()(_command)
 
@@ -103,14 +104,17 @@ def register(
 def delete(
     dataset: UUID,
     *,
-    force: Annotated[bool, typer.Option("--force", help="Even the last copy of an output.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Even the last copy of an output, and what chains need: they are canceled first.")
+    ] = False,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete a data set and its files."""
-    found = ask(url, home, lambda c: c.dms.delete_dataset(dataset, force=force))
-    answer(found, f"{found.name}: {found.state.value}", as_json=as_json)
+    """Delete a data set and its files. Refused while a chain that has not ended needs it; the chains are named."""
+    found = ask(url, home, lambda c: c.operator.delete_dataset(dataset, force=force))
+    waits = "" if found.state in _GOING else ", to be deleted when the chains that need it have ended; they are being canceled"
+    answer(found, f"{found.name}: {found.state.value}{waits}", as_json=as_json)
 
 
 @app.command("resume")

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from sluice.clients.base import ServiceClient
 from sluice.contracts.chains import Chain, ChainPage, ChainTask, ChainTaskList, NewChain, Release, TaskEnded
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
 
@@ -42,6 +43,11 @@ class ChainsClient(ServiceClient):
     async def discard_chain(self, uid: UUID) -> Chain:
         """Its data are deleted once it is over. Repeating it is fine. Raises ``NotFound``."""
         return await self.call("POST", f"{_API}/chains/{uid}/discard", answer=Chain)
+
+    async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
+        """As it is now: deleting, or as before while chains that need it are canceled (``force``). Raises ``NotFound``;
+        ``Conflict`` while chains need it, or for an output, unless ``force``."""
+        return await self.call("DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force})
 
     async def tasks(
         self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None

@@ -215,5 +215,10 @@ class OperatorClient(ServiceClient):
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
         return await self.call("POST", f"{_API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset)
 
+    async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
+        """As it is now: deleting, or as before while chains that need it are canceled (``force``). Raises ``NotFound``;
+        ``Conflict`` while chains need it, or for an output, unless ``force``."""
+        return await self.call("DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force})
+
     async def register_storage(self, storage: NewStorage) -> Storage:
         return await self.call("POST", f"{_API}/storages", body=storage, answer=Storage)

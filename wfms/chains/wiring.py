@@ -20,6 +20,7 @@ from wfms.chains.api.tasks import task_routes
 from wfms.chains.db.gauges import MEASUREMENTS
 from wfms.chains.loops.work import Work
 from wfms.chains.settings import ChainsSettings
+from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
 from wfms.chains.usecases.start_steps import StartSteps
@@ -40,6 +41,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             "chains.watch_uploads": lambda: watch_uploads(database, watcher),
             "chains.hand_over_releases": lambda: hand_over_releases(database, watcher),
             "chains.delete_outputs": lambda: delete_outputs(database, dms),
+            "chains.delete_asked": lambda: delete_asked(database, dms),
         },
         period=settings.period,
         metrics=metrics,

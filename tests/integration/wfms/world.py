@@ -39,6 +39,7 @@ from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from tests.integration.wfms.wms import SmallWms
 from wfms.chains.api.chains import chain_routes
 from wfms.chains.api.tasks import task_routes
+from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
 from wfms.chains.usecases.start_steps import StartRules, StartSteps
@@ -146,6 +147,9 @@ class World:
     async def delete_outputs(self) -> bool:
         return await delete_outputs(self.databases["wfms.chains"], self.dms)
 
+    async def delete_asked(self) -> bool:
+        return await delete_asked(self.databases["wfms.chains"], self.dms)
+
     async def hand_over_releases(self) -> bool:
         return await hand_over_releases(self.databases["wfms.chains"], self.watcher)
 
@@ -238,7 +242,7 @@ class World:
         await self.deliver()
         await self.end_running_tasks()
         await self.upload_all()
-        for crank in (self.follow, self.hand_over_releases, self.delete_outputs):
+        for crank in (self.follow, self.hand_over_releases, self.delete_outputs, self.delete_asked):
             await crank()
         await self.deliver()
 

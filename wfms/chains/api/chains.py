@@ -8,12 +8,14 @@ from fastapi import APIRouter, Query, Response, status
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain, ChainPage, NewChain
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 from wfms.chains.usecases.cancel_chain import cancel_chain
 from wfms.chains.usecases.create_chain import create_chain
+from wfms.chains.usecases.delete_dataset import delete_dataset
 from wfms.chains.usecases.discard_chain import discard_chain
 from wfms.chains.usecases.read_chains import read_chain, read_chains
 
@@ -37,6 +39,16 @@ def chain_routes(database: Database, dms: DmsClient, *, wake: Callable[[], None]
         else:
             response.status_code = status.HTTP_200_OK
         return await read_chain(database, uid)
+
+    @router.delete("/datasets/{uid}", status_code=status.HTTP_202_ACCEPTED, responses=errors(NotFound, Conflict, NotAvailable))
+    async def delete(
+        uid: UUID, force: Annotated[bool, Query(description="Cancel chains that need it; delete an output too.")] = False
+    ) -> Dataset:
+        """Has the DMS delete a data set: refused while chains that have not ended need it, and for outputs, unless forced. Then
+        they are canceled first, and the data set is deleted when the last of them has ended. Repeating it is fine."""
+        dataset = await delete_dataset(database, dms, uid, force=force)
+        wake()
+        return dataset
 
     @router.get("/chains", responses=errors(Unprocessable))
     async def list_chains(

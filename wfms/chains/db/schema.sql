@@ -155,3 +155,14 @@ ALTER TABLE chains ADD COLUMN variant text NOT NULL DEFAULT '';
 ALTER TABLE chains DROP CONSTRAINT chains_dataset_uid_template_id_template_version_key, ADD CONSTRAINT chains_dataset_uid_template_id_template_version_variant_key UNIQUE (dataset_uid, template_id, template_version, variant);
 
 UPDATE alembic_version SET version_num='wfms_chains0005' WHERE alembic_version.version_num = 'wfms_chains0004';
+
+-- Running upgrade wfms_chains0005 -> wfms_chains0006
+
+CREATE TABLE deletions (
+    dataset_uid uuid PRIMARY KEY,
+    -- Outputs too, and chains that need it are canceled.
+    force boolean NOT NULL,
+    asked_at timestamptz NOT NULL
+);
+
+UPDATE alembic_version SET version_num='wfms_chains0006' WHERE alembic_version.version_num = 'wfms_chains0005';

@@ -24,7 +24,7 @@ class TooLate(Conflict):
         super().__init__(f"chain {uid} cannot be canceled any more: {why}", uid=uid, state=state)
 
 
-async def cancel_chain(database: Database, uid: UUID) -> None:
+async def cancel_chain(database: Database, uid: UUID, *, reason: str = REASON) -> None:
     """Effect: the chain is going to end as canceled; steps that were not sent end at once, running tasks are stopped by the loop
     ``stop_tasks``; the chain is canceled when the last of them has ended. Repeating it is fine, also while a failed chain waits
     for its running tasks. Messages: none. Errors: ``UnknownChain``, ``TooLate``."""
@@ -39,5 +39,5 @@ async def cancel_chain(database: Database, uid: UUID) -> None:
             case ChainState.UPLOADING | ChainState.FINISHED | ChainState.FAILED as state:
                 raise TooLate(uid, state)
             case ChainState.IN_PROGRESS:
-                await chains.end_chain(transaction.connection, uid, ChainState.CANCELED, reason=REASON)
+                await chains.end_chain(transaction.connection, uid, ChainState.CANCELED, reason=reason)
                 await settle_chain(transaction, uid, now=now)

@@ -43,7 +43,7 @@ async def create_chain(database: Database, new: NewChain, dms: DmsClient) -> tup
             return known, False
         for one in (new.dataset, *files.values()):
             if one.uid in released:
-                raise DatasetGone(one, "was released for deletion after another chain had finished")
+                raise DatasetGone(one, "was released for deletion: another chain had finished with it, or somebody asked for it")
         await _insert(transaction, key, new, files, now=database.clock.now())
     log.info("chain.created", chain=str(key.uid), dataset=str(key.dataset), template=new.template_name)
     return key.uid, True

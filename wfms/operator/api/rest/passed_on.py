@@ -42,7 +42,7 @@ PASSED_ON: tuple[_Row, ...] = (
     ("dms", "GET", "/datasets", "Data sets, by the order in which they closed.", DatasetPage, None),
     ("dms", "POST", "/datasets", "Registers a data set.", Dataset, NewDataset),
     ("dms", "GET", "/datasets/<uuid:uid>", "One data set.", Dataset, None),
-    ("dms", "DELETE", "/datasets/<uuid:uid>", "Deletes a data set; an output only with force.", Dataset, None),
+    ("wfms.chains", "DELETE", "/datasets/<uuid:uid>", "Deletes a data set that no chain needs, by force any.", Dataset, None),
     ("dms", "GET", "/datasets/<uuid:uid>/files", "Its files, in order.", FilePage, None),
     ("dms", "POST", "/datasets/<uuid:uid>/files", "Registers files.", Registered, NewFiles),
     ("dms", "POST", "/datasets/<uuid:uid>/close", "Closes a data set: it is complete.", Dataset, CloseDataset),
