@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query, Response
 
 from dms.usecases.close_dataset import close_dataset
 from dms.usecases.list_datasets import DatasetQuery, list_datasets, read_dataset
+from dms.usecases.read_status import read_status
 from dms.usecases.register_dataset import register_dataset
 from dms.usecases.request_deletion import request_deletion
 from dms.usecases.resume_dataset import resume_dataset
-from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, NewDataset
+from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, NewDataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
@@ -33,10 +34,16 @@ def datasets_router(database: Database, *, on_deletion: Callable[[], None], on_r
     async def one(uid: UUID) -> Dataset:
         return await read_dataset(database, uid)
 
+    @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
+    async def status(uid: UUID) -> DatasetStatus:
+        """Can it be worked with? Where it waits for files: how many are missing, and which numbers no file has."""
+        return await read_status(database, uid)
+
     @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     async def close(uid: UUID, request: CloseDataset) -> Dataset:
-        """Closes the data set; with `files`, as soon as so many are registered (the answer's state says whether it is closed).
-        Closing twice is fine. An input without files is refused."""
+        """Closes the data set; with `files`, as soon as so many are registered (the answer's state says whether it is closed,
+        `…/status` what it waits for). A wrong number is corrected by closing it again with another, until it is closed. Closing
+        twice is fine. An input without files is refused."""
         return await close_dataset(database, uid, files=request.files)
 
     @router.post("/{uid}/resume", status_code=202, responses=errors(NotFound, NotAvailable))

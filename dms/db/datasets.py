@@ -80,7 +80,7 @@ SELECT uid FROM datasets WHERE state = $1 AND close_at IS NOT NULL AND count_fil
 ORDER BY position LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 
-CLOSE_AT = "UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS NULL"
+CLOSE_AT = "UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS DISTINCT FROM $3"
 
 MARK_DELETING = """
 -- Whatever was going on with it ends: the holder of a claim finds the state changed when it next looks. A request repeated
@@ -110,6 +110,7 @@ class DatasetRow:
     closed_position: int | None
     request: dict[str, Any]
     close_at: int | None
+    registered_at: datetime
 
 
 def to_dataset(row: asyncpg.Record) -> Dataset:
@@ -131,7 +132,9 @@ def to_dataset(row: asyncpg.Record) -> Dataset:
 
 
 def _to_row(row: asyncpg.Record) -> DatasetRow:
-    return DatasetRow(to_dataset(row), row["position"], row["closed_position"], row["request"], row["close_at"])
+    return DatasetRow(
+        to_dataset(row), row["position"], row["closed_position"], row["request"], row["close_at"], row["registered_at"]
+    )
 
 
 async def insert_dataset(connection: Connection, uid: UUID, new: NewDataset, *, period: str | None) -> Dataset | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from dms.domain.completeness import NumbersUsed
 from dms.domain.differences import KnownFile, SentFile
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import Connection
@@ -36,18 +37,47 @@ ORDER BY r.id FOR SHARE OF r
 """
 
 INSERT_FILES = """
--- Files, their replicas, their places in the data set and the bytes they take up, in one statement; in order of place, should
--- others register files at the same ones.
-WITH sent AS MATERIALIZED (
-    SELECT nextval('files_id_seq') AS id, t.*
-    FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[])
-        AS t (name, seq, size, checksum, storage_id, path, meta, origin)
+-- Files, their replicas, their places in the data set and the bytes they take up, in one
+-- statement; in order of place, should others register files at the same ones. All of them, or
+-- none where $11 says that each number is one file's, and one is taken.
+WITH given AS MATERIALIZED (
+    SELECT * FROM unnest(
+        $2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::uuid[], $7::text[], $8::jsonb[], $9::jsonb[]
+    ) AS t (name, seq, size, checksum, storage_id, path, meta, origin)
+),
+taken AS MATERIALIZED (
+    SELECT FROM given
+    -- Looked up one by one: a join might read all files of the data set.
+    CROSS JOIN LATERAL (SELECT FROM dataset_files WHERE dataset_uid = $1 AND seq = given.seq LIMIT 1) AS other
+    WHERE $11::boolean LIMIT 1
+),
+sent AS MATERIALIZED (
+    SELECT nextval('files_id_seq') AS id, given.* FROM given WHERE NOT EXISTS (SELECT FROM taken)
     ORDER BY storage_id, path
 ),
 made AS (INSERT INTO files (id, size, checksum, meta, origin) SELECT id, size, checksum, meta, origin FROM sent),
 copies AS (INSERT INTO replicas (file_id, storage_id, path, state) SELECT id, storage_id, path, $10 FROM sent),
 used AS (INSERT INTO storage_usage (storage_id, bytes) SELECT storage_id, sum(size) FROM sent GROUP BY storage_id)
 INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, name, seq, id FROM sent
+"""
+
+SELECT_AT_NUMBER = """
+-- The first of these numbers that a file of the data set has already, and that file's name.
+SELECT given.seq, other.name FROM unnest($2::bigint[]) AS given (seq)
+CROSS JOIN LATERAL (
+    SELECT name FROM dataset_files WHERE dataset_uid = $1 AND seq = given.seq LIMIT 1
+) AS other
+LIMIT 1
+"""
+
+SELECT_RANGE = "SELECT min(seq) AS first, max(seq) AS last FROM dataset_files WHERE dataset_uid = $1"
+
+SELECT_GAPS = """
+-- Between the lowest and the highest number, those that no file has.
+SELECT before + 1 AS first, seq - 1 AS last FROM (
+    SELECT seq, lag(seq) OVER (ORDER BY seq) AS before FROM dataset_files WHERE dataset_uid = $1
+) AS numbered
+WHERE seq > before + 1 ORDER BY seq LIMIT $2
 """
 
 LINK_FILES = """
@@ -123,9 +153,15 @@ async def files_at(connection: Connection, places: Sequence[tuple[UUID, str]]) -
     }
 
 
-async def insert_files(connection: Connection, uid: UUID, files: Sequence[SentFile], state: ReplicaState) -> None:
-    """Raises asyncpg's ``UniqueViolationError`` where somebody else registers a file at the same place at this moment."""
-    await connection.execute(
+async def insert_files(
+    connection: Connection, uid: UUID, files: Sequence[SentFile], state: ReplicaState, *, numbered: bool
+) -> bool:
+    """The data set's row is locked. ``numbered``: each file has a number of its own; False, and nothing is done, where one of
+    these has another file's.
+
+    Raises asyncpg's ``UniqueViolationError`` where somebody else registers a file at the same place at this moment.
+    """
+    done = await connection.execute(
         INSERT_FILES,
         uid,
         [file.name for file in files],
@@ -137,7 +173,24 @@ async def insert_files(connection: Connection, uid: UUID, files: Sequence[SentFi
         [file.meta for file in files],
         [file.origin for file in files],
         state,
+        numbered,
     )
+    return not files or not done.endswith(" 0")
+
+
+async def file_numbered(connection: Connection, uid: UUID, seqs: Sequence[int]) -> tuple[int, str] | None:
+    """The first of these numbers that a file of the data set has, with that file's name."""
+    row = await connection.fetchrow(SELECT_AT_NUMBER, uid, seqs)
+    return None if row is None else (row["seq"], row["name"])
+
+
+async def numbers_used(connection: Connection, uid: UUID, *, gaps: int) -> NumbersUsed:
+    """Of all files of the data set. ``gaps``: most that are given."""
+    ends = await connection.fetchrow(SELECT_RANGE, uid)
+    if ends is None or ends["first"] is None:
+        return NumbersUsed()
+    rows = await connection.fetch(SELECT_GAPS, uid, gaps)
+    return NumbersUsed((ends["first"], ends["last"]), [(row["first"], row["last"]) for row in rows])
 
 
 async def link_files(connection: Connection, uid: UUID, files: Sequence[tuple[SentFile, int]]) -> None:

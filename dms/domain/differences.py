@@ -46,6 +46,18 @@ class FileDiffers(Conflict):
         self.file = name
 
 
+class NumberTaken(Conflict):
+    """A file of the data set has this number (``seq``) already, under another name (invariant 8)."""
+
+    def __init__(self, name: str, other: str, seq: int) -> None:
+        super().__init__(
+            f"file {name!r} has seq {seq}, which is that of the registered file {other!r}: each file has a number of its own",
+            file=name,
+            other=other,
+            seq=seq,
+        )
+
+
 class SentTwice(Unprocessable):
     """Two files of one request contradict each other."""
 
@@ -53,10 +65,12 @@ class SentTwice(Unprocessable):
         super().__init__(f"files {name!r} and {other!r} of the request have the same {what}", file=name)
 
 
-def new_files(sent: list[SentFile], known: Mapping[str, KnownFile]) -> list[SentFile]:
-    """Those not registered yet, each once. Raises ``FileDiffers``, ``SentTwice``."""
+def new_files(sent: list[SentFile], known: Mapping[str, KnownFile], *, numbered: bool = True) -> list[SentFile]:
+    """Those not registered yet, each once. ``numbered``: each has a number of its own.
+    Raises ``FileDiffers``, ``SentTwice``."""
     by_name: dict[str, SentFile] = {}
     by_place: dict[tuple[UUID, str], str] = {}
+    by_number: dict[int, str] = {}
     for file in sent:
         if file.name in known:
             _require_same(known[file.name], file)
@@ -67,6 +81,8 @@ def new_files(sent: list[SentFile], known: Mapping[str, KnownFile]) -> list[Sent
         namesake = by_place.setdefault(file.place, file.name)
         if namesake != file.name:
             raise SentTwice(namesake, file.name, f"url {file.url}")
+        if numbered and (namesake := by_number.setdefault(file.seq, file.name)) != file.name:
+            raise SentTwice(namesake, file.name, f"seq {file.seq}")
     return list(by_name.values())
 
 

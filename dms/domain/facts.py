@@ -23,7 +23,8 @@ class DatasetNotOpen(Conflict):
 class MoreThanComplete(Conflict):
     def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
         super().__init__(
-            f"data set {name!r} is complete with {complete} files and would have {count}",
+            f"data set {name!r} is complete with {complete} files and would have {count}: if that number is wrong, "
+            f"close it with the right one",
             dataset=uid,
             count=count,
             complete=complete,

@@ -17,11 +17,11 @@ BATCH = 100
 
 
 async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> Dataset:
-    """Effect: closed, or, while fewer than ``files`` are registered, closing as soon as they are. A closed one stays as it is.
-    Message: ``dms.dataset-closed``.
+    """Effect: closed, or, while fewer than ``files`` are registered, closing as soon as they are; the number given last counts,
+    until it closes. A closed one stays as it is. Message: ``dms.dataset-closed``.
 
-    Raises ``UnknownDataset``; ``NoFiles`` for an input without any; ``MoreThanComplete``, ``CompletenessDiffers``; ``Conflict``
-    where it is being deleted.
+    Raises ``UnknownDataset``; ``NoFiles`` for an input without any; ``MoreThanComplete``; ``CompletenessDiffers`` for a closed
+    one; ``Conflict`` where it is being deleted.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
@@ -39,9 +39,10 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
                 raise Conflict(f"data set {dataset.name!r} is {dataset.state}: it cannot be closed", state=dataset.state)
             if dataset.type is DatasetType.INPUT and not (files or dataset.count_files):
                 raise NoFiles(uid, dataset.name)
-            complete = _complete(dataset, known=row.close_at, sent=files)
-            if complete is not None and row.close_at is None:
-                await set_close_at(connection, uid, complete)
+            if files is not None:
+                if dataset.count_files > files:
+                    raise MoreThanComplete(uid, dataset.name, count=dataset.count_files, complete=files)
+                await set_close_at(connection, uid, files)
             closed = await _close(transaction, [uid])
             return closed[0] if closed else dataset
 
@@ -64,12 +65,3 @@ async def _close(transaction: Transaction, uids: list[UUID]) -> list[Dataset]:
         event = DatasetClosed(uid=dataset.uid, type=dataset.type, state=dataset.state)
         transaction.send(DATASET_CLOSED, event, subject=dataset.uid, dataset=dataset.uid)
     return closed
-
-
-def _complete(dataset: Dataset, *, known: int | None, sent: int | None) -> int | None:
-    if known is not None and sent is not None and known != sent:
-        raise CompletenessDiffers(dataset.uid, dataset.name, known=known, sent=sent)
-    complete = known if sent is None else sent
-    if complete is not None and dataset.count_files > complete:
-        raise MoreThanComplete(dataset.uid, dataset.name, count=dataset.count_files, complete=complete)
-    return complete

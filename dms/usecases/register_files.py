@@ -7,15 +7,15 @@ from uuid import UUID
 import asyncpg
 
 from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
-from dms.db.files import FileAt, anything_there, files_at, insert_files, known_files, link_files
+from dms.db.files import FileAt, anything_there, file_numbered, files_at, insert_files, known_files, link_files
 from dms.db.storages import all_roots
-from dms.domain.differences import FileDiffers, SentFile, SentTwice, new_files
+from dms.domain.differences import FileDiffers, NumberTaken, SentFile, SentTwice, new_files
 from dms.domain.facts import CompletenessDiffers, DatasetNotOpen, MoreThanComplete, UnknownDataset
 from dms.domain.places import OutsideStorages, Place, Root, place_of
 from sluice.contracts.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.problems import Conflict, Unprocessable
-from sluice.contracts.states import DatasetState, ReplicaState
+from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.logging import log_ids
 from sluice.storage import within
@@ -25,7 +25,8 @@ async def register_files(database: Database, uid: UUID, files: Sequence[NewFile]
     """Precondition: the data set is open, unless all files are known. Effect: files, replicas and counters, in one transaction;
     files that are known and the same are left alone. Messages: none.
 
-    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileDiffers``, ``SentTwice``, ``OutsideStorages``, ``MoreThanComplete``.
+    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileDiffers``, ``SentTwice``, ``NumberTaken``, ``OutsideStorages``,
+    ``MoreThanComplete``.
     """
     async with database.connection() as connection:
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
@@ -78,10 +79,11 @@ async def _add(
     uid = row.dataset.uid
     names_known, places_taken = await anything_there(connection, uid, sent) if sent else (False, False)
     known = await known_files(connection, uid, [file.name for file in sent]) if names_known else {}
-    fresh = new_files(sent, known)
+    fresh = new_files(sent, known, numbered=_numbered(row))
     if fresh and row.dataset.state is not DatasetState.OPEN and not (late and going):
         raise DatasetNotOpen(uid, row.dataset.name, row.dataset.state, fresh[0].name)
     if not going:
+        await _require_numbers(connection, row, fresh)
         _require_complete(row, len(fresh), close_at)
     if fresh:
         there = await files_at(connection, [file.place for file in fresh]) if places_taken else {}
@@ -96,15 +98,32 @@ async def _add(
 async def _add_new(connection: Connection, row: DatasetRow, sent: list[SentFile], *, close_at: int | None) -> Registered | None:
     """As if nothing of it was there, which is nearly always so; the unique indexes say when it is not. None: nothing was done."""
     try:
-        fresh = new_files(sent, {})
+        fresh = new_files(sent, {}, numbered=_numbered(row))
         _require_complete(row, len(fresh), close_at)
         async with connection.transaction():
-            await insert_files(connection, row.dataset.uid, fresh, ReplicaState.AVAILABLE)
+            inserted = await insert_files(connection, row.dataset.uid, fresh, ReplicaState.AVAILABLE, numbered=_numbered(row))
     except (SentTwice, MoreThanComplete, asyncpg.UniqueViolationError):
+        return None
+    if not inserted:
         return None
     size = sum(file.size for file in fresh)
     await add_to_counters(connection, row.dataset.uid, files=len(fresh), size=size, close_at=close_at)
     return Registered(new=len(fresh), known=len(sent) - len(fresh))
+
+
+def _numbered(row: DatasetRow) -> bool:
+    """Has each file a number of its own? Several attempts at a job leave a log with the job's number."""
+    return row.dataset.type is not DatasetType.LOGS
+
+
+async def _require_numbers(connection: Connection, row: DatasetRow, fresh: Sequence[SentFile]) -> None:
+    """Files of one data set are registered one request after the other: nobody takes a number meanwhile."""
+    if not fresh or not _numbered(row):
+        return
+    taken = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])
+    if taken is not None:
+        seq, other = taken
+        raise NumberTaken(next(file.name for file in fresh if file.seq == seq), other, seq)
 
 
 def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
@@ -132,7 +151,7 @@ async def _insert(
             raise FileDiffers(file.name, f"content at {file.url} ({known})")
         shared.append((file, found.file_id))
     if new := [file for file in files if file.place not in there]:
-        await insert_files(connection, uid, new, state)
+        await insert_files(connection, uid, new, state, numbered=False)  # looked at before
     if shared:
         await link_files(connection, uid, shared)
 

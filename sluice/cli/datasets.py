@@ -11,7 +11,7 @@ from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption,
 from sluice.cli.entries import entries_of
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
-from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
 from sluice.contracts.plan import DataEntries
 from sluice.contracts.states import DatasetState, DatasetType
 
@@ -45,12 +45,18 @@ def list_datasets(
 
 @app.command("show")
 def show(dataset: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """A data set with its metadata."""
-    found = ask(url, home, lambda c: c.operator.dataset(dataset))
+    """A data set with its metadata, and what it waits for."""
+
+    async def read(connection: Connection) -> tuple[Dataset, DatasetStatus]:
+        return await connection.operator.dataset(dataset), await connection.operator.dataset_status(dataset)
+
+    found, status = ask(url, home, read)
     if as_json:
-        print_json(found)
+        print_json(found.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
         return
     out.print(f"{found.name}: {found.type.value}, {found.state.value}, {found.count_files} files, {human_bytes(found.bytes)}")
+    if status.waits_for is not None:
+        out.print(f"  it waits for {status.waits_for}")
     for key, value in sorted(found.meta.items()):
         out.print(f"  {key}: {value}")
 
@@ -98,6 +104,28 @@ def register(
 
     dataset = ask(url, home, bring_in)
     answer(dataset, f"{dataset.name} ({dataset.uid}): {dataset.count_files} files, {human_bytes(dataset.bytes)}", as_json=as_json)
+
+
+@app.command("close")
+def close(
+    dataset: UUID,
+    *,
+    files: Annotated[
+        int | None, typer.Option(min=0, help="Files that make it complete; without: those there are. The last number counts.")
+    ] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Say that a data set is complete, or correct how many files make it so."""
+
+    async def say(connection: Connection) -> tuple[Dataset, DatasetStatus]:
+        closed = await connection.operator.close_dataset(dataset, files=files)
+        return closed, await connection.operator.dataset_status(dataset)
+
+    found, status = ask(url, home, say)
+    waits = "" if status.waits_for is None else f"; it waits for {status.waits_for}"
+    answer(found, f"{found.name}: {found.state.value}, {found.count_files} files{waits}", as_json=as_json)
 
 
 @app.command("delete")

@@ -11,6 +11,7 @@ from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
     DatasetPage,
+    DatasetStatus,
     File,
     FilePage,
     Frame,
@@ -60,6 +61,10 @@ class DmsClient(ServiceClient):
     async def dataset(self, uid: UUID) -> Dataset:
         """Raises ``NotFound``."""
         return await self.call("GET", f"{_API}/datasets/{uid}", answer=Dataset)
+
+    async def dataset_status(self, uid: UUID) -> DatasetStatus:
+        """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""
+        return await self.call("GET", f"{_API}/datasets/{uid}/status", answer=DatasetStatus)
 
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
         """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query string)."""
@@ -129,7 +134,7 @@ class DmsClient(ServiceClient):
             after = found.next
 
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
-        """With ``files``: closes when so many are registered. Closing twice is fine.
+        """With ``files``: closes when so many are registered; another number corrects it until then. Closing twice is fine.
         Raises ``NotFound``, ``Conflict``; ``Unprocessable`` for an input without files."""
         return await self.call("POST", f"{_API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset)
 

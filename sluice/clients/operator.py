@@ -12,6 +12,7 @@ from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
     DatasetPage,
+    DatasetStatus,
     FilePage,
     NewDataset,
     NewFiles,
@@ -204,6 +205,10 @@ class OperatorClient(ServiceClient):
 
     async def dataset(self, uid: UUID) -> Dataset:
         return await self.call("GET", f"{_API}/datasets/{uid}", answer=Dataset)
+
+    async def dataset_status(self, uid: UUID) -> DatasetStatus:
+        """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""
+        return await self.call("GET", f"{_API}/datasets/{uid}/status", answer=DatasetStatus)
 
     async def files(self, dataset: UUID, *, after: str | None = None, limit: int | None = None) -> FilePage:
         params = {"after": after, "limit": limit}

@@ -45,6 +45,21 @@ class Dataset(Contract):
         return self.state.readable
 
 
+class DatasetStatus(Contract):
+    """How far a data set is. ``usable``: it can be worked with."""
+
+    uid: UUID
+    state: DatasetState
+    usable: bool
+    registered_at: Timestamp
+    closed_at: Timestamp | None
+    count_files: int
+    #: How many files make it complete, where somebody has said so.
+    close_at: int | None
+    #: Of one that waits for files: how many, and which numbers those registered have. One sentence.
+    waits_for: str | None
+
+
 class DatasetPage(Contract):
     """``cursor`` goes into the next request's ``after``: nothing closed between two requests is missed or repeated."""
 
@@ -89,8 +104,8 @@ class Registered(Contract):
 
 
 class CloseDataset(Contract):
-    """``files``: how many files make the data set complete; it closes when they are registered.
-    None: close with what is there."""
+    """``files``: how many files make the data set complete; it closes when they are registered. Until then another number takes
+    the place of this one. None: close with what is there, or with the number said before."""
 
     files: Annotated[int, Field(ge=0)] | None = None
 

@@ -111,7 +111,7 @@ async def test_two_data_sets_get_files_at_the_same_places(make_database: Databas
                 dataset,
                 str(dataset),
             )
-            await insert_files(connection, dataset, files, ReplicaState.AVAILABLE)
+            await insert_files(connection, dataset, files, ReplicaState.AVAILABLE, numbered=True)
 
         return work
 

@@ -8,7 +8,7 @@ import pytest
 
 from dms.db.claims import CLAIM_SWEEP, CLAIM_WORK
 from dms.db.datasets import LIST_CLOSED, LIST_NEWEST, SELECT_COMPLETE, SELECT_DATASETS
-from dms.db.files import ANYTHING_THERE, LIST_FILES, SELECT_KNOWN
+from dms.db.files import ANYTHING_THERE, INSERT_FILES, LIST_FILES, SELECT_AT_NUMBER, SELECT_KNOWN
 from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
 from dms.domain.transitions import replica_sources
 from dms.usecases.list_datasets import READABLE
@@ -34,6 +34,11 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE)),
     (SELECT_KNOWN, (UID, NAMES)),
     (ANYTHING_THERE, (UID, NAMES, [STORAGE] * 50, [f"d/{name}" for name in NAMES], ReplicaState.DELETED)),
+    (SELECT_AT_NUMBER, (UID, list(range(50)))),
+    (
+        INSERT_FILES,
+        (UID, NAMES, *([[1] * 50] * 2), [b"x" * 32] * 50, [STORAGE] * 50, NAMES, [{}] * 50, [None] * 50, "available", True),
+    ),
     (PAGE, (UID, 10_000, "", 1_000)),
     (SELECT_MISSING, (UID, 10_000, "", STORAGE, "o/", ReplicaState.AVAILABLE, 200)),
     (LIST_CLOSED, (19_990, READABLE, "input", None, 1_000)),

@@ -1,11 +1,13 @@
 """All routes of the DMS: what they answer, and how they refuse."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from dms.usecases.close_dataset import close_complete
 from sluice.clients.dms import UIDS
 from sluice.contracts.datasets import DatasetPage, NewDataset, NewFrame, NewPeriod, NewRun, NewStorage
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
@@ -160,13 +162,46 @@ async def test_closing_twice_is_fine_and_an_input_without_files_is_not_closed(dm
 async def test_closing_at_a_number_of_files_waits_for_them(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     assert (await dms.client.close_dataset(uid, files=2)).state is DatasetState.OPEN
-    with pytest.raises(Conflict, match="is to close at 2 files, not at 3"):
-        await dms.client.close_dataset(uid, files=3)
     await dms.client.register_files(uid, [dms.write("frames", 1)])
     with pytest.raises(Conflict, match="is complete with 2 files and would have 3"):
         await dms.client.register_files(uid, [dms.write("frames", 2), dms.write("frames", 3)])
     await dms.client.register_files(uid, [dms.write("frames", 2)])
     assert (await dms.client.close_dataset(uid)).state is DatasetState.CLOSED
+    with pytest.raises(Conflict, match="is to close at 2 files, not at 3"):
+        await dms.client.close_dataset(uid, files=3)
+
+
+async def test_a_wrong_number_of_files_is_corrected_and_what_is_missing_is_said(dms: Dms) -> None:
+    uid = await dms.dataset("frames", DatasetType.INPUT)
+    assert (await dms.client.dataset_status(uid)).waits_for is None, "nobody has said how many there are"
+    await dms.client.close_dataset(uid, files=9)
+    assert (await dms.client.dataset_status(uid)).waits_for == "9 more files: 0 of 9 are registered"
+    await dms.client.register_files(uid, [dms.write("frames", seq, type_=DatasetType.INPUT) for seq in (1, 2, 4, 7)])
+    status = await dms.client.dataset_status(uid)
+    assert (status.state, status.usable, status.count_files, status.close_at) == (DatasetState.OPEN, False, 4, 9)
+    gaps = "with numbers from 1 to 7, of which no file has 3, 5 to 6"
+    assert status.waits_for == f"5 more files: 4 of 9 are registered, {gaps}"
+    with pytest.raises(Conflict, match="is complete with 3 files and would have 4: if that number is wrong, close it with"):
+        await dms.client.close_dataset(uid, files=3)
+    assert (await dms.client.close_dataset(uid, files=5)).state is DatasetState.OPEN
+    assert (await dms.client.dataset_status(uid)).waits_for == f"1 more file: 4 of 5 are registered, {gaps}"
+    assert (await dms.client.close_dataset(uid, files=4)).state is DatasetState.CLOSED
+    status = await dms.client.dataset_status(uid)
+    assert (status.usable, status.waits_for) == (True, None)
+    assert status.registered_at < (status.closed_at or status.registered_at)
+    with pytest.raises(NotFound):
+        await dms.client.dataset_status(uuid4())
+
+
+async def test_a_number_corrected_while_files_come_closes_it_once(dms: Dms) -> None:
+    uid = await dms.dataset("frames")
+    await dms.client.close_dataset(uid, files=30)
+    files = [dms.write("frames", seq) for seq in range(20)]
+    corrections = [dms.client.close_dataset(uid, files=20) for _ in range(3)]
+    await asyncio.gather(*(dms.client.register_files(uid, [file]) for file in files), *corrections)
+    await close_complete(dms.database)
+    assert (await dms.client.dataset(uid)).state is DatasetState.CLOSED
+    assert len(await dms.fetch("SELECT 1 FROM outbox")) == 1
 
 
 async def test_an_output_is_deleted_only_when_forced(dms: Dms) -> None:

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 from fastapi import APIRouter, FastAPI, Query, Response
 
 from sluice.contracts.chains import Chain, ChainPage, ChainStep, ChainTask, ChainTaskList, NewChain
-from sluice.contracts.datasets import Dataset, DatasetPage, File, FilePage, NewDataset, Storage
+from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, File, FilePage, NewDataset, Storage
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll, Tie, TieList, Unmatched, UnmatchedList
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound
@@ -30,6 +30,10 @@ class Neighbours:
         self.datasets: dict[UUID, Dataset] = {}
         self.storages: list[Storage] = []
         self.files: dict[UUID, list[File]] = {}
+        #: Data set → what it waits for.
+        self.waits_for: dict[UUID, str] = {}
+        #: Data set and number of files of each request to close one.
+        self.closings: list[tuple[UUID, int | None]] = []
         self.requested: list[NewChain] = []
         #: The chains made for them.
         self.made: list[Chain] = []
@@ -258,6 +262,19 @@ class Neighbours:
             if uid not in self.datasets:
                 raise NotFound(f"there is no data set {uid}")
             return self.datasets[uid]
+
+        @router.get("/datasets/{uid}/status")
+        async def status(uid: UUID) -> DatasetStatus:
+            found = await dataset(uid)
+            return DatasetStatus(
+                uid=uid, state=found.state, usable=found.usable, registered_at=found.timestamp, closed_at=found.closed_at,
+                count_files=found.count_files, close_at=None, waits_for=self.waits_for.get(uid),
+            )  # fmt: skip
+
+        @router.post("/datasets/{uid}/close")
+        async def close(uid: UUID, request: CloseDataset) -> Dataset:
+            self.closings.append((uid, request.files))
+            return await dataset(uid)
 
         @router.get("/storages")
         async def storages() -> list[Storage]:

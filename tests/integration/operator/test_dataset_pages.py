@@ -162,6 +162,21 @@ async def test_the_list_and_one_data_set(operator: Operator, waiting: dict[str, 
     assert (await operator.http.get(f"/datasets/{uuid4()}")).status_code == 404
 
 
+async def test_a_data_set_that_waits_for_files_says_so(operator: Operator, sluice: Command) -> None:
+    uid = (await operator.client.register_dataset(NewDataset(name="counted"))).uid
+    assert "It waits for" not in (await operator.http.get(f"/datasets/{uid}")).text
+    assert "waits for" not in await sluice("dataset", "show", str(uid))
+    lacking = "2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3, 5"
+    operator.neighbours.waits_for[uid] = lacking
+    page = (await operator.http.get(f"/datasets/{uid}")).text
+    assert f"It waits for {lacking}" in page
+    assert f"sluice dataset close {uid} --files" in page
+    assert f"it waits for {lacking}" in await sluice("dataset", "show", str(uid))
+    assert f'"waits_for": "{lacking}"' in await sluice("dataset", "show", str(uid), "--json")
+    assert f"counted: open, 0 files; it waits for {lacking}" in await sluice("dataset", "close", str(uid), "--files", "9")
+    assert operator.neighbours.closings == [(uid, 9)]
+
+
 async def test_a_chain_is_started_by_hand_with_its_parameters(operator: Operator, waiting: dict[str, UUID]) -> None:
     empty = (await operator.http.get("/chains/new")).text
     assert "linear, version 1" in empty

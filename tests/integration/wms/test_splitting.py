@@ -20,6 +20,8 @@ from wms.usecases.split_task import split_waiting_tasks
 
 async def make_dataset(dms: DmsClient, folder: Path, *, files: int, close: bool = True, seqs: list[int] | None = None) -> UUID:
     kind = DatasetType.INPUT if files else DatasetType.INTERMEDIATE  # an input without files cannot be closed
+    if seqs and len(set(seqs)) < files:
+        kind = DatasetType.LOGS  # of all others the DMS takes no two files with one number
     dataset = await dms.register_dataset(NewDataset(name=f"d-{uuid4()}", type=kind))
     new = [
         NewFile(seq=seq, name=f"f{n:05}", size=100 + n % 7, checksum=CHECKSUM, url=f"file://{folder}/{n}", meta={"n": n})

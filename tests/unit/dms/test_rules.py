@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from dms.domain.backoff import pause_after
+from dms.domain.completeness import NumbersUsed, missing_text
 from dms.domain.cursor import Order, WrongCursor, read_place, read_position, write_place, write_position
 from dms.domain.differences import FileDiffers, KnownFile, SentFile, SentTwice, new_files, require_same_request
 from sluice.contracts.problems import Conflict
@@ -75,6 +76,28 @@ def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
         new_files([_sent(), _sent(size=11)], {})
     with pytest.raises(SentTwice, match="same url"):
         new_files([_sent(), _sent("b")], {})
+    same_number = [_sent(), _sent("b", path="d/b")]
+    with pytest.raises(SentTwice, match="'a' and 'b' of the request have the same seq 1"):
+        new_files(same_number, {})
+    assert new_files(same_number, {}, numbered=False) == same_number
+    assert new_files([_sent(), _sent()], {}) == [_sent()], "the same file twice is one"
+
+
+@pytest.mark.parametrize(
+    ("count", "wanted", "used", "text"),
+    [
+        (0, 1, NumbersUsed(), "1 more file: 0 of 1 are registered"),
+        (2, 4, NumbersUsed((0, 1)), "2 more files: 2 of 4 are registered, with numbers from 0 to 1"),
+        (
+            3,
+            9,
+            NumbersUsed((2, 9), [(3, 3), (5, 8)]),
+            "6 more files: 3 of 9 are registered, with numbers from 2 to 9, of which no file has 3, 5 to 8",
+        ),
+    ],
+)
+def test_what_is_missing_is_told_with_numbers(count: int, wanted: int, used: NumbersUsed, text: str) -> None:
+    assert missing_text(count, wanted, used) == text
 
 
 def test_a_repeated_request_names_every_field_that_differs() -> None:

@@ -21,12 +21,14 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class DatasetDetail:
-    """``chains`` None: the chain service does not answer. ``unmatched``: where it fitted no template and waits."""
+    """``chains`` None: the chain service does not answer. ``unmatched``: where it fitted no template and waits. ``waits_for``:
+    the files that are missing, in words."""
 
     dataset: Dataset
     files: list[File]
     chains: list[ChainProgress] | None
     unmatched: Unmatched | None
+    waits_for: str | None
 
     @property
     def more_files(self) -> int:
@@ -37,15 +39,26 @@ async def read_dataset(
     database: Database, uid: UUID, *, dms: DmsClient, chains: ChainsClient, intake: IntakeClient
 ) -> DatasetDetail:
     """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out."""
-    dataset, files, made, waiting = await asyncio.gather(
-        dms.dataset(uid), dms.files(uid, limit=_FILES), _chains(chains, uid), _unmatched(database, intake, uid)
+    dataset, files, made, waiting, waits_for = await asyncio.gather(
+        dms.dataset(uid),
+        dms.files(uid, limit=_FILES),
+        _chains(chains, uid),
+        _unmatched(database, intake, uid),
+        _waits_for(dms, uid),
     )
-    return DatasetDetail(dataset, files.files[:_FILES], made, waiting)
+    return DatasetDetail(dataset, files.files[:_FILES], made, waiting, waits_for)
 
 
 async def _chains(chains: ChainsClient, uid: UUID) -> list[ChainProgress] | None:
     try:
         return [chain_progress(chain, {}) for chain in (await chains.chains(dataset=uid)).chains]
+    except ServiceError:
+        return None
+
+
+async def _waits_for(dms: DmsClient, uid: UUID) -> str | None:
+    try:
+        return (await dms.dataset_status(uid)).waits_for
     except ServiceError:
         return None
 

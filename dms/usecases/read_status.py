@@ -1,0 +1,42 @@
+"""How far a data set is, and what it waits for."""
+
+from uuid import UUID
+
+from dms.db.datasets import DatasetRow, dataset_by_uid
+from dms.db.files import numbers_used
+from dms.domain.completeness import missing_text
+from dms.domain.facts import UnknownDataset
+from sluice.contracts.datasets import DatasetStatus
+from sluice.contracts.states import DatasetState
+from sluice.servicekit.database import Connection, Database
+
+#: Stretches of numbers without a file that are named.
+MOST_GAPS = 20
+
+
+async def read_status(database: Database, uid: UUID) -> DatasetStatus:
+    """Effect: none. Raises ``UnknownDataset``."""
+    async with database.connection() as connection:
+        row = await dataset_by_uid(connection, uid)
+        if row is None:
+            raise UnknownDataset(uid)
+        waits_for = await _waits_for(connection, row)
+    dataset = row.dataset
+    return DatasetStatus(
+        uid=uid,
+        state=dataset.state,
+        usable=dataset.usable,
+        registered_at=row.registered_at,
+        closed_at=dataset.closed_at,
+        count_files=dataset.count_files,
+        close_at=row.close_at,
+        waits_for=waits_for,
+    )
+
+
+async def _waits_for(connection: Connection, row: DatasetRow) -> str | None:
+    dataset = row.dataset
+    if row.close_at is None or dataset.state is not DatasetState.OPEN or dataset.count_files >= row.close_at:
+        return None
+    used = await numbers_used(connection, dataset.uid, gaps=MOST_GAPS)
+    return missing_text(dataset.count_files, row.close_at, used)
