@@ -74,7 +74,8 @@ def _add_list(router: APIRouter, database: Database) -> None:
 
         **Without `state` and `name`**: those that can be worked with (closed, uploading, uploaded), in the order in which they
         were closed. Whoever gives each answer's `cursor` as the next request's `after` misses none and sees none twice,
-        however many close at the same moment.
+        however many close at the same moment. So does whoever gives the newest `timestamp` of the answers as the next request's
+        `timestamp`: that of a closed data set is the time of its closing, no two are alike, and none appears behind a later one.
 
         **With `state` or `name`**: in the order of registration, in any state or those named. This is for people: a data set
         whose registration takes long may appear before the cursor.

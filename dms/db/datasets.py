@@ -31,10 +31,15 @@ SELECT * FROM datasets WHERE uid = $1 FOR UPDATE
 """
 
 LIST_CLOSED = """
--- In order of closing; nothing with a smaller position can appear later.
+-- In order of closing; nothing with a smaller position, or an earlier time, can appear later. (Behind the last one that closed
+-- by then, which is looked for from the end: few are newer than a time that somebody was given. IS TRUE keeps the index of
+-- states, which would find all data sets there are, out of it.)
 SELECT * FROM datasets
-WHERE closed_position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
-    AND ($4::timestamptz IS NULL OR closed_at > $4)
+WHERE closed_position > $1 AND (state = ANY($2::text[])) IS TRUE AND ($3::text IS NULL OR type = $3)
+    AND closed_position > CASE WHEN $4::timestamptz IS NULL THEN 0 ELSE coalesce((
+        SELECT closed_position FROM datasets WHERE closed_position IS NOT NULL AND closed_at <= $4
+        ORDER BY closed_position DESC LIMIT 1
+    ), 0) END
 ORDER BY closed_position LIMIT $5
 """
 
@@ -42,7 +47,7 @@ LIST_REGISTERED = """
 -- In order of registration, for people.
 SELECT * FROM datasets
 WHERE position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
-    AND ($4::timestamptz IS NULL OR closed_at > $4) AND ($6::text IS NULL OR name = $6)
+    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4) AND ($6::text IS NULL OR name = $6)
 ORDER BY position LIMIT $5
 """
 
@@ -50,7 +55,7 @@ LIST_NEWEST = """
 -- The other way round; $1 is 0 at the beginning.
 SELECT * FROM datasets
 WHERE ($1 = 0 OR position < $1) AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
-    AND ($4::timestamptz IS NULL OR closed_at > $4) AND ($6::text IS NULL OR name = $6)
+    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4) AND ($6::text IS NULL OR name = $6)
 ORDER BY position DESC LIMIT $5
 """
 
@@ -66,11 +71,26 @@ UPDATE datasets SET late_files = true, sweep_at = CASE WHEN state = $2 THEN now(
 TAKE_CLOSING_LOCK = "SELECT pg_advisory_xact_lock($1)"
 
 CLOSE = """
--- The closing lock is held. Draws the next position, and has the folder looked through if Sluice writes it.
-UPDATE datasets SET state = $3, closed_at = now(), closed_position = nextval('closed_positions'),
+-- The closing lock is held. Draws the next positions, with times in the same order and no two alike: not those at which
+-- transactions began, and later than the last one whatever the clock says. Has the folder looked through if Sluice writes it.
+WITH base AS MATERIALIZED (
+    SELECT greatest(clock_timestamp(), (
+        SELECT closed_at FROM datasets WHERE closed_position IS NOT NULL ORDER BY closed_position DESC LIMIT 1
+    )) AS time
+),
+closing AS MATERIALIZED (
+    SELECT uid, nextval('closed_positions') AS place, row_number() OVER () AS turn FROM (
+        SELECT uid FROM datasets
+        WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[]) AND (close_at IS NULL OR count_files >= close_at)
+        ORDER BY position
+    ) AS complete
+)
+UPDATE datasets AS d
+SET state = $3, closed_at = base.time + closing.turn * interval '1 microsecond', closed_position = closing.place,
     sweep_at = CASE WHEN type <> $4 AND url IS NOT NULL THEN now() END, close_at = coalesce(close_at, count_files)
-WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[]) AND (close_at IS NULL OR count_files >= close_at)
-RETURNING *
+FROM base, closing
+WHERE d.uid = closing.uid AND state = ANY($2::text[]) AND (close_at IS NULL OR count_files >= close_at)
+RETURNING d.*
 """
 
 SELECT_COMPLETE = """
@@ -126,7 +146,7 @@ def to_dataset(row: asyncpg.Record) -> Dataset:
         url=row["url"],
         count_files=row["count_files"],
         bytes=row["bytes"],
-        timestamp=row["registered_at"],
+        timestamp=row["closed_at"] or row["registered_at"],
         closed_at=row["closed_at"],
     )
 
@@ -176,27 +196,27 @@ async def lock_dataset(connection: Connection, uid: UUID) -> DatasetRow | None:
 
 @dataclass(frozen=True, slots=True)
 class DatasetFilter:
-    """What a list of data sets is narrowed to. ``closed_after``: closed later than this."""
+    """What a list of data sets is narrowed to. ``later_than``: their timestamps."""
 
     states: Sequence[DatasetState]
     type: DatasetType | None = None
-    closed_after: datetime | None = None
+    later_than: datetime | None = None
     name: str | None = None
 
 
 async def list_closed(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
-    rows = await connection.fetch(LIST_CLOSED, after, wanted.states, wanted.type, wanted.closed_after, limit)
+    rows = await connection.fetch(LIST_CLOSED, after, wanted.states, wanted.type, wanted.later_than, limit)
     return [_to_row(row) for row in rows]
 
 
 async def list_registered(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
-    rows = await connection.fetch(LIST_REGISTERED, after, wanted.states, wanted.type, wanted.closed_after, limit, wanted.name)
+    rows = await connection.fetch(LIST_REGISTERED, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.name)
     return [_to_row(row) for row in rows]
 
 
 async def list_newest(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
     """``after`` 0: from the last one registered."""
-    rows = await connection.fetch(LIST_NEWEST, after, wanted.states, wanted.type, wanted.closed_after, limit, wanted.name)
+    rows = await connection.fetch(LIST_NEWEST, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.name)
     return [_to_row(row) for row in rows]
 
 

@@ -198,3 +198,16 @@ ALTER TABLE dataset_files DROP CONSTRAINT dataset_files_file_id_fkey;
 ALTER TABLE replicas DROP CONSTRAINT replicas_file_id_fkey;
 
 UPDATE alembic_version SET version_num='dms0003' WHERE alembic_version.version_num = 'dms0002';
+
+-- Running upgrade dms0003 -> dms0004
+
+WITH placed AS (
+    SELECT uid, closed_at, closed_position, row_number() OVER closing * interval '1 microsecond' AS turn
+    FROM datasets WHERE closed_position IS NOT NULL WINDOW closing AS (ORDER BY closed_position)
+), timed AS (
+    SELECT uid, closed_at, max(closed_at - turn) OVER (ORDER BY closed_position) + turn AS time FROM placed
+)
+UPDATE datasets AS d SET closed_at = timed.time
+FROM timed WHERE d.uid = timed.uid AND timed.time <> timed.closed_at;
+
+UPDATE alembic_version SET version_num='dms0004' WHERE alembic_version.version_num = 'dms0003';

@@ -1,10 +1,9 @@
 """Reading data sets."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from dms.db.datasets import DatasetFilter, dataset_by_uid, datasets_by_uid, list_closed, list_newest, list_registered
 from dms.domain.cursor import Order, read_position, write_position
@@ -31,7 +30,9 @@ class DatasetQuery(Contract):
     these, and nothing else may be asked for."""
 
     after: str | None = Field(None, description="Cursor of the last answer; none at the beginning.")
-    timestamp: datetime | None = Field(None, description="Closed later than this (ISO 8601 with its zone).")
+    timestamp: AwareDatetime | None = Field(
+        None, description="Those whose `timestamp` is later than this (ISO 8601 with its zone)."
+    )
     type: DatasetType | None = None
     state: list[DatasetState] = Field([], description="Only these; all states where none is named.")
     name: str | None = Field(None, description="The data set of exactly this name.")
@@ -53,7 +54,7 @@ async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
     order = Order.NEWEST if query.newest else for_people
     after = read_position(order, query.after)
     states = query.state or (READABLE if order is Order.CLOSING else list(DatasetState))
-    wanted = DatasetFilter(states=states, type=query.type, closed_after=query.timestamp, name=query.name)
+    wanted = DatasetFilter(states=states, type=query.type, later_than=query.timestamp, name=query.name)
     async with database.connection() as connection:
         rows = await _READ[order](connection, after, query.limit, wanted)
     if not rows:

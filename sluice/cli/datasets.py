@@ -37,7 +37,7 @@ def list_datasets(
         print_json(datasets)
         return
     print_table(
-        ["uid", "name", "type", "state", "files", "size", "registered"],
+        ["uid", "name", "type", "state", "files", "size", "timestamp"],
         [_row(dataset) for dataset in datasets],
         empty="no data set",
     )
@@ -153,5 +153,5 @@ def resume(dataset: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_H
 
 
 def _row(dataset: Dataset) -> tuple[object, ...]:
-    size, registered = human_bytes(dataset.bytes), f"{dataset.timestamp:%F %T}"
-    return (dataset.uid, dataset.name, dataset.type.value, dataset.state.value, dataset.count_files, size, registered)
+    size, timestamp = human_bytes(dataset.bytes), f"{dataset.timestamp:%F %T}"
+    return (dataset.uid, dataset.name, dataset.type.value, dataset.state.value, dataset.count_files, size, timestamp)

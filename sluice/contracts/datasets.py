@@ -36,6 +36,8 @@ class Dataset(Contract):
     #: Files registered so far, and their bytes.
     count_files: int
     bytes: int
+    #: When it closed; of one that has not, when it was registered. The time that a list is asked for with `timestamp`: who
+    #: remembers the newest and asks again gets every data set once, in order of closing.
     timestamp: Timestamp
     closed_at: Timestamp | None = None
 

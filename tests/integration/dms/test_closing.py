@@ -1,6 +1,9 @@
 """Closing: complete data sets close, in an order in which a reader misses none."""
 
 import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +12,7 @@ import pytest
 from dms.db.datasets import close, take_closing_lock
 from dms.usecases.close_dataset import close_dataset
 from dms.usecases.list_datasets import DatasetQuery, list_datasets
+from sluice.contracts.datasets import DatasetPage
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
@@ -60,7 +64,20 @@ async def test_messages_that_contradict_the_catalogue_are_refused(dms: Dms) -> N
         await dms.apply(RegisterFiles(dataset_uid=UUID(int=0)))
 
 
-async def test_a_reader_with_a_cursor_misses_none_of_those_that_close_at_once(dms: Dms) -> None:
+def next_by_cursor(page: DatasetPage, asked: DatasetQuery) -> dict[str, Any]:
+    return {"after": page.cursor}
+
+
+def next_by_time(page: DatasetPage, asked: DatasetQuery) -> dict[str, Any]:
+    """A reader that keeps the newest timestamp it was given, and nothing else."""
+    times = [dataset.timestamp for dataset in page.datasets]
+    return {"timestamp": max(times, default=asked.timestamp)}
+
+
+@pytest.mark.parametrize("going_on", [next_by_cursor, next_by_time])
+async def test_a_reader_misses_none_of_those_that_close_at_once_and_gets_none_twice(
+    dms: Dms, going_on: Callable[[DatasetPage, DatasetQuery], dict[str, Any]]
+) -> None:
     plain = [await dms.dataset(f"d{number}", DatasetType.LOGS) for number in range(60)]
     counted = [await dms.dataset(f"c{number}", DatasetType.LOGS) for number in range(60)]
 
@@ -73,12 +90,12 @@ async def test_a_reader_with_a_cursor_misses_none_of_those_that_close_at_once(dm
     for number, uid in enumerate(plain):
         closing.append(asyncio.create_task(close_dataset(instances[number % 2], uid, files=None)))
     seen: list[UUID] = []
-    after: str | None = None
+    query = DatasetQuery(limit=7, type=DatasetType.LOGS)
     while True:
         done = all(task.done() for task in closing)
-        page = await list_datasets(dms.database, DatasetQuery(after=after, limit=7, type=DatasetType.LOGS))
+        page = await list_datasets(dms.database, query)
         seen += [dataset.uid for dataset in page.datasets]
-        after = page.cursor
+        query = query.model_copy(update=going_on(page, query))
         if done and not page.datasets:
             break
     await asyncio.gather(*closing)
@@ -100,6 +117,55 @@ async def test_a_closing_that_commits_late_does_not_slip_behind_the_cursor(dms: 
         assert (await dms.client.closed_datasets()).datasets == []
     await other
     assert [dataset.uid for dataset in (await dms.client.closed_datasets()).datasets] == [slow, quick]
+
+
+async def test_one_that_closes_later_has_a_later_timestamp_whenever_it_was_registered_or_its_closing_began(dms: Dms) -> None:
+    early, late, batch = await dms.dataset("early"), await dms.dataset("late"), [await dms.dataset(f"b{n}") for n in range(20)]
+    async with dms.other_shop.database.transaction() as transaction:
+        await transaction.connection.fetchval("SELECT now()")  # from here on it is the time of this transaction
+        await close_dataset(dms.database, late, files=None)
+        [first] = (await dms.client.closed_datasets()).datasets
+        await take_closing_lock(transaction.connection)
+        await close(transaction.connection, [early, *batch])
+    page = await dms.client.closed_datasets(timestamp=first.timestamp)
+    assert [dataset.uid for dataset in page.datasets] == [early, *batch]
+    times = [dataset.timestamp for dataset in page.datasets]
+    assert times == sorted(set(times))
+    assert times == [dataset.closed_at for dataset in page.datasets]
+    assert (await dms.client.closed_datasets(timestamp=times[-1])).datasets == []
+
+
+async def test_a_clock_that_goes_back_does_not_bring_times_back(dms: Dms) -> None:
+    first, second = await dms.dataset("first"), await dms.dataset("second")
+    await dms.client.close_dataset(first)
+    await dms.fetch("UPDATE datasets SET closed_at = now() + interval '1 h' WHERE uid = $1", first)
+    ahead = (await dms.client.dataset(first)).timestamp
+    await dms.client.close_dataset(second)
+    assert [one.uid for one in (await dms.client.closed_datasets(timestamp=ahead)).datasets] == [second]
+
+
+async def test_lists_for_people_go_by_the_same_time(dms: Dms) -> None:
+    uids = [await dms.dataset(name) for name in ("closed", "open")]
+    asked = (await dms.client.dataset(uids[1])).timestamp
+    await dms.client.close_dataset(uids[0])
+    page = await list_datasets(dms.database, DatasetQuery(state=list(DatasetState), timestamp=asked))
+    assert [dataset.uid for dataset in page.datasets] == uids[:1]
+    answer = await dms.http.get("/api/v1/datasets", params={"timestamp": "2026-01-01T00:00:00"})
+    assert answer.status_code == 422
+    assert "timezone" in answer.json()["detail"]
+
+
+async def test_times_of_earlier_releases_are_put_in_order_and_most_are_left(dms: Dms) -> None:
+    uids = [await dms.dataset(f"d{number}") for number in range(6)]
+    for uid in uids:
+        await dms.client.close_dataset(uid)
+    for uid, second in zip(uids, (10, 20, 20, 5, 20, 30), strict=True):
+        at = datetime(2026, 1, 1, 0, 0, second, tzinfo=UTC)
+        await dms.fetch("UPDATE datasets SET closed_at = $2 WHERE uid = $1", uid, at)
+    await dms.fetch(import_module("dms.db.migrations.0004_times_in_order_of_closing").UPGRADE)
+    times = [dataset.timestamp for dataset in (await dms.client.closed_datasets()).datasets]
+    assert times == sorted(set(times))
+    assert [(time.second, time.microsecond) for time in times] == [(10, 0), (20, 0), (20, 1), (20, 2), (20, 3), (30, 0)]
 
 
 async def test_closing_by_many_at_once_is_one_closing(dms: Dms) -> None:

@@ -1,6 +1,7 @@
 """The statements that run all the time keep their indexes, however much there is (and before any statistics were gathered)."""
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
@@ -42,6 +43,7 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (PAGE, (UID, 10_000, "", 1_000)),
     (SELECT_MISSING, (UID, 10_000, "", STORAGE, "o/", ReplicaState.AVAILABLE, 200)),
     (LIST_CLOSED, (19_990, READABLE, "input", None, 1_000)),
+    (LIST_CLOSED, (0, READABLE, None, datetime(2100, 1, 1, tzinfo=UTC), 1_000)),
     (LIST_NEWEST, (0, list(DatasetState), None, None, 50, None)),
     (SELECT_DATASETS, ([uuid4() for _ in range(100)],)),
     (SELECT_COMPLETE, (DatasetState.OPEN, 100)),

@@ -7,7 +7,7 @@ from uuid import UUID
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
-from sluice.contracts.datasets import Dataset, File
+from sluice.contracts.datasets import Dataset, DatasetStatus, File
 from sluice.contracts.intake import Unmatched
 from sluice.contracts.problems import ServiceError
 from sluice.servicekit.database import Database
@@ -21,14 +21,14 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class DatasetDetail:
-    """``chains`` None: the chain service does not answer. ``unmatched``: where it fitted no template and waits. ``waits_for``:
-    the files that are missing, in words."""
+    """``chains`` None: the chain service does not answer. ``unmatched``: where it fitted no template and waits. ``status``
+    None: not known now."""
 
     dataset: Dataset
     files: list[File]
     chains: list[ChainProgress] | None
     unmatched: Unmatched | None
-    waits_for: str | None
+    status: DatasetStatus | None
 
     @property
     def more_files(self) -> int:
@@ -39,14 +39,14 @@ async def read_dataset(
     database: Database, uid: UUID, *, dms: DmsClient, chains: ChainsClient, intake: IntakeClient
 ) -> DatasetDetail:
     """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out."""
-    dataset, files, made, waiting, waits_for = await asyncio.gather(
+    dataset, files, made, waiting, status = await asyncio.gather(
         dms.dataset(uid),
         dms.files(uid, limit=_FILES),
         _chains(chains, uid),
         _unmatched(database, intake, uid),
-        _waits_for(dms, uid),
+        _status(dms, uid),
     )
-    return DatasetDetail(dataset, files.files[:_FILES], made, waiting, waits_for)
+    return DatasetDetail(dataset, files.files[:_FILES], made, waiting, status)
 
 
 async def _chains(chains: ChainsClient, uid: UUID) -> list[ChainProgress] | None:
@@ -56,9 +56,9 @@ async def _chains(chains: ChainsClient, uid: UUID) -> list[ChainProgress] | None
         return None
 
 
-async def _waits_for(dms: DmsClient, uid: UUID) -> str | None:
+async def _status(dms: DmsClient, uid: UUID) -> DatasetStatus | None:
     try:
-        return (await dms.dataset_status(uid)).waits_for
+        return await dms.dataset_status(uid)
     except ServiceError:
         return None
 
