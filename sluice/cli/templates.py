@@ -13,25 +13,17 @@ import typer
 
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
 from sluice.cli.output import answer, err, out, print_json, print_table
-from sluice.cli.template_files import TemplateFiles, read_template_files
+from sluice.cli.publishing import named, publish, upload
+from sluice.cli.template_files import read_template_files
 from sluice.contracts.matching import condition_text
 from sluice.contracts.plan import Parameter
-from sluice.contracts.problems import Finding, NotFound, ServiceError, Unprocessable
+from sluice.contracts.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
 
-FilesArgument = Annotated[
-    list[Path],
-    typer.Argument(
-        help="The CWL workflow, which brings the files that it refers to; or several files, a folder, a zip.",
-        exists=True,
-        metavar="FILE…|FOLDER|ZIP",
-    ),
-]
-MainOption = Annotated[
-    str | None, typer.Option("--main", help="Path of the workflow among the files; default: the one that no other refers to.")
-]
+app.command()(publish)
+app.command(hidden=True)(upload)
 
 
 class Format(StrEnum):
@@ -55,7 +47,7 @@ def check(
 ) -> None:
     """Check templates without a system and without a network: every finding with its line and column. Exits 1 on errors.
 
-    These are the checks that an upload makes."""
+    These are the checks that are made before one is published."""
     results = [_checked(file) for file in files]
     if as_json or form is Format.JSON:
         print_json(results[0] if len(results) == 1 else results)
@@ -80,11 +72,7 @@ def _checked(file: Path) -> CheckedTemplate:
     except OSError as error:
         return CheckedTemplate(findings=[Finding(message=f"cannot be read: {error.strerror}", file=str(file))], plan=None)
     compiled = compile_upload(found.upload, name=found.name).compiled
-    return CheckedTemplate(findings=_as_named(compiled.findings, found), plan=compiled.plan)
-
-
-def _as_named(findings: list[Finding], files: TemplateFiles) -> list[Finding]:
-    return [finding.model_copy(update={"file": files.shown(finding.file)}) for finding in findings]
+    return CheckedTemplate(findings=[named(finding, found) for finding in compiled.findings], plan=compiled.plan)
 
 
 def annotation(finding: Finding) -> str:
@@ -93,52 +81,6 @@ def annotation(finding: Finding) -> str:
     file = (finding.file or "").replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     places = {"file": file, "line": finding.line, "col": finding.column}
     return f"::{finding.severity} {','.join(f'{key}={value}' for key, value in places.items() if value)}::{text}"
-
-
-@app.command("upload")
-def upload(
-    files: FilesArgument,
-    *,
-    main: MainOption = None,
-    name: Annotated[str | None, typer.Option(help="Its name in the system; default: from the file.")] = None,
-    url: UrlOption = None,
-    home: HomeOption = DEFAULT_HOME,
-    as_json: JsonOption = False,
-) -> None:
-    """Store a template with all its files. The same files again change nothing; others are the next version."""
-    found = plain_errors(lambda: read_template_files(files, main=main))
-    new = found.new(name)
-
-    async def store(connection: Connection) -> tuple[Template, bool, int]:
-        latest = await _latest(connection, new.name)
-        try:
-            stored = await connection.operator.store_template(new)
-        except Unprocessable as refusal:
-            refusal.findings = _as_named(refusal.findings, found)
-            raise
-        return stored, latest is None or stored.version > latest, await _waiting(connection, stored)
-
-    stored, changed, waiting = ask(url, home, store)
-    _tell(stored, _as_named(stored.warnings, found), as_json=as_json, note="" if changed else " already: nothing was changed")
-    if waiting and not as_json:
-        would = "data set that fitted no template would" if waiting == 1 else "data sets that fitted no template would"
-        out.print(f"{waiting} {would} be taken by it now: `sluice dataset unmatched --template {stored.name}` lists, and")
-        out.print("`sluice dataset match` matches again")
-
-
-async def _waiting(connection: Connection, stored: Template) -> int:
-    """Unmatched data sets that it would take; 0 where nobody can say."""
-    try:
-        return (await connection.operator.unmatched(template=stored.name)).total or 0 if stored.plan.match else 0
-    except ServiceError:
-        return 0
-
-
-async def _latest(connection: Connection, name: str) -> int | None:
-    try:
-        return (await connection.operator.template(name)).version
-    except NotFound:
-        return None
 
 
 def _tell(stored: Template, warnings: list[Finding], *, as_json: bool, note: str) -> None:
@@ -171,7 +113,7 @@ def list_templates(
     print_table(
         ["name", "version", "steps", "stored", *(["id"] if every else [])],
         [_row(template) + ((template.id,) if every else ()) for template in templates],
-        empty="no template yet: store one with `sluice template upload FILE`",
+        empty="no template yet: publish one with `sluice template publish FILE`",
     )
 
 

@@ -25,7 +25,15 @@ from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.states import ChainState, JobState, StepState
 from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus
-from sluice.contracts.templates import CheckedTemplate, CheckTemplate, NewTemplate, RestoreTemplate, Template, TemplateList
+from sluice.contracts.templates import (
+    CheckedTemplate,
+    CheckTemplate,
+    NewTemplate,
+    RestoreTemplate,
+    Template,
+    TemplateChanges,
+    TemplateList,
+)  # fmt: skip
 
 _API = "/api/v1"
 
@@ -36,8 +44,13 @@ class OperatorClient(ServiceClient):
     service = "wfms.operator"
 
     async def store_template(self, template: NewTemplate) -> Template:
-        """The same text again gives the version that is there. Raises ``Unprocessable`` with every finding."""
+        """The same text again gives the version that is there. Raises ``Unprocessable`` with every finding; ``Conflict`` where it
+        is to replace another version than the latest."""
         return await self.call("POST", f"{_API}/templates", body=template, answer=Template)
+
+    async def compare_template(self, template: NewTemplate) -> TemplateChanges:
+        """What ``store_template`` would change. Raises ``Unprocessable`` with every finding."""
+        return await self.call("POST", f"{_API}/templates/compare", body=template, answer=TemplateChanges)
 
     async def store_run_template(self, template: NewTemplate) -> Template:
         """For ``request_chain`` alone: nothing is matched with it. The same files again give what is there. Raises

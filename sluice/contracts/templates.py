@@ -1,6 +1,7 @@
 """Requests and answers of the operator service about templates."""
 
-from typing import Annotated, Any
+from enum import StrEnum
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -32,9 +33,11 @@ class _Written(Contract):
 
 
 class NewTemplate(_Written):
-    """A template to be stored."""
+    """A template to be stored. ``replaces``: the latest version now, 0 where there is none; where another one is (somebody was
+    faster), nothing is stored."""
 
     name: Name
+    replaces: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
 
 
 class Template(Contract):
@@ -57,6 +60,46 @@ class Template(Contract):
 
 class TemplateList(Contract):
     templates: list[Template]
+
+
+class Change(StrEnum):
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
+
+
+class PlanChange(Contract):
+    """What is another one in what a template does. ``part``: ``step``, ``match``, ``parameter``, ``output`` or ``template`` (what
+    concerns all of it); ``details``: each what it was and what it becomes, in words."""
+
+    part: Literal["template", "match", "parameter", "step", "output"]
+    name: str
+    change: Change
+    details: list[str] = Field(default_factory=list)
+
+
+class FileChange(Contract):
+    """``diff``: what differs, line by line, as a unified diff; in words where that would be too long."""
+
+    path: str
+    change: Change
+    diff: str
+
+
+class TemplateChanges(Contract):
+    """What publishing files as the version ``version`` of a template changes against ``before``, the latest one (None: the name
+    is new). Both are the same where nothing would change."""
+
+    name: Name
+    before: int | None
+    version: int
+    plan: list[PlanChange] = Field(default_factory=list)
+    files: list[FileChange] = Field(default_factory=list)
+    warnings: list[Finding] = Field(default_factory=list)
+
+    @property
+    def nothing(self) -> bool:
+        return self.before == self.version
 
 
 class RestoreTemplate(Contract):

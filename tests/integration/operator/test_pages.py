@@ -105,11 +105,12 @@ async def test_the_sessions_cookie_is_closed_to_scripts_and_other_sites(operator
 async def test_uploading_by_the_form(operator: Operator, spd_text: str) -> None:
     token = token_of(await operator.http.get("/templates"))
     typed = spd_text.replace("\n", "\r\n")  # as browsers send text areas
-    stored = await operator.http.post("/templates", data={"csrf_token": token, "name": "spd", "cwl": typed})
+    sent = await operator.http.post("/templates", data={"csrf_token": token, "name": "spd", "cwl": typed})
+    stored = await operator.http.post(sent.headers["location"], data={"csrf_token": token, "replaces": "0"})
     assert (stored.status_code, stored.headers["location"]) == (303, "/templates/spd")
     assert (await operator.client.template("spd")).cwl == spd_text
     page = await operator.http.get("/templates/spd")
-    assert "Stored as version 1." in page.text
+    assert "Published as version 1." in page.text
     file = {"file": ("spd.cwl", spd_text.encode(), "application/octet-stream")}
     await operator.http.post("/templates", data={"csrf_token": token, "name": "", "cwl": ""}, files=file)
     assert "nothing was changed" in (await operator.http.get("/templates/spd")).text
@@ -178,7 +179,7 @@ async def test_what_does_not_exist_is_a_page_for_people_and_a_problem_for_progra
 
 async def test_an_empty_system_says_what_to_do(operator: Operator) -> None:
     assert "sluice run workflow.cwl" in (await operator.http.get("/")).text
-    assert "sluice template upload" in (await operator.http.get("/templates")).text
+    assert "sluice template publish" in (await operator.http.get("/templates")).text
     assert "No chain yet" in (await operator.http.get("/chains")).text
     assert "No task yet" in (await operator.http.get("/tasks")).text
 

@@ -16,6 +16,8 @@ from tests.integration.operator.conftest import Operator
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 
 SLUICE = str(Path(sys.executable).parent / "sluice")
+#: As it lies in ``folder``.
+JOIN = TOOL.replace("\n", "\r\n")
 BAD = TOOL.replace("baseCommand", "baseComand")
 
 
@@ -23,12 +25,13 @@ class Command:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    async def __call__(self, *arguments: str, code: int = 0) -> str:
-        """What the command says."""
+    async def __call__(self, *arguments: str, code: int = 0, answered: str = "") -> str:
+        """What the command says; ``answered``: what is typed."""
         environment = {"SLUICE_URL": self._url, "PATH": "/usr/bin"}
         done = await asyncio.to_thread(
-            subprocess.run, [SLUICE, *arguments], capture_output=True, timeout=60, check=False, env=environment
-        )
+            subprocess.run, [SLUICE, *arguments], capture_output=True, timeout=60, check=False, env=environment,
+            input=answered.encode(),
+        )  # fmt: skip
         assert done.returncode == code, done.stderr
         assert b"Traceback" not in done.stderr
         return (done.stdout + done.stderr).decode()
@@ -45,7 +48,7 @@ async def sluice(operator: Operator) -> AsyncIterator[Command]:
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "flow" / "tools").mkdir(parents=True)
     (tmp_path / "flow" / "workflow.cwl").write_text(WORKFLOW)
-    (tmp_path / "flow" / "tools" / "join.cwl").write_bytes(TOOL.replace("\n", "\r\n").encode())
+    (tmp_path / "flow" / "tools" / "join.cwl").write_bytes(JOIN.encode())
     return tmp_path / "flow"
 
 
@@ -74,6 +77,25 @@ async def test_from_upload_to_delete(operator: Operator, sluice: Command, folder
     assert f"chain {chain.uid} of data set run-1, version 3: in_progress" in in_use
     assert "flow deleted" in await sluice("template", "delete", "flow", "--force")
     assert "there is no template" in await sluice("template", "versions", "flow", code=1)
+
+
+async def test_publishing_shows_what_changes_and_asks(operator: Operator, sluice: Command, folder: Path) -> None:
+    workflow = folder / "workflow.cwl"
+    first = await sluice("template", "publish", str(workflow), answered="y\n")
+    for line in ("flow is new:\n", "  match type added: is raw\n", "Publish it as version 1?", "flow, version 1\n"):
+        assert line in first
+    assert "nothing was changed" in await sluice("template", "publish", str(folder))
+    workflow.write_text(WORKFLOW.replace("type: raw", "type: hot"))
+    for options, answered, code in ((("--dry-run",), "", 0), ((), "n\n", 1), ((), "", 1)):
+        said = await sluice("template", "publish", str(workflow), *options, answered=answered, code=code)
+        assert "flow, version 1 → 2:\n  match type changed: is raw → is hot\n---" in said
+        assert "-sluice:match: {sluice:type: raw, detector: spd}\n+sluice:match: {sluice:type: hot, detector: spd}\n" in said
+        assert (await operator.client.template("flow")).version == 1
+    assert "--yes" in said, "what to do where there is nobody to answer"
+    changes = json.loads(await sluice("template", "publish", str(workflow), "--dry-run", "--json"))
+    assert (changes["before"], changes["version"], changes["plan"][0]["name"]) == (1, 2, "type")
+    assert "flow, version 2\n" in await sluice("template", "publish", str(workflow), "--yes")
+    assert (await operator.client.template("flow")).files == {"workflow.cwl": workflow.read_text(), "tools/join.cwl": JOIN}
 
 
 async def test_warnings_are_shown_with_their_places_and_do_not_stop_an_upload(sluice: Command, folder: Path) -> None:

@@ -5,6 +5,7 @@ import io
 import re
 import zipfile
 
+import asyncpg
 import httpx
 
 from sluice.contracts.datasets import NewDataset
@@ -22,12 +23,22 @@ async def send(operator: Operator, files: dict[str, str], **fields: str) -> http
     return await operator.http.post("/templates", data={"csrf_token": token, **fields}, files=[*parts, ("file", ("", b""))])
 
 
+async def published(operator: Operator, sent: httpx.Response) -> httpx.Response:
+    """What was sent is looked at, and published."""
+    assert sent.status_code == 303, sent.text
+    review = await operator.http.get(sent.headers["location"])
+    replaces = re.search(r'name="replaces" value="(\d+)"', review.text)
+    assert replaces is not None, review.text
+    form = {"csrf_token": token_of(review), "replaces": replaces[1]}
+    return await operator.http.post(sent.headers["location"], data=form)
+
+
 async def test_a_folder_by_the_form_and_its_files_on_the_page(operator: Operator) -> None:
-    stored = await send(operator, PARTS)
+    stored = await published(operator, await send(operator, PARTS))
     assert (stored.status_code, stored.headers["location"]) == (303, "/templates/flow"), stored.text
     assert (await operator.client.template("flow")).files == PARTS
     page = (await operator.http.get("/templates/flow")).text
-    assert "Stored as version 1." in page
+    assert "Published as version 1." in page
     assert page.index("flow/workflow.cwl</code>") < page.index("flow/tools/join.cwl</code>"), "the workflow first"
     assert 'id="L1"' in page
     assert 'id="F2-L1"' in page
@@ -54,7 +65,8 @@ async def test_findings_stand_in_the_file_that_they_are_about(operator: Operator
 
 
 async def test_warnings_are_shown_after_a_successful_upload(operator: Operator) -> None:
-    await send(operator, PARTS | {"flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: $(runtime.cores)")})
+    slow = PARTS | {"flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: $(runtime.cores)")}
+    await published(operator, await send(operator, slow))
     page = (await operator.http.get("/templates/flow")).text
     assert "1 warning" in page
     assert '<code>flow/tools/join.cwl</code>, <a href="#F2-L11">line 11</a>, column 19' in page
@@ -69,11 +81,61 @@ async def test_an_old_version_is_viewed_and_restored(operator: Operator, spd_tex
     assert "Make the next version" not in page.text, "the next version is made from the latest"
     form = {"csrf_token": token_of(page), "version": "1"}
     assert (await operator.http.post("/templates/spd/restore", data=form)).status_code == 303
-    assert "Stored as version 3." in (await operator.http.get("/templates/spd")).text
+    assert "Published as version 3." in (await operator.http.get("/templates/spd")).text
     await operator.http.post("/templates/spd/restore", data=form)
     assert "nothing was changed" in (await operator.http.get("/templates/spd")).text
     assert (await operator.client.template("spd")).cwl == spd_text
     assert (await operator.http.post("/templates/spd/restore", data=form | {"version": "9"})).status_code == 404
+
+
+async def test_what_changes_is_shown_before_it_is_published(operator: Operator) -> None:
+    await published(operator, await send(operator, PARTS))
+    changed = PARTS | {
+        "flow/workflow.cwl": WORKFLOW.replace("type: raw", "type: [raw, <hot>]"),
+        "flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: 20"),
+    }
+    sent = await send(operator, changed)
+    review = (await operator.http.get(sent.headers["location"])).text
+    assert "v1 → v2" in review
+    assert "is raw → is one of raw, &lt;hot&gt;" in review
+    assert "resources.time_limit: 10 → 20" in review
+    assert re.search(r'class="line removed"><code>-.*type: raw', review)
+    assert re.search(r'class="line added"><code>\+.*&lt;hot&gt;', review)
+    assert (await operator.client.template("flow")).version == 1, "nothing is published by looking"
+    assert (await operator.client.run_templates()).templates == [], "nor is it a run's"
+    await operator.client.store_template(NewTemplate(name="flow", files=PARTS | {"flow/more.txt": "1"}))
+    form = {"csrf_token": token_of(await operator.http.get("/templates")), "replaces": "1"}
+    overtaken = await operator.http.post(sent.headers["location"], data=form)
+    assert overtaken.status_code == 409
+    assert "v2 → v3" in overtaken.text
+    assert "the latest version is 2 now" in overtaken.text
+    assert (await operator.client.template("flow")).version == 2
+    assert (await published(operator, sent)).headers["location"] == "/templates/flow"
+    assert (await operator.client.template("flow")).files == changed
+    assert (await operator.http.get(sent.headers["location"])).status_code == 404, "it is held no longer"
+
+
+async def test_what_nobody_published_is_forgotten_after_a_week(operator: Operator) -> None:
+    sent = await send(operator, PARTS)
+    connection = await asyncpg.connect(operator.database_url)
+    await connection.execute("UPDATE run_templates SET created_at = now() - interval '8 days'")
+    await connection.close()
+    assert (await operator.http.get(sent.headers["location"])).status_code == 200
+    await send(operator, PARTS, name="other")
+    assert (await operator.http.get(sent.headers["location"])).status_code == 404
+
+
+async def test_the_template_of_a_run_is_published(operator: Operator, spd_text: str) -> None:
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    run = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text + "# tried\n"))
+    page = (await operator.http.get(f"/run-templates/{run.id}")).text
+    assert f'href="/templates/review/{run.id}"' in page
+    review = await operator.http.get(f"/templates/review/{run.id}")
+    form = {"csrf_token": token_of(review), "replaces": "1"}
+    assert (await operator.http.post(f"/templates/review/{run.id}", data=form)).status_code == 303
+    assert (await operator.client.template("spd")).cwl == run.cwl
+    assert [one.id for one in (await operator.client.run_templates()).templates] == [run.id], "the run's own stays"
+    assert "there is nothing to publish" in (await operator.http.get(f"/templates/review/{run.id}")).text
 
 
 async def test_deleting_one_in_use_names_its_chains(operator: Operator, spd_text: str) -> None:

@@ -98,6 +98,32 @@ async def test_a_refused_template_names_every_reason_and_stores_nothing(operator
     assert await rows(operator) == 0
 
 
+async def test_what_storing_would_change_is_told_and_nothing_is_stored(operator: Operator, spd_text: str) -> None:
+    new = await operator.client.compare_template(NewTemplate(name="spd", cwl=spd_text))
+    assert (new.before, new.version, new.nothing) == (None, 1, False)
+    assert next(one.name for one in new.plan if one.part == "step") == "decode"
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    same = await operator.client.compare_template(NewTemplate(name="spd", cwl=spd_text))
+    assert (same.before, same.version, same.nothing, same.plan, same.files) == (1, 1, True, [], [])
+    bad = NewTemplate(name="spd", cwl=spd_text.replace("scatter: hits", "scatter: hitz", 1))
+    with pytest.raises(Unprocessable, match="in its text"):
+        await operator.client.compare_template(bad)
+    assert await rows(operator) == 1
+
+
+async def test_of_two_that_publish_on_top_of_one_version_the_second_is_refused(operator: Operator, spd_text: str) -> None:
+    texts = [spd_text + "# a\n", spd_text + "# b\n"]
+    both = [operator.client.store_template(NewTemplate(name="spd", cwl=text, replaces=0)) for text in texts]
+    answers = await asyncio.gather(*both, return_exceptions=True)
+    [refusal] = [one for one in answers if isinstance(one, Conflict)]
+    assert "the latest version is 1 now" in refusal.detail
+    assert await rows(operator) == 1
+    stored = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text, replaces=1))
+    assert stored.version == 2
+    again = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text, replaces=1))
+    assert again.version == 2, "what is there already is not refused: a repetition"
+
+
 @pytest.mark.parametrize(
     "text",
     ["a: [b", "- 1\n- 2\n", "class: CommandLineTool\ncwlVersion: v1.2\n", "\x00\x01", "just words", 'a: "\\0"', "&a [*a]"],

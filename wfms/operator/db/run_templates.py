@@ -29,6 +29,20 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
 ON CONFLICT (digest) DO UPDATE SET run_at = now(), deleted_at = NULL RETURNING {_COLUMNS}
 """
 
+INSERT_HELD = f"""
+-- To be looked at; one that was run before stays one that was run.
+INSERT INTO run_templates (id, name, text, template, plan, warnings, main, files, digest)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT (digest) DO UPDATE SET created_at = now() RETURNING {_COLUMNS}
+"""
+
+FORGET_HELD = "DELETE FROM run_templates WHERE id = $1 AND run_at IS NULL"
+
+FORGET_OLD_HELD = """
+-- Whoever looked at them did not publish them.
+DELETE FROM run_templates WHERE run_at IS NULL AND created_at < now() - interval '7 days'
+"""
+
 SELECT_BY_ID = f"SELECT {_COLUMNS} FROM run_templates WHERE id = $1"
 
 SELECT_ALL = f"""
@@ -48,6 +62,22 @@ async def insert_run(connection: Connection, template: StoredTemplate, digest: b
     row = await connection.fetchrow(INSERT_RUN, *stored_values(template), digest)
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
     return template_of(row)
+
+
+async def insert_held(connection: Connection, template: StoredTemplate, digest: bytes) -> StoredTemplate:
+    """The one that is there already, where these files were stored before."""
+    row = await connection.fetchrow(INSERT_HELD, *stored_values(template), digest)
+    assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
+    return template_of(row)
+
+
+async def forget_held(connection: Connection, template_id: UUID) -> None:
+    """Nothing where it was run."""
+    await connection.execute(FORGET_HELD, template_id)
+
+
+async def forget_old_held(connection: Connection) -> None:
+    await connection.execute(FORGET_OLD_HELD)
 
 
 async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | None:

@@ -23,6 +23,8 @@ SELECT $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7, $8 FROM templa
 RETURNING *
 """
 
+NEXT_VERSION = "SELECT coalesce(max(version), 0) + 1 FROM templates WHERE name = $1"
+
 SELECT_LATEST = """
 -- The latest version of one name that is not deleted.
 SELECT * FROM templates WHERE name = $1 AND deleted_at IS NULL ORDER BY version DESC LIMIT 1
@@ -75,6 +77,11 @@ def stored_values(template: StoredTemplate) -> tuple[Any, ...]:
         template.main,
         template.files if len(template.files) > 1 else None,
     )
+
+
+async def next_version(connection: Connection, name: str) -> int:
+    """That which the name would get now."""
+    return int(await connection.fetchval(NEXT_VERSION, name) or 1)
 
 
 async def latest(connection: Connection, name: str) -> StoredTemplate | None:

@@ -2,7 +2,7 @@
 
 ServiceError
 ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown
-├── Conflict ─ TemplateInUse, DatasetUnusable
+├── Conflict ─ TemplateInUse, OvertakenVersion, DatasetUnusable
 ├── Unprocessable ─ TemplateRefused, RequestRefused
 ├── TooLarge        413
 └── ForeignRequest  403
@@ -47,6 +47,16 @@ class TemplateInUse(Conflict):
             chains=len(chains),
         )
         self.chains = chains
+
+
+class OvertakenVersion(Conflict):
+    """The latest version is another one than that which a new version was compared with. ``version`` 0: there is none."""
+
+    def __init__(self, name: str, version: int) -> None:
+        now = f"the latest version is {version} now" if version else "there is no version of it any more"
+        super().__init__(
+            f"template {name!r} was changed meanwhile ({now}): look again at what would change", name=name, version=version
+        )
 
 
 class TemplateRefused(Unprocessable):

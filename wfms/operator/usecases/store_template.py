@@ -12,7 +12,7 @@ from sluice.contracts.problems import Finding
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import templates
 from wfms.operator.domain.document import NotStorable, storable
-from wfms.operator.domain.errors import TemplateRefused
+from wfms.operator.domain.errors import OvertakenVersion, TemplateRefused
 from wfms.operator.domain.sent import SentFiles
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.compile_files import Compiler
@@ -31,26 +31,33 @@ class Stored:
     new: bool
 
 
-async def store_template(database: Database, compiler: Compiler, sent: SentFiles, *, name: str, template_id: UUID) -> Stored:
-    """Precondition: none. Effect: a new version of the name, unless its latest version has these very files. Messages: none.
-    Raises ``Unprocessable`` (files that cannot be taken) and ``TemplateRefused`` with every finding; nothing is stored then."""
+async def store_template(
+    database: Database, compiler: Compiler, sent: SentFiles, *, name: str, template_id: UUID, replaces: int | None = None
+) -> Stored:
+    """Precondition: ``replaces``, where given, is the latest version of the name (0: there is none). Effect: a new version of the
+    name, unless its latest version has these very files. Messages: none. Raises ``Unprocessable`` (files that cannot be taken),
+    ``TemplateRefused`` with every finding, ``OvertakenVersion``; nothing is stored then."""
     upload = await compiler.take(sent)
     async with database.connection() as connection:
-        present = await _same(connection, name, upload)
+        present = await latest_if_same(connection, name, upload)
     if present is not None:
         return Stored(present, new=False)
     candidate = await compiled(compiler, upload, name=name, template_id=template_id)
     async with database.transaction() as transaction:
         await templates.lock_name(transaction.connection, name)
-        present = await _same(transaction.connection, name, upload)
+        present = await latest_if_same(transaction.connection, name, upload)
         if present is not None:
             return Stored(present, new=False)
+        latest = await templates.latest(transaction.connection, name)
+        version = 0 if latest is None else latest.version
+        if replaces not in {None, version}:
+            raise OvertakenVersion(name, version)
         stored = await templates.insert_template(transaction.connection, candidate)
     log.info("template.stored", template=stored.name, version=stored.version, template_id=str(stored.id))
     return Stored(stored, new=True)
 
 
-async def _same(connection: Connection, name: str, upload: "Upload") -> StoredTemplate | None:
+async def latest_if_same(connection: Connection, name: str, upload: "Upload") -> StoredTemplate | None:
     """The latest version, where it has these files. A template of one file is its text, whatever the file is called."""
     present = await templates.latest(connection, name)
     if present is None:

@@ -1,6 +1,6 @@
 """``/templates``: the list, uploads, one template with its drawing, deleting."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, send_file, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -8,16 +8,20 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.problems import ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
-from wfms.operator.api.rest.uploads import SentTemplate, read_form
-from wfms.operator.domain.errors import MOST_NAMED, TemplateInUse, TemplateRefused
+from wfms.operator.api.rest.uploads import read_form
+from wfms.operator.domain.errors import MOST_NAMED, OvertakenVersion, TemplateInUse, TemplateRefused
 from wfms.operator.domain.flow import draw
 from wfms.operator.domain.listing import list_files
 from wfms.operator.domain.sent import UNNAMED
+from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.compare_template import compare_with_latest
 from wfms.operator.usecases.delete_template import delete_template
+from wfms.operator.usecases.hold_template import hold_template, publish_held
+from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.read_template import list_templates, read_template, read_versions
 from wfms.operator.usecases.read_unmatched import count_waiting
 from wfms.operator.usecases.restore_template import restore_template
-from wfms.operator.usecases.store_template import Stored, store_template
+from wfms.operator.usecases.store_template import Stored
 from wfms.operator.usecases.zip_files import zip_of
 
 
@@ -32,6 +36,8 @@ class TemplatePages:
         pages.add_url_rule("/templates", "upload", self.upload, methods=["POST"])
         pages.add_url_rule("/templates/<name>", "template", self.show)
         pages.add_url_rule("/templates/<name>/files", "template_files", self.download)
+        pages.add_url_rule("/templates/review/<uuid:held>", "review_template", self.review)
+        pages.add_url_rule("/templates/review/<uuid:held>", "publish_template", self.publish, methods=["POST"])
         pages.add_url_rule("/templates/<name>/restore", "restore_template", self.restore, methods=["POST"])
         pages.add_url_rule("/templates/<name>/delete", "delete_template", self.delete, methods=["POST"])
 
@@ -40,23 +46,47 @@ class TemplatePages:
         return render_template("templates.html", templates=templates)
 
     def upload(self) -> AnyResponse:
-        """A template that is refused is shown with every finding at its line; a text that was typed stays in the form."""
+        """What was sent is shown before it is published. A template that is refused is shown with every finding at its line; a
+        text that was typed stays in the form."""
         name, text = request.form.get("name", ""), request.form.get("cwl", "").replace("\r\n", "\n")
+        use = self._dependencies
         try:
-            template = read_form()
-            name = template.name
-            stored = self._bridge.run(self._store(template))
+            sent = read_form()
+            name = sent.name
+            held = self._bridge.run(hold_template(use.database, use.compiler, sent.sent, name=name, template_id=uuid4()))
         except Unprocessable as refusal:
             return self._refused(refusal, name, text)
-        return self._told(stored, "This very text is {} already; nothing was changed.")
+        if not held.new:
+            return self._told(held, "This very text is {} already; nothing was changed.")
+        return redirect(url_for("pages.review_template", held=held.template.id), 303)
 
-    async def _store(self, template: SentTemplate) -> Stored:
+    def review(self, held: UUID) -> str:
+        return self._reviewed(self._bridge.run(read_run_template(self._database, held)))
+
+    def _reviewed(self, held: StoredTemplate, trouble: str = "") -> str:
+        """``trouble``: why it was not published."""
+        changes = self._bridge.run(compare_with_latest(self._database, held))
+        listings = list_files(held.files, held.main, held.warnings)
+        drawing = draw(held.plan)
+        return render_template("review.html", template=held, changes=changes, listings=listings, drawing=drawing, trouble=trouble)
+
+    def publish(self, held: UUID) -> AnyResponse:
+        """What has changed meanwhile is shown again."""
         use = self._dependencies
-        return await store_template(use.database, use.compiler, template.sent, name=template.name, template_id=uuid4())
+        template = self._bridge.run(read_run_template(self._database, held))
+        replaces = request.form.get("replaces", 0, type=int)
+        try:
+            stored = self._bridge.run(publish_held(use.database, use.compiler, held, replaces=replaces, template_id=uuid4()))
+        except OvertakenVersion as overtaken:
+            page = self._reviewed(template, overtaken.detail)
+            return Response(page, status=overtaken.status, mimetype="text/html")
+        except Unprocessable as refusal:
+            return self._refused(refusal, template.name, "")
+        return self._told(stored, "This very text is {} already; nothing was changed.")
 
     def _told(self, stored: Stored, otherwise: str) -> AnyResponse:
         version = f"version {stored.template.version}"
-        flash(f"Stored as {version}." if stored.new else otherwise.format(version))
+        flash(f"Published as {version}." if stored.new else otherwise.format(version))
         return redirect(url_for("pages.template", name=stored.template.name), 303)
 
     def _refused(self, refusal: ServiceError, name: str, text: str) -> Response:

@@ -5,13 +5,22 @@ from uuid import uuid4
 
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.templates import CheckedTemplate, CheckTemplate, NewTemplate, RestoreTemplate, Template, TemplateList
+from sluice.contracts.templates import (
+    CheckedTemplate,
+    CheckTemplate,
+    NewTemplate,
+    RestoreTemplate,
+    Template,
+    TemplateChanges,
+    TemplateList,
+)  # fmt: skip
 from sluice.servicekit.database import Database
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.check_template import check_template
+from wfms.operator.usecases.compare_template import compare_template
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.read_template import list_templates, read_template
@@ -46,7 +55,9 @@ class TemplateRoutes:
         return [
             Route("POST", "/templates", self.store, "Stores a template; 200 where its latest version has these very files.",
                   answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
-                  errors=(Unprocessable, TooLarge)),
+                  errors=(Conflict, Unprocessable, TooLarge)),
+            Route("POST", "/templates/compare", self.compare, "Says what storing a template would change, storing nothing.",
+                  answer=TemplateChanges, body=NewTemplate, read=read_upload, uploads=True, errors=(Unprocessable, TooLarge)),
             Route("POST", "/templates/check", self.check, "Says what is wrong with a template, storing nothing.",
                   answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
             Route("GET", "/templates", self.list, "The latest version of every template.",
@@ -60,8 +71,13 @@ class TemplateRoutes:
         ]  # fmt: skip
 
     async def store(self, body: SentTemplate) -> Answered:
-        stored = await store_template(self._database, self._compiler, body.sent, name=body.name, template_id=uuid4())
+        stored = await store_template(
+            self._database, self._compiler, body.sent, name=body.name, template_id=uuid4(), replaces=body.replaces
+        )
         return _answered(stored)
+
+    async def compare(self, body: SentTemplate) -> TemplateChanges:
+        return await compare_template(self._database, self._compiler, body.sent, name=body.name)
 
     async def restore(self, name: str, body: RestoreTemplate) -> Answered:
         stored = await restore_template(self._database, self._compiler, name, version=body.version, template_id=uuid4())

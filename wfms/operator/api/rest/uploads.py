@@ -26,8 +26,11 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 @dataclass(frozen=True, slots=True)
 class SentTemplate:
+    """``replaces``: as in ``NewTemplate``."""
+
     name: str
     sent: SentFiles
+    replaces: int | None = None
 
 
 def read_upload() -> SentTemplate:
@@ -36,7 +39,7 @@ def read_upload() -> SentTemplate:
     match request.mimetype:
         case "application/json":
             template = parse_json(NewTemplate)
-            return SentTemplate(template.name, SentFiles.of(template))
+            return SentTemplate(template.name, SentFiles.of(template), template.replaces)
         case "multipart/form-data" | "application/x-www-form-urlencoded":
             return read_form()
         case media if media in TEXT_TYPES:

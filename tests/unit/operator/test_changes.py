@@ -1,0 +1,163 @@
+"""What publishing changes, told before it is done."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts.plan import Plan
+from sluice.contracts.templates import Change
+from sluice.cwl import compile_upload, take_files
+from wfms.operator.domain.plan_changes import compare_plans
+from wfms.operator.domain.text_changes import MOST_LINES, compare_files
+
+BEFORE = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+sluice:match: {type: raw, run: {minimum: 3}}
+requirements: {ScatterFeatureRequirement: {}, ToolTimeLimit: {timelimit: 60}}
+inputs:
+  texts: File[]
+  gain: {type: float, default: 1.5}
+  mask: string
+outputs:
+  all: {type: "File[]", outputSource: clean/out}
+steps:
+  clean:
+    scatter: text
+    in: {text: texts, gain: gain, mask: mask}
+    out: [out]
+    sluice:retry: {attempts: 3}
+    run:
+      class: CommandLineTool
+      baseCommand: [clean, --fast]
+      inputs: {text: {type: File, inputBinding: {}}, gain: float, mask: string}
+      stdout: out.txt
+      outputs: {out: stdout}
+"""
+JOIN = """\
+  join:
+    in: {parts: clean/out}
+    out: [joined]
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      arguments: [$(inputs.parts)]
+      inputs: {parts: "File[]"}
+      stdout: joined.txt
+      outputs: {joined: stdout}
+"""
+
+
+def plan_of(text: str) -> Plan:
+    plan = compile_upload(take_files({"workflow.cwl": text}), name="flow").compiled.plan
+    assert plan is not None
+    return plan
+
+
+def told(before: str | None, after: str) -> list[str]:
+    found = compare_plans(None if before is None else plan_of(before), plan_of(after))
+    return [f"{one.part} {one.name} {one.change}: {'; '.join(one.details)}" for one in found]
+
+
+def test_the_same_plan_has_no_changes() -> None:
+    assert told(BEFORE, BEFORE + "# a remark\n") == []
+    plan = plan_of(BEFORE)
+    stored = Plan.model_validate(json.loads(plan.model_dump_json(), object_pairs_hook=lambda pairs: dict(sorted(pairs))))
+    assert compare_plans(stored, plan) == [], "PostgreSQL keeps the fields of objects in an order of its own"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        ("type: raw", "type: [raw, hot]", "match type changed: is raw → is one of raw, hot"),
+        ("type: raw, ", "", "match type removed: is raw"),
+        ("type: raw,", "type: raw, site: a,", "match site added: is a"),
+        ("inputs:\n", "sluice:priority: 7\ninputs:\n", "template priority changed: 0 → 7"),
+        ("inputs:\n", "sluice:retention: {input: keep}\ninputs:\n", "template retention.input changed: delete → keep"),
+        ("default: 1.5", "default: 2", "parameter gain changed: default: 1.5 → 2"),
+        ("mask: string\n", "mask: string?\n", "parameter mask changed: default: none, it has to be given → none"),
+        ("inputs:\n", "sluice:bind: {mask: m}\ninputs:\n", "parameter mask changed: taken from metadata: none → m"),
+        ("attempts: 3", "attempts: 5", "step clean changed: retry.attempts: 3 → 5"),
+        ("--fast", "--slow", 'step clean changed: its tool\'s baseCommand: ["clean", "--fast"] → ["clean", "--slow"]'),
+    ],
+)
+def test_each_change_is_told_in_words(old: str, new: str, change: str) -> None:
+    assert told(BEFORE, BEFORE.replace(old, new, 1)) == [change]
+
+
+def test_steps_and_outputs_come_and_go() -> None:
+    after = BEFORE.replace('{type: "File[]", outputSource: clean/out}', "{type: File, outputSource: join/joined}") + JOIN
+    assert told(BEFORE, after) == ["step join added: merge", "output all changed: clean/out, a list → join/joined"]
+    assert told(after, BEFORE) == ["step join removed: merge", "output all changed: join/joined → clean/out, a list"]
+
+
+def test_of_a_new_name_everything_is_added() -> None:
+    assert told(None, BEFORE) == [
+        "match type added: is raw",
+        "match run added: is at least 3",
+        "parameter gain added: type float; default 1.5",
+        "parameter mask added: type string; default none, it has to be given",
+        "step clean added: map",
+        "output all added: clean/out, a list",
+    ]
+
+
+LABELS, MAINS = ("flow 1", "flow 2"), ("w.cwl", "w.cwl")
+LINES = st.lists(st.sampled_from(["a", "b", "  c", "", "--- d", "@@ -1 +1 @@"]), max_size=40)
+
+
+@given(before=LINES, after=LINES, shared=LINES)
+def test_a_diff_makes_the_new_text_of_the_old_one(before: list[str], after: list[str], shared: list[str]) -> None:
+    old, new = ("".join(f"{line}\n" for line in [*shared, *lines, *shared]) for lines in (before, after))
+    found = compare_files({"w.cwl": old}, {"w.cwl": new}, labels=LABELS, mains=MAINS)
+    if old == new:
+        assert found == []
+        return
+    assert applied(found[0].diff, old.splitlines()) == new.splitlines()
+
+
+def applied(diff: str, lines: list[str]) -> list[str]:
+    """``lines`` with the diff carried out, at the very places that it names."""
+    made: list[str] = []
+    done = 0
+    for line in diff.splitlines()[2:]:
+        if place := re.fullmatch(r"@@ -(\d+)(,0)?(?:,\d+)? \+\d+(?:,\d+)? @@", line):
+            start = int(place[1]) - (not place[2])
+            made, done = made + lines[done:start], start
+        elif line.startswith("+"):
+            made.append(line[1:])
+        else:
+            assert lines[done] == line[1:]
+            made, done = made + ([] if line.startswith("-") else [lines[done]]), done + 1
+    return made + lines[done:]
+
+
+def test_files_come_and_go_and_the_workflow_is_first() -> None:
+    before = {"flow/w.cwl": "1\n", "a.cwl": "x\n", "b.cwl": "same\n"}
+    after = {"flow/w.cwl": "2\n", "b.cwl": "same\n", "0.cwl": "y\n"}
+    found = compare_files(before, after, labels=LABELS, mains=("flow/w.cwl", "flow/w.cwl"))
+    assert [(one.path, one.change) for one in found] == [
+        ("flow/w.cwl", Change.CHANGED), ("0.cwl", Change.ADDED), ("a.cwl", Change.REMOVED),
+    ]  # fmt: skip
+    assert found[0].diff == "--- flow 1: flow/w.cwl\n+++ flow 2: flow/w.cwl\n@@ -1 +1 @@\n-1\n+2"
+    renamed = compare_files({"old.cwl": "1\n"}, {"new.cwl": "1\n"}, labels=LABELS, mains=("old.cwl", "new.cwl"))
+    assert renamed == [], "a single file may be called anything"
+
+
+def test_a_long_text_with_one_change_is_compared_and_two_long_ones_are_not() -> None:
+    long = [f"line {number % 97}" for number in range(50_000)]
+    one = "\n".join([*long[:40_000], "new", *long[40_000:]])
+    [change] = compare_files({"w.cwl": "\n".join(long)}, {"w.cwl": one}, labels=LABELS, mains=MAINS)
+    assert change.diff.splitlines()[2:] == [
+        "@@ -39998,6 +39998,7 @@",
+        *[f" line {n % 97}" for n in range(39_997, 40_000)],
+        "+new",
+        *[f" line {n % 97}" for n in range(40_000, 40_003)],
+    ]
+    other = "\n".join(str(number % 89) for number in range(MOST_LINES + 1))
+    [change] = compare_files({"w.cwl": "\n".join(long)}, {"w.cwl": other}, labels=LABELS, mains=MAINS)
+    assert change.diff == f"50000 lines become {MOST_LINES + 1}: too many for a comparison line by line"

@@ -1,0 +1,121 @@
+"""What one version of a template does otherwise than another, in words."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeVar
+
+from sluice.contracts.matching import condition_text
+from sluice.contracts.plan import Parameter, Plan, PlanOutput, PlanStep
+from sluice.contracts.templates import Change, PlanChange
+from wfms.operator.domain.parameters import type_name
+
+#: Characters of a value that is shown; of the rest the text tells.
+_MOST = 80
+#: Fields of a plan that concern all of it.
+_WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority", "retention")
+
+Part = Literal["template", "match", "parameter", "step", "output"]
+One = TypeVar("One")
+
+
+def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
+    """Against None, everything is added."""
+    old = before or _nothing(after)
+    return [
+        *_whole(old, after),
+        *_each("match", old.match, after.match, lambda one: [condition_text(one)]),
+        *_each("parameter", _parameters(old), _parameters(after), _facts_in_words),
+        *_each("step", _by_name(old.steps), _by_name(after.steps), _facts_of_step, shown=lambda step: [step.mode.value]),
+        *_each("output", _by_name(old.outputs), _by_name(after.outputs), _facts_of_output),
+    ]
+
+
+def _nothing(after: Plan) -> Plan:
+    """What a name that is new is compared with: it has no part of ``after``, and is like it as a whole."""
+    return after.model_copy(update={"match": {}, "parameters": {}, "bind": {}, "steps": [], "outputs": []})
+
+
+def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
+    old, new = (_flat(plan.model_dump(mode="json", include=set(_WHOLE))) for plan in (before, after))
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            detail = f"{_shown(old.get(name))} → {_shown(new.get(name))}"
+            yield PlanChange(part="template", name=name, change=Change.CHANGED, details=[detail])
+
+
+def _each(
+    part: Part,
+    before: Mapping[str, One],
+    after: Mapping[str, One],
+    facts: Callable[[One], list[str] | dict[str, str]],
+    *,
+    shown: Callable[[One], list[str]] | None = None,
+) -> Iterator[PlanChange]:
+    """Those of ``before`` in their order, then what is new. ``facts``: what is compared, in words, by name where it has names;
+    ``shown``: what is said of one that is added or removed, by default its facts."""
+    for name in [*before, *(name for name in after if name not in before)]:
+        if name in before and name in after:
+            if details := _differences(facts(before[name]), facts(after[name])):
+                yield PlanChange(part=part, name=name, change=Change.CHANGED, details=details)
+            continue
+        change, one = (Change.REMOVED, before[name]) if name in before else (Change.ADDED, after[name])
+        yield PlanChange(part=part, name=name, change=change, details=shown(one) if shown else _said(facts(one)))
+
+
+def _said(facts: list[str] | dict[str, str]) -> list[str]:
+    return facts if isinstance(facts, list) else [f"{name} {value}" for name, value in facts.items()]
+
+
+def _differences(before: list[str] | dict[str, str], after: list[str] | dict[str, str]) -> list[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        names = [*before, *(name for name in after if name not in before)]
+        return [
+            f"{name}: {before.get(name, 'none')} → {after.get(name, 'none')}"
+            for name in names
+            if before.get(name) != after.get(name)
+        ]
+    return [] if before == after else [f"{', '.join(before)} → {', '.join(after)}"]
+
+
+def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | None]]:
+    """With the metadata that each is bound to."""
+    return {name: (one, plan.bind.get(name)) for name, one in plan.parameters.items()}
+
+
+def _facts_in_words(bound: tuple[Parameter, str | None]) -> dict[str, str]:
+    parameter, key = bound
+    default = "none, it has to be given" if parameter.required and parameter.default is None else _shown(parameter.default)
+    bound_to = {} if key is None else {"taken from metadata": key}
+    return {"type": type_name(parameter.type), "default": default} | bound_to
+
+
+def _facts_of_step(step: PlanStep) -> dict[str, str]:
+    facts = _flat(step.model_dump(mode="json", exclude={"tool", "name", "doc"}))
+    return {name: _shown(value) for name, value in facts.items()} | {
+        f"its tool's {name}": _shown(value) for name, value in _flat(step.tool).items()
+    }
+
+
+def _facts_of_output(output: PlanOutput) -> list[str]:
+    return [f"{output.step}/{output.port}{'' if output.single else ', a list'}"]
+
+
+def _by_name(parts: Iterable[Any]) -> dict[str, Any]:
+    return {part.name: part for part in parts}
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    """Objects within objects by their path (``retry.attempts``); lists stay whole. What says nothing is left out."""
+    if isinstance(value, dict):
+        return {
+            key: one for name, inner in value.items() for key, one in _flat(inner, f"{path}.{name}" if path else name).items()
+        }
+    return {} if value in (None, [], "") else {path: value}
+
+
+def _shown(value: Any) -> str:
+    """The fields of objects in one order: PostgreSQL keeps none."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = "none" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return text if len(text) <= _MOST else f"{text[:_MOST]} …"

@@ -1,0 +1,50 @@
+"""Says what publishing files as a template would change."""
+
+import asyncio
+from uuid import uuid4
+
+from sluice.contracts.templates import TemplateChanges
+from sluice.servicekit.database import Database
+from wfms.operator.db import templates
+from wfms.operator.domain.plan_changes import compare_plans
+from wfms.operator.domain.sent import SentFiles
+from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.domain.text_changes import compare_files
+from wfms.operator.usecases.compile_files import Compiler
+from wfms.operator.usecases.store_template import compiled, latest_if_same
+
+
+async def compare_template(database: Database, compiler: Compiler, sent: SentFiles, *, name: str) -> TemplateChanges:
+    """Precondition: none. Effect: none. Messages: none. Raises ``Unprocessable`` (files that cannot be taken) and
+    ``TemplateRefused`` with every finding."""
+    upload = await compiler.take(sent)
+    async with database.connection() as connection:
+        same = await latest_if_same(connection, name, upload)
+    if same is not None:
+        return TemplateChanges(name=name, before=same.version, version=same.version, warnings=same.warnings)
+    return await compare_with_latest(database, await compiled(compiler, upload, name=name, template_id=uuid4()))
+
+
+async def compare_with_latest(database: Database, candidate: StoredTemplate) -> TemplateChanges:
+    """``candidate``: what would be published. Effect: none. Errors: none."""
+    async with database.connection() as connection:
+        before = await templates.latest(connection, candidate.name)
+        version = await templates.next_version(connection, candidate.name)
+    return await asyncio.to_thread(_compared, before, candidate, version)
+
+
+def _compared(before: StoredTemplate | None, candidate: StoredTemplate, version: int) -> TemplateChanges:
+    old = "nothing" if before is None else f"version {before.version}"
+    return TemplateChanges(
+        name=candidate.name,
+        before=None if before is None else before.version,
+        version=version,
+        plan=compare_plans(None if before is None else before.plan, candidate.plan),
+        files=compare_files(
+            {} if before is None else before.files,
+            candidate.files,
+            labels=(old, f"version {version}"),
+            mains=(candidate.main if before is None else before.main, candidate.main),
+        ),
+        warnings=candidate.warnings,
+    )
