@@ -30,7 +30,7 @@ from pilot.outbox import Outbox
 from pilot.pauses import Pauses
 from pilot.pool import Listener, SlotPool
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, TaskFrame
-from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.pilots import AttemptReport, Heartbeat
 
 log = structlog.get_logger(__name__)
 
@@ -69,6 +69,9 @@ class Agent:
             self.hungry.set()
         if self.core.draining and self.core.idle and not self._side_work:
             self.finished.set()
+
+    def heartbeat(self) -> Heartbeat:
+        return self.core.heartbeat(self._pool.progress())
 
     def has_room(self) -> bool:
         """Can a job be prepared here?"""

@@ -7,6 +7,7 @@
     held                        the jobs it had when it last got some
     slots/<pid>.<n>/            the folder that one slot's jobs work in, one after the other
     slots/<pid>.spare/          files for their inputs (``pilot.spares``)
+    phases/<pid>                what one slot is at (``pilot.phases``)
     shared/<pid>/<task>/        files that all jobs of a task are given, as one slot keeps them
 """
 
@@ -67,6 +68,9 @@ class RunFolder:
 
     def delete(self) -> None:
         delete_tree(self.path)
+
+    def phase_file(self, pid: int) -> Path:
+        return self.path / "phases" / str(pid)
 
     def shared_folder(self, pid: int) -> str:
         return f"{self.path}/shared/{pid}"

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import structlog
 
+from pilot.domain.model import Progress, Token
 from pilot.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
+from pilot.folders import RunFolder
+from pilot.phases import read_phase
 from pilot.runner.orphans import has_ended, kill_orphans
 from pilot.runner.protocol import EndedFrame, ReadyFrame, RunnerSettings, ToSlot, encode, from_slot, read_frame
 
@@ -80,6 +83,11 @@ class SlotPool:
         writer = self._writers.get(slot)
         if writer is not None and not writer.is_closing():
             writer.write(encode(frame))
+
+    def progress(self) -> dict[Token, Progress]:
+        """Of the jobs that the slots are at, as far as they have noted it."""
+        run = RunFolder(Path(self._settings.run_folder))
+        return dict(found for pid in self._pids.values() if (found := read_phase(run.phase_file(pid))) is not None)
 
     async def stop(self) -> None:
         """Ends all slots; tools that still run are killed by them."""

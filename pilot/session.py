@@ -6,7 +6,7 @@ import structlog
 
 from pilot.pauses import Pauses
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import RegisterPilot, Registration, StorageUrls
+from sluice.contracts.pilots import Heartbeat, HeartbeatAnswer, RegisterPilot, Registration, StorageUrls
 from sluice.contracts.problems import ServiceError, Unprocessable
 
 log = structlog.get_logger(__name__)
@@ -21,6 +21,7 @@ class Session:
         self.registration = Registration(heartbeat=10.0, lease=60.0)
         self._lock = asyncio.Lock()
         self._times = 0
+        self._tells_phases = True
 
     @property
     def times(self) -> int:
@@ -37,6 +38,7 @@ class Session:
             if self._times != seen:
                 return
             pauses = Pauses(longest=10.0)
+            self._tells_phases = True
             while True:
                 try:
                     self.registration = await self._register()
@@ -46,6 +48,16 @@ class Session:
                     await pauses.wait()
             self._times += 1
             log.info("pilot.registered", times=self._times, heartbeat=self.registration.heartbeat, lease=self.registration.lease)
+
+    async def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatAnswer:
+        """Raises ``ServiceError``. A WMS of the release before refuses phases: it is told without."""
+        if self._tells_phases:
+            try:
+                return await self.client.heartbeat(self.pilot.uid, heartbeat)
+            except Unprocessable:
+                self._tells_phases = False
+        plain = [job.model_copy(update={"phase": None, "bytes": None}) for job in heartbeat.running]
+        return await self.client.heartbeat(self.pilot.uid, heartbeat.model_copy(update={"running": plain}))
 
     async def storages(self) -> StorageUrls:
         """Raises ``ServiceError``; ``NotFound`` also where the WMS is of a release that does not tell them."""

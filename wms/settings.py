@@ -18,6 +18,9 @@ class WmsSettings(ServiceSettings):
     lease_grace: float = Field(default=1.0, ge=0)
     #: Seconds of silence after which a pilot is shown as lost.
     pilot_unseen: float = Field(default=120.0, gt=0)
+    #: Seconds that a job may take beyond its time limit and the time for its files, though its pilot renews its lease; and that a
+    #: pilot may have it without starting it. Then the pilot is told to stop it, and it goes elsewhere.
+    deadline_grace: float = Field(default=300.0, gt=0)
     #: Pilots lost in a row with a job before it is held for a person.
     losses: int = Field(default=5, ge=1)
     #: Seconds between two looks for work of a request that waits; events make it faster.

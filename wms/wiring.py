@@ -61,4 +61,5 @@ def _terms(settings: WmsSettings) -> Terms:
         unseen=settings.pilot_unseen,
         poll=settings.poll,
         losses=settings.losses,
+        deadline_grace=settings.deadline_grace,
     )

@@ -1,7 +1,8 @@
 """The pilot's core: which jobs to ask for, which slot runs what, when a job must stop, what is said to the WMS."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import assert_never
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from pilot.domain.model import (
     Instruction,
     LeaseGranted,
     Now,
+    Progress,
     RestartSlot,
     RunJob,
     Salvage,
@@ -92,15 +94,18 @@ class PilotCore:
         starving = sum(not slot.queue for slot in ready) > len(self._waiting)
         return want if want > 0 and (starving or want >= max(1, target // 3)) else 0
 
-    def heartbeat(self) -> Heartbeat:
-        """Names every job that this pilot still wants, and the commands carried out."""
+    def heartbeat(self, progress: Mapping[Token, Progress] = MappingProxyType({})) -> Heartbeat:
+        """Names every job that this pilot still wants, and the commands carried out. ``progress``: as far as it is known."""
         running, waiting = [], []
         for held in self._jobs.values():
             if held.stopping in {StopReason.ABANDON, StopReason.LEASE}:
                 continue
             slot = None if held.slot is None else self.slots[held.slot]
             if slot is not None and slot.queue[0] is held and slot.started is not None:
-                running.append(StartedJob(id=held.job.id, attempt=held.job.attempt, started_at=slot.started))
+                at = progress.get(held.token)
+                phase, size = (None, None) if at is None else (at.phase, at.bytes)
+                job, attempt = held.token
+                running.append(StartedJob(id=job, attempt=attempt, started_at=slot.started, phase=phase, bytes=size))
             else:
                 waiting.append(JobToken(id=held.job.id, attempt=held.job.attempt))
         confirmed = [JobToken(id=token[0], attempt=token[1]) for token in self._confirmed]
@@ -161,9 +166,10 @@ class PilotCore:
 
     def _on_heartbeat(self, event: HeartbeatAnswered, now: Now) -> Iterator[Instruction]:
         deadline = event.sent + event.answer.lease - self.policy.margin(event.answer.lease)
+        taken = {token_of(command.job) for command in event.answer.commands}  # no longer renewed
         for named in [*event.heartbeat.running, *event.heartbeat.waiting]:
             held = self._jobs.get(token_of(named))
-            if held is not None and held.stopping is not StopReason.LEASE:
+            if held is not None and held.stopping is not StopReason.LEASE and held.token not in taken:
                 held.deadline = max(held.deadline, deadline)
         sent = {token_of(job) for job in event.heartbeat.confirmed}
         self._confirmed = [token for token in self._confirmed if token not in sent]

@@ -6,6 +6,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from sluice.contracts.pilots import AttemptReport, Heartbeat, HeartbeatAnswer, Lease, LeasedJob, PilotTask
+from sluice.contracts.states import AttemptPhase
 
 #: (job id, attempt number): the fencing token.
 Token = tuple[int, int]
@@ -17,6 +18,14 @@ class Now:
 
     tick: float
     wall: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is done with a job now; ``bytes`` of its outputs, once they are stored."""
+
+    phase: AttemptPhase
+    bytes: int | None = None
 
 
 class StopReason(StrEnum):

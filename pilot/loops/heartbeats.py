@@ -16,10 +16,10 @@ async def send_heartbeats(agent: Agent, session: Session) -> None:
     """Every ``Registration.heartbeat`` seconds; sooner after one that did not get through, while leases still run."""
     while True:
         period = session.registration.heartbeat
-        seen, sent, heartbeat = session.times, now().tick, agent.core.heartbeat()
+        seen, sent, heartbeat = session.times, now().tick, agent.heartbeat()
         try:
             async with asyncio.timeout(max(period, 1.0)):
-                answer = await session.client.heartbeat(session.pilot.uid, heartbeat)
+                answer = await session.heartbeat(heartbeat)
         except NotFound:
             await session.register_again(seen)
             continue

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +13,7 @@ import structlog
 from pilot.domain.model import StopReason, Token
 from pilot.folders import IN, OUT, TMP, WorkFolder, has_room
 from pilot.journal import Journal
+from pilot.phases import PhaseNote
 from pilot.runner.batches import Entry, entries_of, put_aside, together
 from pilot.runner.containers import Containers
 from pilot.runner.control import Control
@@ -30,7 +31,7 @@ from pilot.runner.staging import Produced, log_url, stage_in, stage_log, stage_o
 from pilot.runner.tool import PreparedJob, expression_processes
 from pilot.runner.wording import ended_badly
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.storage import StorageError
 
 log = structlog.get_logger(__name__)
@@ -57,6 +58,7 @@ class Workplace:
     control: Control
     seeds: Seeds
     shared: SharedFiles
+    phase: PhaseNote
     containers: Containers | None
 
 
@@ -73,6 +75,7 @@ class Attempt:
         self._seeds = place.seeds
         self._shared = place.shared
         self._containers = place.containers
+        self._phase = place.phase
         self._token: Token = (job.id, job.attempt)
         self._story = Story(pilot=place.settings.pilot, started=datetime.now(UTC))
         self._outputs: list[OutputFile] = []
@@ -143,9 +146,11 @@ class Attempt:
                 self._work.empty()
             files += made
         self._note_placed([file.url for file in files])
+        self._phase.write(self._token, AttemptPhase.STAGE_OUT, _bytes_of(files))
         self._outputs = stage_out(files)
 
     def _run_entry(self, tool: Loaded, entry: Entry) -> list[Produced]:
+        self._phase.write(self._token, AttemptPhase.STAGE_IN)
         originals = Originals(self._work.spares, in_place=tool.in_place)
         shared = self._shared.of(self._task, originals)
         values = stage_in(self._task, entry.inputs, f"{self._folder}/{IN}", originals=originals, shared=shared)
@@ -154,6 +159,7 @@ class Attempt:
         prepared = tool.prepare(self._folder, values, entry.inputs[0].url if entry.inputs else "", originals)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         self._stop_if_told()
+        self._phase.write(self._token, AttemptPhase.RUN)
         ended = self._run_tool(prepared)
         self._story.ended = together(self._story.ended, ended)
         self._require_undamaged(originals, ended)
@@ -291,6 +297,11 @@ class Attempt:
             return stage_log(text, log_url(self._task, self._job)), ""
         except (StorageError, OSError) as error:
             return None, f"its log could not be kept: {error}"
+
+
+def _bytes_of(files: Sequence[Produced]) -> int:
+    """As far as they are there: those that are not are missed when they are stored."""
+    return sum(os.stat(file.path).st_size for file in files if os.path.exists(file.path))
 
 
 def _cannot_start(program: str, error: OSError) -> AttemptError:

@@ -12,6 +12,7 @@ import structlog
 
 from pilot.folders import RunFolder
 from pilot.journal import Journal
+from pilot.phases import PhaseNote
 from pilot.runner.attempt import Attempt, Workplace
 from pilot.runner.containers import Containers
 from pilot.runner.control import Control
@@ -50,6 +51,7 @@ class SlotProcess:
             control=control,
             seeds=seeds,
             shared=SharedFiles(run.shared_folder(os.getpid())),
+            phase=PhaseNote(run.phase_file(os.getpid())),
             containers=self._containers(control, seeds),
         )
         if place.containers is not None:

@@ -5,9 +5,9 @@ from uuid import UUID
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp
+from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp, absent
 from sluice.contracts.plan import Container, Resources
-from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass, PilotState, ReportAnswer, TaskMode
+from sluice.contracts.states import AttemptOutcome, AttemptPhase, ContainerEngine, ErrorClass, PilotState, ReportAnswer, TaskMode
 from sluice.contracts.tasks import TaskOutput
 
 
@@ -152,7 +152,11 @@ class JobToken(Contract):
 
 
 class StartedJob(JobToken):
+    """``bytes``: of the outputs, in the phase in which they are stored."""
+
     started_at: Timestamp
+    phase: Annotated[AttemptPhase | None, Field(exclude_if=absent)] = None
+    bytes: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
 
 
 class Heartbeat(Contract):

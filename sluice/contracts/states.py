@@ -126,6 +126,14 @@ class AttemptOutcome(StrEnum):
     RETURNED = "returned"  #: handed back unstarted by a pilot that drains
 
 
+class AttemptPhase(StrEnum):
+    """What a pilot does with a job that it has started."""
+
+    STAGE_IN = "stage_in"  #: its inputs, and the image of its container, are brought to the node
+    RUN = "run"  #: its tool runs, or its expressions
+    STAGE_OUT = "stage_out"  #: its outputs are brought to their storages
+
+
 class ErrorClass(StrEnum):
     TOOL_FAILED = "tool_failed"
     TOOL_REFUSED = "tool_refused"  #: exited with one of its permanentFailCodes: the input is at fault, no retry helps

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from sluice.contracts.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
-from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
+from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer
 from tests.e2e.systems import NO_CONTAINERS
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
@@ -248,6 +248,7 @@ async def test_cancel_stops_and_confirms(wms: ScriptedWms, start_pilot: StartPil
     task_ = task(root, waiting_tool(mark, root.parent / "go"))
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
+    await until(lambda: any(job.phase is AttemptPhase.RUN for heartbeat in wms.heartbeats for job in heartbeat.running))
     wms.commands = [Command(kind="cancel", job=JobToken(id=1, attempt=1))]
     await until(lambda: wms.reports)
     assert wms.reports[0][1].outcome is AttemptOutcome.CANCELED

@@ -47,18 +47,21 @@ SELECT * FROM claimed ORDER BY seq
 
 SELECT_IN_FLIGHT = statement("""
 -- The named jobs that a pilot has at this moment.
-SELECT id, task_uid, seq, state, attempt, pilot, failures, losses, ram, leased_at, started_at, inputs
+SELECT id, task_uid, seq, state, attempt, pilot, failures, losses, ram, leased_at, started_at, inputs,
+    CASE WHEN stop_attempt = attempt THEN stop_reason END AS stopping
 FROM jobs WHERE id = ANY($1::bigint[]) AND state IN ('{job.LEASED}', '{job.RUNNING}')
 """)
 
 RENEW_LEASES = statement("""
--- Exactly the named attempts that are still this pilot's ($4); those that have started become running, and count so.
+-- Exactly the named attempts that are still this pilot's ($4) and that it is not to stop; those that have started become running,
+-- and count so. With the seconds since it has them, or since they have started.
 WITH named AS (
     SELECT * FROM unnest($1::bigint[], $2::int[], $3::boolean[]) AS n(id, attempt, started)
 ), held AS (
-    SELECT DISTINCT ON (j.id) j.id, j.attempt, j.task_uid, n.started AND j.state = '{job.LEASED}' AS starts
+    SELECT DISTINCT ON (j.id) j.id, j.attempt, j.task_uid, n.started AND j.state = '{job.LEASED}' AS starts,
+        j.state = '{job.RUNNING}' AS runs, coalesce(j.started_at, j.leased_at) AS since
     FROM named AS n JOIN jobs AS j ON j.id = n.id AND j.attempt = n.attempt
-    WHERE j.pilot = $4 AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
+    WHERE j.pilot = $4 AND j.state IN ('{job.LEASED}', '{job.RUNNING}') AND j.stop_attempt IS DISTINCT FROM j.attempt
     ORDER BY j.id, n.started DESC
 ), renewed AS (
     UPDATE jobs AS j SET
@@ -70,8 +73,25 @@ WITH named AS (
     UPDATE tasks AS t SET leased = t.leased - c.jobs, running = t.running + c.jobs
     FROM (SELECT task_uid, count(*) AS jobs FROM held WHERE starts GROUP BY task_uid) AS c WHERE t.uid = c.task_uid
 )
-SELECT id, attempt FROM held
+SELECT id, attempt, task_uid, runs OR starts AS started,
+    CASE WHEN starts THEN 0 ELSE extract(epoch FROM now() - since)::float END AS seconds
+FROM held
 """)
+
+SELECT_BYTES = """
+-- Of the inputs of jobs, those that all jobs of a task get included.
+SELECT j.id, coalesce(sum((file->>'size')::bigint), 0)::bigint AS bytes
+FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid
+LEFT JOIN LATERAL jsonb_array_elements(j.inputs || coalesce(t.shared_inputs, '[]')) AS file ON true
+WHERE j.id = ANY($1::bigint[]) GROUP BY j.id
+"""
+
+STOP_RENEWING = """
+-- Attempts that take too long: not renewed from now on. Under the lock of their tasks.
+UPDATE jobs AS j SET stop_attempt = j.attempt, stop_reason = s.reason
+FROM unnest($1::bigint[], $2::int[], $3::text[]) AS s(id, attempt, reason)
+WHERE j.id = s.id AND j.attempt = s.attempt AND j.lease_until IS NOT NULL
+"""
 
 SELECT_EXPIRED = statement("""
 -- The longest overdue leases; $1: grace.
@@ -174,6 +194,8 @@ class ClaimedJob:
 
 @dataclass(frozen=True, slots=True)
 class JobInFlight:
+    """``stopping``: why its pilot was told to stop it."""
+
     id: int
     task_uid: UUID
     seq: int
@@ -186,6 +208,7 @@ class JobInFlight:
     leased_at: datetime
     started_at: datetime | None
     inputs: list[dict[str, Any]]
+    stopping: str | None = None
 
 
 async def claim_jobs(

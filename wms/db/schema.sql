@@ -220,3 +220,12 @@ CREATE TABLE tree_parts (
 );
 
 UPDATE alembic_version SET version_num='wms0007' WHERE alembic_version.version_num = 'wms0006';
+
+-- Running upgrade wms0007 -> wms0008
+
+ALTER TABLE jobs
+    -- The attempt that its pilot was told to stop because it took too long, and how long that was.
+    ADD COLUMN stop_attempt integer,
+    ADD COLUMN stop_reason text;
+
+UPDATE alembic_version SET version_num='wms0008' WHERE alembic_version.version_num = 'wms0007';

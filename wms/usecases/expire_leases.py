@@ -44,5 +44,5 @@ def _lost(known: KnownTask, job: JobInFlight, workload: Workload) -> EndedAttemp
         outcome=AttemptOutcome.LOST,
         verdict=attempt_verdict(known, job, AttemptOutcome.LOST, error=error, losses=workload.terms.losses),
         error=error,
-        message=f"pilot {job.pilot} did not renew its lease of {workload.terms.lease:g} s",
+        message=job.stopping or f"pilot {job.pilot} did not renew its lease of {workload.terms.lease:g} s",
     )

@@ -98,6 +98,8 @@ def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, locked:
         if fault.error is not ErrorClass.INTERNAL:
             files = log_file(known.task, report, seq=job.seq)
             log_url = None if report.log is None else report.log.url
+    if outcome is AttemptOutcome.CANCELED and job.stopping is not None:
+        outcome, message = AttemptOutcome.LOST, job.stopping
     outcome, error = _normalised(outcome, error)
     duration = None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
     return EndedAttempt(

@@ -13,7 +13,8 @@ from wms.usecases.work_signal import WorkSignal
 class Terms:
     """Seconds: ``heartbeat`` asked of pilots; ``lease`` after which a silent pilot's jobs are given away, ``grace`` later at the
     soonest (invariant 6); ``unseen`` after which a pilot counts as lost; ``poll`` between two looks for work of a waiting
-    request. ``losses``: nodes lost in a row that make a job wait for a person."""
+    request. ``losses``: nodes lost in a row that make a job wait for a person. ``deadline_grace`` beyond what a job may take by
+    its own limits."""
 
     heartbeat: float = 10.0
     lease: float = 60.0
@@ -21,6 +22,7 @@ class Terms:
     unseen: float = 120.0
     poll: float = 1.0
     losses: int = 5
+    deadline_grace: float = 300.0
 
     @property
     def span(self) -> timedelta:

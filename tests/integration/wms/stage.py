@@ -124,10 +124,11 @@ class Stage:
         return await lease_jobs(self.workload, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known)))
 
     async def beat(
-        self, pilot: UUID, *, running: Sequence[ClaimedJob] = (), waiting: Sequence[ClaimedJob] = ()
+        self, pilot: UUID, *, running: Sequence[ClaimedJob] = (), waiting: Sequence[ClaimedJob] = (), **progress: Any
     ) -> HeartbeatAnswer:
+        """``progress``: phase and bytes of those running."""
         heartbeat = Heartbeat(
-            running=[StartedJob(id=job.id, attempt=job.attempt, started_at=NOW) for job in running],
+            running=[StartedJob(id=job.id, attempt=job.attempt, started_at=NOW, **progress) for job in running],
             waiting=[JobToken(id=job.id, attempt=job.attempt) for job in waiting],
         )
         return await renew_leases(self.workload, pilot, heartbeat)
@@ -185,6 +186,16 @@ class Stage:
     async def execute(self, sql: str, *arguments: Any) -> None:
         async with self.database.connection() as connection:
             await connection.execute(sql, *arguments)
+
+    async def age(self, *jobs: ClaimedJob, seconds: float) -> None:
+        """The pilots have had the jobs for so long, and have run them for so long."""
+        await self.execute(
+            """UPDATE jobs SET leased_at = leased_at - make_interval(secs => $2),
+                started_at = started_at - make_interval(secs => $2)
+            WHERE id = ANY($1::bigint[])""",
+            [job.id for job in jobs],
+            seconds,
+        )
 
     async def overdue(self, *jobs: ClaimedJob) -> None:
         """Lets the leases on the jobs run out without waiting."""

@@ -1,20 +1,16 @@
 """The pilot's decisions, without processes or network: events in, instructions out."""
 
-from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
 
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
-    AttemptEnded,
     DrainAsked,
     ForgetTask,
     GiveTask,
     HeartbeatAnswered,
-    Instruction,
     LeaseGranted,
-    Now,
     RestartSlot,
     RunJob,
     Salvage,
@@ -22,76 +18,23 @@ from pilot.domain.model import (
     ShutdownAsked,
     SlotLost,
     SlotReady,
-    StopJob,
     StopReason,
     TimePassed,
 )
 from pilot.domain.pace import Policy, spare_jobs
-from sluice.contracts.pilots import AttemptReport, Heartbeat, HeartbeatAnswer, JobToken, Lease, LeasedJob, PilotTask
-from sluice.contracts.plan import Resources
-from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
-
-_EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
-_TASK = uuid4()
-
-
-def at(tick: float) -> Now:
-    return Now(tick, _EPOCH + timedelta(seconds=tick))
-
-
-def task(uid: UUID = _TASK) -> PilotTask:
-    return PilotTask(
-        uid=uid,
-        chain_uid=uuid4(),
-        step="s",
-        executable={},
-        args={},
-        mode=TaskMode.MAP,
-        dat_in_port="f",
-        outputs=[],
-        log_out_uid=uuid4(),
-        log_out_url="file:///logs",
-        resources=Resources(),
-    )
-
-
-def leased(*ids: int, uid: UUID = _TASK, seconds: float = 60.0, tasks: list[PilotTask] | None = None) -> Lease:
-    jobs = [LeasedJob(id=job_id, attempt=1, task_uid=uid, seq=job_id, inputs=[]) for job_id in ids]
-    return Lease(seconds=seconds, jobs=jobs, tasks=[task(uid)] if tasks is None else tasks)
-
-
-def ended(job_id: int, *, slot: int = 0, seconds: float = 1.0, outcome: AttemptOutcome = AttemptOutcome.FINISHED) -> AttemptEnded:
-    report = AttemptReport(id=job_id, attempt=1, outcome=outcome, ended_at=_EPOCH)
-    return AttemptEnded(slot=slot, report=report, seconds=seconds)
-
-
-def pilot(slots: int = 1, *, policy: Policy | None = None) -> PilotCore:
-    core = PilotCore(slots, policy)
-    for slot in range(slots):
-        core.handle(SlotReady(slot), at(0))
-    return core
-
-
-def granted(core: PilotCore, *ids: int, tick: float = 0.0, seconds: float = 60.0) -> list[Instruction]:
-    return core.handle(LeaseGranted(tick, leased(*ids, seconds=seconds)), at(tick))
-
-
-def command(core: PilotCore, kind: str, job_id: int, *, tick: float = 1.0) -> list[Instruction]:
-    answer = HeartbeatAnswer.model_validate({"lease": 60.0, "commands": [{"kind": kind, "job": {"id": job_id, "attempt": 1}}]})
-    return core.handle(HeartbeatAnswered(tick, core.heartbeat(), answer), at(tick))
-
-
-def runs(instructions: list[Instruction]) -> list[tuple[int, int]]:
-    return [(one.slot, one.job.id) for one in instructions if isinstance(one, RunJob)]
-
-
-def reports(instructions: list[Instruction]) -> list[AttemptReport]:
-    return [one.report for one in instructions if isinstance(one, SendReport)]
-
-
-def stops(instructions: list[Instruction]) -> list[tuple[int, StopReason]]:
-    return [(one.token[0], one.reason) for one in instructions if isinstance(one, StopJob)]
-
+from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.cores import (
+    at,
+    command,
+    ended,
+    granted,
+    leased,
+    pilot,
+    reports,
+    runs,
+    stops,
+)
 
 # --- how many jobs ---
 
@@ -268,56 +211,16 @@ def test_a_job_being_canceled_is_stopped_hard_when_its_lease_ends() -> None:
     assert stops(core.handle(TimePassed(), at(check))) == [(1, StopReason.LEASE)]
 
 
-# --- heartbeats and commands ---
-
-
-def test_a_heartbeat_names_what_runs_and_what_waits() -> None:
-    core = pilot(1)
-    granted(core, 1, 2, tick=5.0)
-    heartbeat = core.heartbeat()
-    assert [(job.id, job.started_at) for job in heartbeat.running] == [(1, at(5.0).wall)]
-    assert heartbeat.waiting == [JobToken(id=2, attempt=1)]
-
-
-def test_cancel_of_a_running_job_is_confirmed_once_it_has_ended() -> None:
-    core = pilot(1)
-    granted(core, 1)
-    command(core, "cancel", 1)
-    assert core.heartbeat().confirmed == []
-    assert stops(command(core, "cancel", 1)) == []
-    (report,) = reports(core.handle(ended(1, outcome=AttemptOutcome.CANCELED), at(2)))
-    assert report.outcome is AttemptOutcome.CANCELED
-    heartbeat = core.heartbeat()
-    assert heartbeat.confirmed == [JobToken(id=1, attempt=1)]
-    core.handle(HeartbeatAnswered(3.0, heartbeat, HeartbeatAnswer(lease=60.0)), at(3))
-    assert core.heartbeat().confirmed == []
-
-
-def test_cancel_of_a_waiting_job() -> None:
-    core = pilot(1)
-    granted(core, 1, 2)
-    (report,) = reports(command(core, "cancel", 2))
-    assert (report.id, report.outcome, report.error_class) == (2, AttemptOutcome.CANCELED, ErrorClass.CANCELED)
-    assert core.heartbeat().confirmed == [JobToken(id=2, attempt=1)]
-
-
-def test_abandon_is_not_reported() -> None:
-    core = pilot(1)
-    granted(core, 1, 2)
-    assert reports(command(core, "abandon", 2)) == []
-    assert stops(command(core, "abandon", 1)) == [(1, StopReason.ABANDON)]
-    assert core.heartbeat().running == []
-    assert core.handle(ended(1, outcome=AttemptOutcome.RETURNED), at(2)) == []
-    assert core.idle
-
-
-def test_a_command_for_a_job_long_gone_is_confirmed() -> None:
-    core = pilot(1)
-    command(core, "cancel", 99)
-    command(core, "cancel", 99)
-    assert core.heartbeat().confirmed == [JobToken(id=99, attempt=1)]
-    core.handle(HeartbeatAnswered(1.0, core.heartbeat(), HeartbeatAnswer(lease=60.0)), at(1))
-    assert core.heartbeat().confirmed == []
+def test_a_lease_that_is_answered_with_a_command_is_not_longer_by_that() -> None:
+    """Invariant 6: the WMS has not renewed it."""
+    core = pilot(2)
+    granted(core, 1, 2, seconds=60.0)
+    check = core.next_check()
+    assert check is not None
+    answer = HeartbeatAnswer(lease=60.0, commands=[Command(kind="cancel", job=JobToken(id=1, attempt=1))])
+    assert stops(core.handle(HeartbeatAnswered(30.0, core.heartbeat(), answer), at(30.0))) == [(1, StopReason.CANCEL)]
+    assert stops(core.handle(TimePassed(), at(check))) == [(1, StopReason.LEASE)]
+    assert core.held((2, 1))
 
 
 # --- slots that die ---

@@ -1,6 +1,7 @@
 """How a pilot introduces itself, to a WMS of its own release and of the one before."""
 
 import json
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import httpx
@@ -8,8 +9,8 @@ import pytest
 
 from pilot.session import Session
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import NodeResources, RegisterPilot, Registration
-from sluice.contracts.states import ContainerEngine
+from sluice.contracts.pilots import Heartbeat, NodeResources, RegisterPilot, Registration, StartedJob
+from sluice.contracts.states import AttemptPhase, ContainerEngine
 
 
 class Wms:
@@ -42,6 +43,25 @@ async def test_a_wms_of_the_release_before_gets_what_it_knows(engines: list[Cont
     assert (session.times, session.registration.lease) == (1, 5.0)
     assert wms.bodies[-1].keys() == BEFORE
     assert len(wms.bodies) == 1 + len(engines)
+
+
+async def test_phases_are_told_to_a_wms_that_knows_them() -> None:
+    """The one of the release before refuses the first heartbeat that has some, and gets no other."""
+    jobs: list[dict[str, object]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        jobs.extend(json.loads(request.content)["running"])
+        known = {"id", "attempt", "started_at"}
+        return httpx.Response(200, json={"lease": 5.0}) if jobs[-1].keys() == known else httpx.Response(422)
+
+    resources = NodeResources(cores=1, ram=1024, disk=1024)
+    pilot = RegisterPilot(uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1")
+    started = StartedJob(id=1, attempt=1, started_at=datetime.now(UTC), phase=AttemptPhase.STAGE_OUT, bytes=3)
+    async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(answer)) as http:
+        session = Session(WmsClient(http), pilot)
+        for _ in range(2):
+            assert (await session.heartbeat(Heartbeat(running=[started]))).lease == 5.0
+    assert [job.get("phase") for job in jobs] == ["stage_out", None, None]
 
 
 async def test_a_wms_of_this_release_is_told_of_the_engines() -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pilot.domain.model import StopReason
+from pilot.domain.model import Progress, StopReason
 from pilot.journal import read_journals
+from pilot.phases import read_phase
 from sluice.contracts.plan import Resources
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
 from tests.unit.pilot.conftest import gone, wait_until
 from tests.unit.pilot.runner import Runner
@@ -52,6 +53,21 @@ def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
         report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=20 + number))
         assert (report.error_class, report.exit_code) == (ErrorClass.TOOL_TIMEOUT, -signal.SIGTERM)
     runner.close()
+
+
+def test_a_slot_notes_what_it_is_at(runner: Runner, root: Path) -> None:
+    started, go = root.parent / "begun", root.parent / "on"
+    code = "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    code += "\nprint('12')"
+    task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
+    note = runner.run.phase_file(runner.slot_pid)
+    runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=41, attempt=3))
+    wait_until(started.exists)
+    assert read_phase(note) == ((41, 3), Progress(AttemptPhase.RUN))
+    go.touch()
+    assert runner.ended().report.outcome is AttemptOutcome.FINISHED
+    assert read_phase(note) == ((41, 3), Progress(AttemptPhase.STAGE_OUT, 3))
+    assert read_phase(note.with_name("none")) is None
 
 
 def test_signals_to_the_slot_itself_change_nothing(runner: Runner, root: Path) -> None:

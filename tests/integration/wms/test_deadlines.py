@@ -1,0 +1,107 @@
+"""A pilot that renews a lease and never delivers: the job is taken from it and goes elsewhere."""
+
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.pilots import HeartbeatAnswer
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer, TaskState
+from sluice.contracts.tasks import Task
+from tests.integration.wms.stage import Stage, make_task
+from wms.db.jobs import ClaimedJob
+from wms.usecases.read_tasks import read_job
+
+MINUTE = Resources(time_limit=60.0)
+
+
+def commands(answer: HeartbeatAnswer) -> list[tuple[str, int]]:
+    return [(command.kind, command.job.id) for command in answer.commands]
+
+
+async def started(stage: Stage, pilot: UUID, task: Task) -> ClaimedJob:
+    await stage.add_task(task, jobs=1)
+    (job,) = await stage.lease(pilot)
+    assert commands(await stage.beat(pilot, running=[job])) == []
+    return job
+
+
+async def test_it_is_told_to_stop_and_renewed_no_more(stage: Stage) -> None:
+    """Invariant 6: the job is given away only when the lease that it has left is over."""
+    pilot, other = await stage.add_pilot(), await stage.add_pilot(name="other")
+    job = await started(stage, pilot, make_task(resources=MINUTE, retry=1))
+    await stage.age(job, seconds=400)
+    assert commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.RUN)) == []
+    await stage.age(job, seconds=100)
+    for _ in range(2):
+        assert commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT)) == [("cancel", job.id)]
+    await stage.expire()
+    assert await stage.lease(other) == []
+    await stage.overdue(job)
+    assert commands(await stage.beat(pilot, running=[job])) == [("cancel", job.id)]
+    await stage.expire()
+    (again,) = await stage.lease(other)
+    assert (again.id, again.attempt) == (job.id, 2)
+    assert commands(await stage.beat(pilot, running=[job])) == [("abandon", job.id)]
+    assert commands(await stage.beat(other, running=[again])) == []
+    first = (await read_job(stage.workload, job.id)).attempts[0]
+    assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
+    assert first.message.startswith(f"pilot {pilot} kept it for 500 s, beyond its time limit of 60 s, 60 s for its files")
+    assert first.message.endswith("300 s of grace; it was storing its outputs")
+
+
+async def test_it_is_free_at_once_where_the_pilot_obeys(stage: Stage) -> None:
+    """The report of the stop comes: it is the pilot's fault, not the job's."""
+    pilot = await stage.add_pilot()
+    task = make_task(resources=MINUTE, retry=1)
+    job = await started(stage, pilot, task)
+    await stage.age(job, seconds=500)
+    await stage.beat(pilot, running=[job])
+    report = stage.report_of(job, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled")
+    assert await stage.report(pilot, report) == [ReportAnswer.ACCEPTED]
+    assert await stage.report(pilot, report) == [ReportAnswer.ALREADY]
+    status = await stage.status(task)
+    assert (status.state, status.ready, status.failed_attempts) == (TaskState.ACTIVE, 1, 1)
+    first = (await read_job(stage.workload, job.id)).attempts[0]
+    assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
+    assert "beyond its time limit of 60 s" in first.message
+
+
+async def test_what_it_has_ready_after_all_is_taken(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    task = make_task(resources=MINUTE)
+    job = await started(stage, pilot, task)
+    await stage.age(job, seconds=500)
+    await stage.beat(pilot, running=[job])
+    assert await stage.finish(pilot, job) == [ReportAnswer.ACCEPTED]
+    assert (await stage.status(task)).state is TaskState.FINISHED
+
+
+async def test_files_have_their_time(stage: Stage) -> None:
+    """Those of the outputs, too, as soon as the pilot says that it stores them."""
+    pilot = await stage.add_pilot()
+    job = await started(stage, pilot, make_task(resources=MINUTE))
+    await stage.age(job, seconds=500)
+    assert commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT, bytes=10**9)) == []
+    await stage.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '1000000000')")
+    assert commands(await stage.beat(pilot, running=[job])) == []
+    await stage.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '10000000')")
+    assert commands(await stage.beat(pilot, running=[job])) == [("cancel", job.id)]
+
+
+@pytest.mark.parametrize("limit", [0.0, 3600.0])
+async def test_a_job_that_is_never_started(stage: Stage, limit: float) -> None:
+    pilot = await stage.add_pilot()
+    await stage.add_task(make_task(resources=Resources(time_limit=limit)), jobs=1)
+    (job,) = await stage.lease(pilot)
+    await stage.age(job, seconds=299)
+    assert commands(await stage.beat(pilot, waiting=[job])) == []
+    await stage.age(job, seconds=2)
+    assert commands(await stage.beat(pilot, waiting=[job])) == [("cancel", job.id)]
+
+
+async def test_a_job_without_a_time_limit_runs_as_long_as_it_is_renewed(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    job = await started(stage, pilot, make_task(resources=Resources(time_limit=0.0)))
+    await stage.age(job, seconds=10**8)
+    assert commands(await stage.beat(pilot, running=[job])) == []

@@ -1,0 +1,83 @@
+"""A pilot's core, told what happens: no processes, no network."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from pilot.domain.core import PilotCore
+from pilot.domain.model import (
+    AttemptEnded,
+    HeartbeatAnswered,
+    Instruction,
+    LeaseGranted,
+    Now,
+    RunJob,
+    SendReport,
+    SlotReady,
+    StopJob,
+    StopReason,
+)
+from pilot.domain.pace import Policy
+from sluice.contracts.pilots import AttemptReport, HeartbeatAnswer, Lease, LeasedJob, PilotTask
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import AttemptOutcome, TaskMode
+
+EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
+TASK = uuid4()
+
+
+def at(tick: float) -> Now:
+    return Now(tick, EPOCH + timedelta(seconds=tick))
+
+
+def task(uid: UUID = TASK) -> PilotTask:
+    return PilotTask(
+        uid=uid,
+        chain_uid=uuid4(),
+        step="s",
+        executable={},
+        args={},
+        mode=TaskMode.MAP,
+        dat_in_port="f",
+        outputs=[],
+        log_out_uid=uuid4(),
+        log_out_url="file:///logs",
+        resources=Resources(),
+    )
+
+
+def leased(*ids: int, uid: UUID = TASK, seconds: float = 60.0, tasks: list[PilotTask] | None = None) -> Lease:
+    jobs = [LeasedJob(id=job_id, attempt=1, task_uid=uid, seq=job_id, inputs=[]) for job_id in ids]
+    return Lease(seconds=seconds, jobs=jobs, tasks=[task(uid)] if tasks is None else tasks)
+
+
+def ended(job_id: int, *, slot: int = 0, seconds: float = 1.0, outcome: AttemptOutcome = AttemptOutcome.FINISHED) -> AttemptEnded:
+    report = AttemptReport(id=job_id, attempt=1, outcome=outcome, ended_at=EPOCH)
+    return AttemptEnded(slot=slot, report=report, seconds=seconds)
+
+
+def pilot(slots: int = 1, *, policy: Policy | None = None) -> PilotCore:
+    core = PilotCore(slots, policy)
+    for slot in range(slots):
+        core.handle(SlotReady(slot), at(0))
+    return core
+
+
+def granted(core: PilotCore, *ids: int, tick: float = 0.0, seconds: float = 60.0) -> list[Instruction]:
+    return core.handle(LeaseGranted(tick, leased(*ids, seconds=seconds)), at(tick))
+
+
+def command(core: PilotCore, kind: str, job_id: int, *, tick: float = 1.0) -> list[Instruction]:
+    answer = HeartbeatAnswer.model_validate({"lease": 60.0, "commands": [{"kind": kind, "job": {"id": job_id, "attempt": 1}}]})
+    return core.handle(HeartbeatAnswered(tick, core.heartbeat(), answer), at(tick))
+
+
+def runs(instructions: list[Instruction]) -> list[tuple[int, int]]:
+    return [(one.slot, one.job.id) for one in instructions if isinstance(one, RunJob)]
+
+
+def reports(instructions: list[Instruction]) -> list[AttemptReport]:
+    return [one.report for one in instructions if isinstance(one, SendReport)]
+
+
+def stops(instructions: list[Instruction]) -> list[tuple[int, StopReason]]:
+    return [(one.token[0], one.reason) for one in instructions if isinstance(one, StopJob)]
