@@ -108,7 +108,8 @@ def _styled(line: str) -> Text:
 
 
 def _require_consent(changes: TemplateChanges) -> None:
-    question = f"Publish it as version {changes.version}? New data sets go through it from then on."
+    effect = "It is disabled, and stays so." if changes.disabled else "New data sets go through it from then on."
+    question = f"Publish it as version {changes.version}? {effect}"
     try:
         if typer.confirm(question, err=True):
             return
@@ -144,7 +145,15 @@ def _tell(stored: Template, changes: TemplateChanges, *, waiting: int, as_json: 
         print_json(stored)
         return
     out.print(f"{stored.name}, version {stored.version}{' already: nothing was changed' if changes.nothing else ''}")
-    if waiting:
-        would = "data set that fitted no template would" if waiting == 1 else "data sets that fitted no template would"
-        out.print(f"{waiting} {would} be taken by it now: `sluice dataset unmatched --template {stored.name}` lists, and")
-        out.print("`sluice dataset match` matches again")
+    if stored.disabled_since:
+        out.print(f"it is disabled: nothing goes through it until `sluice template enable {stored.name}`")
+    for line in waiting_lines(stored.name, waiting):
+        out.print(line)
+
+
+def waiting_lines(name: str, waiting: int) -> list[str]:
+    if not waiting:
+        return []
+    would = "data set that fitted no template would" if waiting == 1 else "data sets that fitted no template would"
+    told = f"{waiting} {would} be taken by it now: `sluice dataset unmatched --template {name}` lists, and"
+    return [told, "`sluice dataset match` matches again"]

@@ -13,7 +13,7 @@ import typer
 
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
 from sluice.cli.output import answer, err, out, print_json, print_table
-from sluice.cli.publishing import named, publish, upload
+from sluice.cli.publishing import named, publish, upload, waiting_for, waiting_lines
 from sluice.cli.template_files import read_template_files
 from sluice.contracts.matching import condition_text
 from sluice.contracts.plan import Parameter
@@ -103,7 +103,7 @@ def list_templates(
     """All published templates, the latest version of each."""
 
     async def question(connection: Connection) -> list[Template]:
-        published = (await connection.operator.templates()).templates
+        published = (await connection.operator.templates(disabled=True)).templates
         return published + ((await connection.operator.run_templates()).templates if every else [])
 
     templates = ask(url, home, question)
@@ -111,7 +111,7 @@ def list_templates(
         print_json(templates)
         return
     print_table(
-        ["name", "version", "steps", "stored", *(["id"] if every else [])],
+        ["name", "version", "steps", "stored", "state", *(["id"] if every else [])],
         [_row(template) + ((template.id,) if every else ()) for template in templates],
         empty="no template yet: publish one with `sluice template publish FILE`",
     )
@@ -119,7 +119,8 @@ def list_templates(
 
 def _row(template: Template) -> tuple[object, ...]:
     version = "(run)" if template.version == RUN_VERSION else template.version
-    return (template.name, version, len(template.plan.steps), f"{template.created_at:%Y-%m-%d %H:%M}")
+    state = "disabled" if template.disabled_since else ""
+    return (template.name, version, len(template.plan.steps), f"{template.created_at:%Y-%m-%d %H:%M}", state)
 
 
 @app.command("versions")
@@ -188,6 +189,8 @@ def description(template: Template) -> Iterator[str]:
         yield f"{template.name}, of a run, last run {template.created_at:%Y-%m-%d %H:%M}: nothing is matched with it"
     else:
         yield f"{template.name}, version {template.version}, stored {template.created_at:%Y-%m-%d %H:%M}"
+    if template.disabled_since:
+        yield f"disabled since {template.disabled_since:%Y-%m-%d %H:%M}: nothing goes through it"
     if plan.doc:
         yield plan.doc
     yield from _listed("steps", [f"{step.name} ({step.mode.value})" for step in plan.steps])
@@ -231,6 +234,25 @@ def restore(
     """Make an old version of a template the latest again, as a new version. Chains that run keep theirs."""
     stored = ask(url, home, lambda c: c.operator.restore_template(name, version=version))
     _tell(stored, stored.warnings, as_json=as_json, note=f", with the files of version {version}")
+
+
+@app.command("disable")
+def disable(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Let nothing go through a template: no data set is matched with it, nobody can ask for it. Chains that run go on."""
+    found = ask(url, home, lambda c: c.operator.disable_template(name))
+    answer(found, f"{name} is disabled: nothing goes through it until `sluice template enable {name}`", as_json=as_json)
+
+
+@app.command("enable")
+def enable(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Let data sets go through a template again that was disabled."""
+
+    async def question(connection: Connection) -> tuple[Template, int]:
+        found = await connection.operator.enable_template(name)
+        return found, await waiting_for(connection, found)
+
+    found, waiting = ask(url, home, question)
+    answer(found, "\n".join([f"{name} is enabled", *waiting_lines(name, waiting)]), as_json=as_json)
 
 
 @app.command("delete")

@@ -78,9 +78,10 @@ class OperatorClient(ServiceClient):
     async def check_template(self, cwl: str, *, file: str = "workflow.cwl") -> CheckedTemplate:
         return await self.call("POST", f"{_API}/templates/check", body=CheckTemplate(cwl=cwl, file=file), answer=CheckedTemplate)
 
-    async def templates(self, *, every_version: bool = False) -> TemplateList:
-        """The latest version of each, or all versions."""
-        return await self.call("GET", f"{_API}/templates", answer=TemplateList, params={"all": every_version or None})
+    async def templates(self, *, every_version: bool = False, disabled: bool = False) -> TemplateList:
+        """The latest version of each that data sets may go through, with ``disabled`` also of the others; or all versions."""
+        params = {"all": every_version or None, "disabled": disabled or None}
+        return await self.call("GET", f"{_API}/templates", answer=TemplateList, params=params)
 
     async def template(self, name: str, *, version: int | None = None) -> Template:
         """With its text. Raises ``NotFound``."""
@@ -90,6 +91,14 @@ class OperatorClient(ServiceClient):
         """The files of ``version`` as the latest. Raises ``NotFound``, and ``Unprocessable`` where today's checks refuse them."""
         path = f"{_API}/templates/{quote(name)}/restore"
         return await self.call("POST", path, body=RestoreTemplate(version=version), answer=Template)
+
+    async def disable_template(self, name: str) -> Template:
+        """Nothing goes through it any more; running chains go on. Raises ``NotFound``."""
+        return await self.call("POST", f"{_API}/templates/{quote(name)}/disable", answer=Template)
+
+    async def enable_template(self, name: str) -> Template:
+        """Raises ``NotFound``."""
+        return await self.call("POST", f"{_API}/templates/{quote(name)}/enable", answer=Template)
 
     async def delete_template(self, name: str, *, force: bool = False) -> None:
         """Raises ``NotFound``; ``Conflict`` while chains of it run, unless ``force``."""

@@ -50,6 +50,8 @@ class Template(Contract):
     created_at: Timestamp
     plan: Plan
     warnings: list[Finding] = Field(default_factory=list)
+    #: No data set is matched with it, and nobody can ask for it, until it is enabled.
+    disabled_since: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
     #: The text as JSON, and as it was written (only where one template is asked for).
     template: dict[str, Any] | None = None
     cwl: str | None = None
@@ -88,11 +90,12 @@ class FileChange(Contract):
 
 class TemplateChanges(Contract):
     """What publishing files as the version ``version`` of a template changes against ``before``, the latest one (None: the name
-    is new). Both are the same where nothing would change."""
+    is new). Both are the same where nothing would change. ``disabled``: nothing goes through the template, then as now."""
 
     name: Name
     before: int | None
     version: int
+    disabled: bool = False
     plan: list[PlanChange] = Field(default_factory=list)
     files: list[FileChange] = Field(default_factory=list)
     warnings: list[Finding] = Field(default_factory=list)

@@ -52,7 +52,7 @@ def latest_of(templates: Iterable[Template]) -> list[Template]:
 
 def _nothing_fits(objections: Sequence[tuple[str, str]]) -> str:
     if not objections:
-        return "there are no templates"
+        return "there is no template that data sets may go through"
     named = "; ".join(f"{name} {why}" for name, why in objections[:NAMED])
     more = f"; and {len(objections) - NAMED} more" if len(objections) > NAMED else ""
     return f"no template matches: {named}{more}"

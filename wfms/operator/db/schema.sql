@@ -87,3 +87,13 @@ CREATE TABLE run_templates (
 CREATE INDEX run_templates_listed ON run_templates (run_at DESC) WHERE run_at IS NOT NULL AND deleted_at IS NULL;
 
 UPDATE alembic_version SET version_num='operator0004' WHERE alembic_version.version_num = 'operator0003';
+
+-- Running upgrade operator0004 -> operator0005
+
+-- By name: what is published while a template is disabled is disabled too.
+CREATE TABLE disabled_templates (
+    name text PRIMARY KEY,
+    since timestamptz NOT NULL DEFAULT now()
+);
+
+UPDATE alembic_version SET version_num='operator0005' WHERE alembic_version.version_num = 'operator0004';

@@ -16,37 +16,51 @@ LOCK_NAME = """
 SELECT pg_advisory_xact_lock(hashtextextended('template ' || $1, 0))
 """
 
-INSERT_TEMPLATE = """
+_SINCE = "(SELECT since FROM disabled_templates WHERE disabled_templates.name = templates.name) AS disabled_since"
+_WHOLE = f"*, {_SINCE}"
+
+INSERT_TEMPLATE = f"""
 -- The next version of the name; deleted versions keep their numbers.
 INSERT INTO templates (id, name, version, text, template, plan, warnings, main, files)
 SELECT $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7, $8 FROM templates WHERE name = $2
-RETURNING *
+RETURNING {_WHOLE}
 """
 
 NEXT_VERSION = "SELECT coalesce(max(version), 0) + 1 FROM templates WHERE name = $1"
 
-SELECT_LATEST = """
+SELECT_LATEST = f"""
 -- The latest version of one name that is not deleted.
-SELECT * FROM templates WHERE name = $1 AND deleted_at IS NULL ORDER BY version DESC LIMIT 1
+SELECT {_WHOLE} FROM templates WHERE name = $1 AND deleted_at IS NULL ORDER BY version DESC LIMIT 1
 """
 
-SELECT_VERSION = "SELECT * FROM templates WHERE name = $1 AND version = $2"
+SELECT_VERSION = f"SELECT {_WHOLE} FROM templates WHERE name = $1 AND version = $2"
 
-SELECT_BY_ID = "SELECT * FROM templates WHERE id = $1"
+SELECT_BY_ID = f"SELECT {_WHOLE} FROM templates WHERE id = $1"
 
-_WITHOUT_FILES = """
-    id, name, version, plan, warnings, created_at, deleted_at, main, '' AS text, '{}'::jsonb AS template, NULL::jsonb AS files
+_WITHOUT_FILES = f"""
+    id, name, version, plan, warnings, created_at, deleted_at, main, '' AS text, '{{}}'::jsonb AS template, NULL::jsonb AS files,
+    {_SINCE}
 """
 
 SELECT_ALL_LATEST = f"""
--- Of each name the latest version that is not deleted. The intake reads this again and again: no texts.
+-- Of each name the latest version that is not deleted.
 SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL ORDER BY name, version DESC
+"""
+
+SELECT_ALL_ENABLED = f"""
+-- Those that data sets may go through. The intake reads this again and again: no texts.
+SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates
+WHERE deleted_at IS NULL AND name NOT IN (SELECT name FROM disabled_templates) ORDER BY name, version DESC
 """
 
 SELECT_ALL = f"""
 -- Every version that is not deleted, of all names or ($1) of one.
 SELECT {_WITHOUT_FILES} FROM templates WHERE deleted_at IS NULL AND ($1::text IS NULL OR name = $1) ORDER BY name, version DESC
 """
+
+DISABLE = "INSERT INTO disabled_templates (name) VALUES ($1) ON CONFLICT (name) DO NOTHING"
+
+ENABLE = "DELETE FROM disabled_templates WHERE name = $1"
 
 DELETE_TEMPLATE = """
 -- All versions of a name; chains that run keep their own copy of the plan.
@@ -98,9 +112,9 @@ async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | N
     return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id))
 
 
-async def all_latest(connection: Connection) -> list[StoredTemplate]:
-    """Without their texts and documents, which are empty here."""
-    return [template_of(row) for row in await connection.fetch(SELECT_ALL_LATEST)]
+async def all_latest(connection: Connection, *, disabled: bool) -> list[StoredTemplate]:
+    """Without their texts and documents, which are empty here; with those that are disabled, or not."""
+    return [template_of(row) for row in await connection.fetch(SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED)]
 
 
 async def all_versions(connection: Connection, name: str | None = None) -> list[StoredTemplate]:
@@ -108,8 +122,18 @@ async def all_versions(connection: Connection, name: str | None = None) -> list[
     return [template_of(row) for row in await connection.fetch(SELECT_ALL, name)]
 
 
+async def disable(connection: Connection, name: str) -> None:
+    """One that is disabled stays so since then."""
+    await connection.execute(DISABLE, name)
+
+
+async def enable(connection: Connection, name: str) -> None:
+    await connection.execute(ENABLE, name)
+
+
 async def delete(connection: Connection, name: str) -> list[int]:
-    """Marks every version as deleted; gives those that were not."""
+    """Marks every version as deleted; gives those that were not. What comes under this name later is not disabled."""
+    await connection.execute(ENABLE, name)
     return [int(row["version"]) for row in await connection.fetch(DELETE_TEMPLATE, name)]
 
 
@@ -130,4 +154,5 @@ def template_of(row: asyncpg.Record) -> StoredTemplate:
         warnings=[Finding.model_validate(finding) for finding in row["warnings"]],
         created_at=row["created_at"],
         deleted_at=row["deleted_at"],
+        disabled_since=row.get("disabled_since"),
     )

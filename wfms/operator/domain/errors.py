@@ -2,13 +2,14 @@
 
 ServiceError
 ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown
-├── Conflict ─ TemplateInUse, OvertakenVersion, DatasetUnusable
+├── Conflict ─ TemplateInUse, TemplateDisabled, OvertakenVersion, DatasetUnusable
 ├── Unprocessable ─ TemplateRefused, RequestRefused
 ├── TooLarge        413
 └── ForeignRequest  403
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from uuid import UUID
 
 from sluice.contracts.chains import Chain
@@ -47,6 +48,17 @@ class TemplateInUse(Conflict):
             chains=len(chains),
         )
         self.chains = chains
+
+
+class TemplateDisabled(Conflict):
+    def __init__(self, name: str, since: datetime) -> None:
+        super().__init__(f"template {name!r} {disabled_text(name, since)}", name=name)
+
+
+def disabled_text(name: str, since: datetime) -> str:
+    return (
+        f"is disabled since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC (`sluice template enable {name}`, or its page, enables it)"
+    )
 
 
 class OvertakenVersion(Conflict):

@@ -13,7 +13,7 @@ from sluice.contracts.templates import Template
 @dataclass(frozen=True, slots=True)
 class StoredTemplate:
     """``files``: by path, as they were written; ``main``: the path of the workflow. ``document``: all of them as one, as JSON.
-    ``deleted_at``: from then on it matches nothing."""
+    ``deleted_at``: from then on it matches nothing. ``disabled_since``: so it does now, until somebody enables it."""
 
     id: UUID
     name: str
@@ -25,6 +25,7 @@ class StoredTemplate:
     warnings: list[Finding]
     created_at: datetime
     deleted_at: datetime | None
+    disabled_since: datetime | None = None
 
     @property
     def text(self) -> str:
@@ -40,6 +41,7 @@ class StoredTemplate:
             created_at=self.created_at,
             plan=self.plan,
             warnings=self.warnings,
+            disabled_since=self.disabled_since,
             template=self.document if whole else None,
             cwl=self.text if whole else None,
             files=self.files if whole else None,

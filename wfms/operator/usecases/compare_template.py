@@ -21,7 +21,9 @@ async def compare_template(database: Database, compiler: Compiler, sent: SentFil
     async with database.connection() as connection:
         same = await latest_if_same(connection, name, upload)
     if same is not None:
-        return TemplateChanges(name=name, before=same.version, version=same.version, warnings=same.warnings)
+        return TemplateChanges(
+            name=name, before=same.version, version=same.version, disabled=same.disabled_since is not None, warnings=same.warnings
+        )
     return await compare_with_latest(database, await compiled(compiler, upload, name=name, template_id=uuid4()))
 
 
@@ -39,6 +41,7 @@ def _compared(before: StoredTemplate | None, candidate: StoredTemplate, version:
         name=candidate.name,
         before=None if before is None else before.version,
         version=version,
+        disabled=before is not None and before.disabled_since is not None,
         plan=compare_plans(None if before is None else before.plan, candidate.plan),
         files=compare_files(
             {} if before is None else before.files,

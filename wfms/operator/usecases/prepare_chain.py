@@ -14,6 +14,7 @@ from sluice.contracts.matching import bind, facts_of, objection
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Database
+from wfms.operator.domain.errors import TemplateDisabled
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.read_template import list_templates
 
@@ -45,7 +46,7 @@ class Prepared:
 async def prepare_chain(database: Database, *, chains: ChainsClient, dms: DmsClient, dataset: str, template: str) -> Prepared:
     """``dataset``: name or uid, ``template``: name; empty: not chosen yet. Effect: none. Raises ``NotAvailable``."""
     offered, templates, found = await asyncio.gather(
-        dms.datasets(_WORKABLE, limit=OFFERED, newest=True), list_templates(database), _dataset(dms, dataset)
+        dms.datasets(_WORKABLE, limit=OFFERED, newest=True), list_templates(database, disabled=True), _dataset(dms, dataset)
     )
     chosen = next((one for one in templates if one.name == template), None)
     trouble = ""
@@ -53,6 +54,9 @@ async def prepare_chain(database: Database, *, chains: ChainsClient, dms: DmsCli
         trouble = f"there is no data set {dataset!r}"
     elif template and chosen is None:
         trouble = f"there is no template {template!r}"
+    elif chosen is not None and chosen.disabled_since is not None:
+        trouble = TemplateDisabled(chosen.name, chosen.disabled_since).detail
+        chosen = None
     bound: Mapping[str, Any] = {}
     present, why = None, None
     if found is not None and chosen is not None:

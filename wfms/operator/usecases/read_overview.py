@@ -20,7 +20,7 @@ _MOST_RUNNING, _MOST_ENDED = 50, 10
 async def read_overview(database: Database, *, chains: ChainsClient, wms: WmsClient, intake: IntakeClient) -> Overview:
     """Effect: none. What a service that does not answer would have said is missing, and the overview says so."""
     (running, ended, no_chains), (pilots, no_pilots), templates, of_intake = await asyncio.gather(
-        _chains(chains), _pilots(wms), list_templates(database), _intake(database, intake)
+        _chains(chains), _pilots(wms), list_templates(database, disabled=True), _intake(database, intake)
     )
     progress = await read_progress(wms, [*running, *ended])
     return overview_of(

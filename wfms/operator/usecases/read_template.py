@@ -8,10 +8,13 @@ from wfms.operator.domain.errors import TemplateUnknown
 from wfms.operator.domain.template import StoredTemplate
 
 
-async def list_templates(database: Database, *, every_version: bool = False) -> list[StoredTemplate]:
-    """By name, newest version first, without their files. Deleted ones are left out: they match nothing."""
+async def list_templates(database: Database, *, every_version: bool = False, disabled: bool = False) -> list[StoredTemplate]:
+    """By name, newest version first, without their files. Deleted ones are left out: they match nothing. So are disabled ones,
+    unless they are wanted, or every version is."""
     async with database.connection() as connection:
-        return await (templates.all_versions(connection) if every_version else templates.all_latest(connection))
+        if every_version:
+            return await templates.all_versions(connection)
+        return await templates.all_latest(connection, disabled=disabled)
 
 
 async def read_template(database: Database, name: str, *, version: int | None = None, deleted: bool = False) -> StoredTemplate:

@@ -11,6 +11,7 @@ from sluice.contracts.intake import Objection, Tie, Unmatched, UnmatchedList
 from sluice.contracts.matching import bind, facts_of, missing_text, objection
 from sluice.contracts.problems import ServiceError
 from sluice.servicekit.database import Database
+from wfms.operator.domain.errors import disabled_text
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.read_template import list_templates
 
@@ -23,7 +24,7 @@ _MOST = 1000
 async def read_unmatched(database: Database, intake: IntakeClient, *, limit: int, template: str | None = None) -> UnmatchedList:
     """Newest first; ``template``: only those that it would take now. Effect: none. Raises ``NotAvailable`` (intake)."""
     found, templates = await asyncio.gather(
-        intake.unmatched(limit=limit if template is None else _MOST), list_templates(database)
+        intake.unmatched(limit=limit if template is None else _MOST), list_templates(database, disabled=True)
     )
     datasets = [_judged(one, templates) for one in found.datasets]
     if template is None:
@@ -39,7 +40,7 @@ def takers(unmatched: Unmatched) -> list[str]:
 
 async def count_waiting(database: Database, intake: IntakeClient, template: StoredTemplate) -> int:
     """How many unmatched data sets the template would take now; 0 where the intake does not answer."""
-    if not template.plan.match:
+    if not template.plan.match or template.disabled_since is not None:
         return 0
     try:
         return (await read_unmatched(database, intake, limit=_MOST, template=template.name)).total or 0
@@ -69,5 +70,7 @@ def _reason(template: StoredTemplate, dataset: Dataset) -> str:
     why = objection(template.plan, facts)
     if why is not None:
         return why
+    if template.disabled_since is not None:
+        return f"matches, and {disabled_text(template.name, template.disabled_since)}"
     _, missing = bind(template.plan, facts)
     return missing_text(missing) if missing else ""

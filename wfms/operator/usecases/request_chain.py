@@ -12,7 +12,7 @@ from sluice.contracts.matching import bind, facts_of
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Database
-from wfms.operator.domain.errors import DatasetUnusable
+from wfms.operator.domain.errors import DatasetUnusable, TemplateDisabled
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.read_template import read_template
@@ -28,8 +28,8 @@ async def request_chain(
     """Precondition: the template and the data set exist, and the data set is not deleted (one that is still open is waited for).
     Effect: a chain (True), or the one that is there for this data set, template version and the parameters given (False); the
     data set is not listed as unmatched any more. Messages: none of ours. Raises
-    ``TemplateUnknown``, ``RunTemplateUnknown``, ``NotFound`` (the data set), ``DatasetUnusable``, ``Unprocessable``
-    (parameters), ``NotAvailable``."""
+    ``TemplateUnknown``, ``RunTemplateUnknown``, ``TemplateDisabled``, ``NotFound`` (the data set), ``DatasetUnusable``,
+    ``Unprocessable`` (parameters), ``NotAvailable``."""
     template = await _wanted(database, request)
     dataset = await dms.dataset(request.dataset_uid)
     if dataset.state in _GONE:
@@ -51,7 +51,10 @@ async def request_chain(
 async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:
     if request.run_template is not None:
         return await read_run_template(database, request.run_template)
-    return await read_template(database, request.template)
+    template = await read_template(database, request.template)
+    if template.disabled_since is not None:
+        raise TemplateDisabled(template.name, template.disabled_since)
+    return template
 
 
 async def _not_unmatched_any_more(intake: IntakeClient, dataset: UUID) -> None:

@@ -74,7 +74,7 @@ def test_reasons_name_each_template() -> None:
     assert decision == NotMatched(
         "no template matches: a wants kind = 'raw', which is missing; b wants run from -∞ to 5, which is 7"
     )
-    assert decide(dataset(), []) == NotMatched("there are no templates")
+    assert decide(dataset(), []) == NotMatched("there is no template that data sets may go through")
     many = decide(dataset(), [template(f"t{number:02}", {}) for number in range(12)])
     assert isinstance(many, NotMatched)
     assert many.reason.endswith("; and 2 more")

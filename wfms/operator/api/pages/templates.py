@@ -16,6 +16,7 @@ from wfms.operator.domain.sent import UNNAMED
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.compare_template import compare_with_latest
 from wfms.operator.usecases.delete_template import delete_template
+from wfms.operator.usecases.disable_template import disable_template, enable_template
 from wfms.operator.usecases.hold_template import hold_template, publish_held
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.read_template import list_templates, read_template, read_versions
@@ -39,10 +40,12 @@ class TemplatePages:
         pages.add_url_rule("/templates/review/<uuid:held>", "review_template", self.review)
         pages.add_url_rule("/templates/review/<uuid:held>", "publish_template", self.publish, methods=["POST"])
         pages.add_url_rule("/templates/<name>/restore", "restore_template", self.restore, methods=["POST"])
+        pages.add_url_rule("/templates/<name>/disable", "disable_template", self.disable, methods=["POST"])
+        pages.add_url_rule("/templates/<name>/enable", "enable_template", self.enable, methods=["POST"])
         pages.add_url_rule("/templates/<name>/delete", "delete_template", self.delete, methods=["POST"])
 
     def list(self) -> str:
-        templates = self._bridge.run(list_templates(self._database))
+        templates = self._bridge.run(list_templates(self._database, disabled=True))
         return render_template("templates.html", templates=templates)
 
     def upload(self) -> AnyResponse:
@@ -131,6 +134,17 @@ class TemplatePages:
         )
         name = f"{template.name}-{template.version}.zip"
         return send_file(zip_of(template.files), mimetype="application/zip", as_attachment=True, download_name=name)
+
+    def disable(self, name: str) -> AnyResponse:
+        self._bridge.run(disable_template(self._database, name))
+        flash(f"{name} is disabled: nothing goes through it until it is enabled. Chains that run go on.")
+        return redirect(url_for("pages.template", name=name), 303)
+
+    def enable(self, name: str) -> AnyResponse:
+        """Data sets that it would have taken meanwhile are offered on its page."""
+        self._bridge.run(enable_template(self._database, name))
+        flash(f"{name} is enabled: new data sets are matched with it.")
+        return redirect(url_for("pages.template", name=name), 303)
 
     def delete(self, name: str) -> AnyResponse:
         force = request.form.get("force") == "yes"

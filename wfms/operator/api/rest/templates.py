@@ -23,15 +23,17 @@ from wfms.operator.usecases.check_template import check_template
 from wfms.operator.usecases.compare_template import compare_template
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.delete_template import delete_template
+from wfms.operator.usecases.disable_template import disable_template, enable_template
 from wfms.operator.usecases.read_template import list_templates, read_template
 from wfms.operator.usecases.restore_template import restore_template
 from wfms.operator.usecases.store_template import Stored, store_template
 
 
 class ListQuery(Contract):
-    """``all``: every version, not only the latest."""
+    """``all``: every version, not only the latest; ``disabled``: also of templates that are disabled."""
 
     all: bool = False
+    disabled: bool = False
 
 
 class VersionQuery(Contract):
@@ -60,12 +62,16 @@ class TemplateRoutes:
                   answer=TemplateChanges, body=NewTemplate, read=read_upload, uploads=True, errors=(Unprocessable, TooLarge)),
             Route("POST", "/templates/check", self.check, "Says what is wrong with a template, storing nothing.",
                   answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
-            Route("GET", "/templates", self.list, "The latest version of every template.",
+            Route("GET", "/templates", self.list, "The latest version of every template that data sets may go through.",
                   answer=TemplateList, query=ListQuery),
             Route("GET", name, self.read, "One template with its files, as written and as one JSON document.",
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
             Route("POST", name + "/restore", self.restore, "Makes an old version the latest again; 200 where it is already.",
                   answer=Template, status=201, body=RestoreTemplate, errors=(NotFound, Unprocessable)),
+            Route("POST", name + "/disable", self.disable,
+                  "Nothing goes through it until it is enabled; running chains go on.", answer=Template, errors=(NotFound,)),
+            Route("POST", name + "/enable", self.enable, "New data sets are matched with it again.",
+                  answer=Template, errors=(NotFound,)),
             Route("DELETE", name, self.delete, "Deletes all versions: they match nothing any more; running chains go on.",
                   status=204, query=DeleteQuery, errors=(NotFound, Conflict, NotAvailable)),
         ]  # fmt: skip
@@ -87,11 +93,17 @@ class TemplateRoutes:
         return await check_template(self._compiler, body)
 
     async def list(self, query: ListQuery) -> TemplateList:
-        found = await list_templates(self._database, every_version=query.all)
+        found = await list_templates(self._database, every_version=query.all, disabled=query.disabled)
         return TemplateList(templates=[template.contract() for template in found])
 
     async def read(self, name: str, query: VersionQuery) -> Template:
         return (await read_template(self._database, name, version=query.version)).contract(whole=True)
+
+    async def disable(self, name: str) -> Template:
+        return (await disable_template(self._database, name)).contract()
+
+    async def enable(self, name: str) -> Template:
+        return (await enable_template(self._database, name)).contract()
 
     async def delete(self, name: str, query: DeleteQuery) -> None:
         await delete_template(self._database, self._chains, name, force=query.force)

@@ -1,0 +1,41 @@
+"""Disables a template, and enables it again."""
+
+import structlog
+
+from sluice.servicekit.database import Connection, Database
+from wfms.operator.db import templates
+from wfms.operator.domain.errors import TemplateUnknown
+from wfms.operator.domain.template import StoredTemplate
+
+log = structlog.get_logger(__name__)
+
+
+async def disable_template(database: Database, name: str) -> StoredTemplate:
+    """Precondition: none; repeating it is fine. Effect: no data set is matched with it, and nobody can ask for it; what is
+    published under its name meanwhile is disabled too. Chains that run go on. Messages: none. Raises ``TemplateUnknown``."""
+    async with database.transaction() as transaction:
+        await _require(transaction.connection, name)
+        await templates.disable(transaction.connection, name)
+        found = await _require(transaction.connection, name)
+    log.info("template.disabled", template=name)
+    return found
+
+
+async def enable_template(database: Database, name: str) -> StoredTemplate:
+    """Precondition: none; repeating it is fine. Effect: new data sets are matched with it again; those that came meanwhile are
+    when somebody has them matched again. Messages: none. Raises ``TemplateUnknown``."""
+    async with database.transaction() as transaction:
+        await _require(transaction.connection, name)
+        await templates.enable(transaction.connection, name)
+        found = await _require(transaction.connection, name)
+    log.info("template.enabled", template=name)
+    return found
+
+
+async def _require(connection: Connection, name: str) -> StoredTemplate:
+    """Whoever deletes it comes before or after."""
+    await templates.lock_name(connection, name)
+    found = await templates.latest(connection, name)
+    if found is None:
+        raise TemplateUnknown(name)
+    return found
