@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 import asyncpg
@@ -38,6 +39,9 @@ LOST_CONNECTION = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
+    # This process stood still, and was taken for dead (``SESSION``).
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.IdleSessionTimeoutError,
     asyncpg.InsufficientResourcesError,
     # The login or the database is not there (yet, or while it is restored), or has another password now.
     asyncpg.InvalidAuthorizationSpecificationError,
@@ -54,6 +58,16 @@ CANNOT_CONNECT = (*LOST_CONNECTION, asyncpg.InsufficientPrivilegeError)
 #: Seconds that a new connection may take, and that the pool gets to end.
 CONNECT_TIMEOUT = 10.0
 CLOSE_TIMEOUT = 5.0
+
+#: How a session is kept from holding up the others: PostgreSQL ends one whose process stands still within a transaction (it is
+#: frozen, swapped out, in a debugger), with its locks, and one whose machine is gone.
+SESSION: Mapping[str, str] = {
+    "idle_in_transaction_session_timeout": "15s",
+    "tcp_keepalives_idle": "30s",
+    "tcp_keepalives_interval": "10s",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "60s",
+}
 
 INSERT_OUTBOX = """
 -- Messages of this transaction, sent after it has committed.
@@ -140,7 +154,7 @@ class Connections:
 
 class Database:
     """``source`` names the service in the messages it sends. ``on_send`` is called after a commit that left messages behind.
-    ``settings``: PostgreSQL's run-time parameters for its connections."""
+    ``settings``: PostgreSQL's run-time parameters for its connections, besides ``SESSION``."""
 
     def __init__(
         self,
@@ -156,7 +170,7 @@ class Database:
         self.clock = clock or SystemClock()
         self.on_send: Callable[[], None] | None = None
         self._max_connections = max_connections
-        self._settings = dict(settings or {})
+        self._settings = session_settings(url, settings)
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
 
     async def start(self) -> None:
@@ -218,6 +232,13 @@ def not_now(error: Exception) -> NotAvailable:
     if isinstance(error, asyncpg.DeadlockDetectedError):
         return NotAvailable("another request changes the same things at this moment; try again")
     return NotAvailable("the database does not answer now; try again")
+
+
+def session_settings(url: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Run-time parameters for connections to ``url``: ``SESSION`` and ``more``, but for those that the URL sets itself
+    (``…/database?idle_in_transaction_session_timeout=60s``)."""
+    given = parse_qs(urlsplit(url).query)
+    return {name: value for name, value in {**SESSION, **(more or {})}.items() if name not in given}
 
 
 def said(error: BaseException) -> str:

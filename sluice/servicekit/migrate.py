@@ -15,7 +15,7 @@ import asyncpg
 import structlog
 
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, said
+from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, said, session_settings
 
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
@@ -26,6 +26,9 @@ log = structlog.get_logger(__name__)
 
 _REVISION = re.compile(r'^revision = "(?P<name>\w+)"$', re.MULTILINE)
 _BEFORE = re.compile(r'^down_revision = "(?P<name>\w+)"$', re.MULTILINE)
+
+#: The lock under which one instance migrates is its session's: one that stands still between two statements must not keep it.
+MIGRATING = {"idle_session_timeout": "60s"}
 
 #: Seconds between two looks whether another instance is done.
 LOOK_AGAIN = 0.1
@@ -46,7 +49,9 @@ class Migrator:
         """Raises ``NotAvailable`` when the database does not answer, or others hold what a migration needs: to be tried again."""
         revisions = revisions_of(self._versions)
         try:
-            connection = await asyncpg.connect(self._url, timeout=CONNECT_TIMEOUT)
+            connection = await asyncpg.connect(
+                self._url, timeout=CONNECT_TIMEOUT, server_settings=session_settings(self._url, MIGRATING)
+            )
         except CANNOT_CONNECT as error:
             raise NotAvailable(f"the database for {self._versions} does not answer: {said(error)}") from error
         try:

@@ -43,7 +43,8 @@ class ServiceSettings(LayeredSettings):
 
     SHARED: ClassVar[frozenset[str]] = frozenset({"host", "log_level", "declare_queues", "keep_sent", "addresses"})
 
-    #: PostgreSQL database of this service alone: `postgresql://login:password@host:port/database`.
+    #: PostgreSQL database of this service alone: `postgresql://login:password@host:port/database`. Run-time parameters of
+    #: PostgreSQL may follow: `?idle_in_transaction_session_timeout=30s` (15 s where none is given).
     database_url: str
     #: Where messages go: `amqp://login:password@host:port/vhost` (RabbitMQ) or `postgresql://…`.
     broker_url: str

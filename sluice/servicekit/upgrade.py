@@ -101,6 +101,8 @@ def _upgrade(connection: Connection, versions: str) -> None:
                     ) from error
                 case "40P01":  # deadlock_detected
                     raise NotAvailable(f"migration {revision} of {versions} and another session waited for each other") from error
+                case _ if error.connection_invalidated:
+                    raise NotAvailable(f"the connection was lost during migration {revision} of {versions}") from error
                 case "57014":  # query_canceled
                     raise MigrationTooSlow(versions, revision) from error
             raise

@@ -63,6 +63,11 @@ class Composition:
         mounts = [mount.split(":") for mount in self.services[name].get("volumes", [])]
         return {mount[1]: mount[0] for mount in mounts}
 
+    def is_read_only(self, name: str, folder: str) -> bool:
+        """May the containers of a service only read what is mounted at ``folder``?"""
+        mounts = [mount.split(":") for mount in self.services[name].get("volumes", [])]
+        return any(mount[1] == folder and mount[2:] == ["ro"] for mount in mounts)
+
     @property
     def secret_files(self) -> Mapping[str, str]:
         """What deploy/secrets.sh makes: name → text."""

@@ -225,9 +225,11 @@ def _storages(composition: Composition) -> Iterator[str]:
     known = {parameter.envvar for parameter in command.params if isinstance(parameter.envvar, str)} | CLIENT_VARIABLES
     yield from (f"{name}: the command reads no {variable}" for variable in composition.environment(name) if variable not in known)
     folder = composition.services[name]["command"][-1]
-    users = {user: composition.volumes(user).get(folder) for user in (name, "dms", "pilot")}
+    users = {user: composition.volumes(user).get(folder) for user in (name, "dms", "pilot", "operator")}
     if len(set(users.values())) > 1 or None in users.values():
         yield f"{folder} has to be one volume, at the same path, in {sorted(users)}"
+    if not composition.is_read_only("operator", folder):
+        yield f"operator: it shows what lies in {folder}, and need not write there"
 
 
 def _pilots(composition: Composition) -> Iterator[str]:

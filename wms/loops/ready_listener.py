@@ -5,7 +5,7 @@ import asyncio
 import asyncpg
 import structlog
 
-from sluice.servicekit.database import LOST_CONNECTION
+from sluice.servicekit.database import LOST_CONNECTION, session_settings
 from sluice.servicekit.lifecycle import cancel_and_wait
 from wms.usecases.work_signal import WorkSignal
 
@@ -42,7 +42,7 @@ class ReadyListener:
 
     async def _listen(self) -> None:
         closed = asyncio.Event()
-        connection = await asyncpg.connect(self._url)
+        connection = await asyncpg.connect(self._url, server_settings=session_settings(self._url))
         try:
             connection.add_termination_listener(lambda _: closed.set())
             await connection.add_listener(CHANNEL, lambda *_: self._signal.ready())

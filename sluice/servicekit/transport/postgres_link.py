@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import structlog
 
+from sluice.servicekit.database import session_settings
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import TransportUnavailable
 
@@ -99,7 +100,12 @@ class PostgresLink:
     async def connect(self) -> Connection:
         """A connection of its own, outside the pools."""
         with unavailable_when_lost():
-            return await asyncpg.connect(self._url, timeout=CONNECT_TIMEOUT, command_timeout=STATEMENT_TIMEOUT)
+            return await asyncpg.connect(
+                self._url,
+                timeout=CONNECT_TIMEOUT,
+                command_timeout=STATEMENT_TIMEOUT,
+                server_settings=session_settings(self._url),
+            )
 
     async def _pool(self, most: int, settings: dict[str, str]) -> Pool:
         return await asyncpg.create_pool(
@@ -109,7 +115,7 @@ class PostgresLink:
             timeout=CONNECT_TIMEOUT,
             command_timeout=STATEMENT_TIMEOUT,
             connection_class=_PooledConnection,
-            server_settings=settings,
+            server_settings=session_settings(self._url, settings),
         )
 
 

@@ -163,6 +163,15 @@ async def test_a_log_that_is_gone_or_was_never_left_says_so(operator: Operator, 
         await operator.client.job_log(job.id)
 
 
+async def test_a_storage_that_the_operator_does_not_see_is_not_taken_for_emptied(
+    operator: Operator, scene: Scene, tmp_path: Path
+) -> None:
+    job = next(iter(operator.neighbours.jobs.values()))
+    (tmp_path / "logs").rename(tmp_path / "elsewhere")
+    with pytest.raises(NotFound, match=f"the operator service does not see its storage file://{tmp_path}/logs: mount it"):
+        await operator.client.job_log(job.id)
+
+
 async def test_only_the_beginning_of_a_long_log_is_given(operator: Operator, scene: Scene, tmp_path: Path) -> None:
     job = next(iter(operator.neighbours.jobs.values()))
     (tmp_path / "logs" / f"{job.id}.log").write_bytes(b"\xff" + b"x" * 3_000_000)

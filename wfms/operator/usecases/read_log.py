@@ -1,6 +1,7 @@
 """The beginning of a job's log, from the storages that the DMS knows and from nowhere else."""
 
 import asyncio
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +41,8 @@ def _place(job: Job, attempt: int | None) -> tuple[int, str]:
 
 
 def _read(job: Job, url: str, *, roots: list[str], attempt: int, most: int) -> LogText:
-    if not any(storage.within(root, url) for root in roots):
+    root = next((root for root in roots if storage.within(root, url)), None)
+    if root is None:
         raise LogUnknown(job.id, "it lies outside the storages that are configured")
     with tempfile.TemporaryDirectory(prefix="sluice-log-") as folder:
         path = Path(folder) / "log"
@@ -50,7 +52,10 @@ def _read(job: Job, url: str, *, roots: list[str], attempt: int, most: int) -> L
             with path.open("rb") as file:
                 data = file.read(most)
         except storage.FileMissing as error:
-            raise LogUnknown(job.id, "it has been deleted") from error
+            place = storage.local_path(root)
+            seen = place is None or os.path.isdir(place)
+            unseen = f"the operator service does not see its storage {root}: mount it there, at this path"
+            raise LogUnknown(job.id, "it has been deleted" if seen else unseen) from error
         except (storage.StorageError, OSError) as error:
             raise LogUnknown(job.id, f"its storage does not give it: {error}") from error
     return LogText(data.decode("utf-8", "replace"), size, size > len(data), attempt)
