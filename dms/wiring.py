@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from dms.api.content import content_router
 from dms.api.datasets import datasets_router
 from dms.api.files import files_router
 from dms.api.runs import runs_router
@@ -14,6 +15,7 @@ from dms.loops.closer import closer
 from dms.loops.workers import deleter, sweeper, uploader, usage_folder
 from dms.settings import DmsSettings
 from dms.usecases.claimed_work import Workshop
+from dms.usecases.file_reads import FileReads
 from dms.usecases.file_work import FileWork
 from dms.usecases.measure_storages import STORAGES
 from sluice.servicekit.database import Database
@@ -53,11 +55,13 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source="dms", settings=PLANNING)
     files = FileWork(copies=settings.parallel_copies, removals=settings.parallel_removals)
+    reads = FileReads(settings.parallel_reads)
     loops = _loops(settings, workshop(settings, database, files), metrics)
     wakes = Wakes(complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload))
     routers = [
         datasets_router(database, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
         files_router(database, on_complete=wakes.complete),
+        content_router(database, reads),
         storages_router(database),
         runs_router(database),
     ]
@@ -67,6 +71,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         database,
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
         files,
+        reads,
         *queue_consumers(transport, database, metrics, wakes),
         *loops.all,
         Gauges(database, metrics, [*MEASUREMENTS, *STORAGES], health=health.report),

@@ -4,14 +4,16 @@ from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
-from dms.usecases.list_files import list_files
+from dms.usecases.list_files import list_files, read_file
 from dms.usecases.register_files import register_files
-from sluice.contracts.datasets import FilePage, NewFiles, Registered
+from sluice.contracts.datasets import File, FilePage, NewFiles, Registered
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
+
+FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
 def files_router(database: Database, *, on_complete: Callable[[], None]) -> APIRouter:
@@ -34,5 +36,9 @@ def files_router(database: Database, *, on_complete: Callable[[], None]) -> APIR
         """Files in order of seq, then name."""
         found = await list_files(database, uid, after=after, limit=limit)
         return Response(found.model_dump_json(), media_type="application/json")
+
+    @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))
+    async def one(uid: UUID, file: FileId) -> Response:
+        return Response((await read_file(database, uid, file)).model_dump_json(), media_type="application/json")
 
     return router

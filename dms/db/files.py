@@ -100,6 +100,34 @@ ORDER BY d.seq, d.name
 """
 
 
+OWN_NAMES_CLASH = r"""
+-- Do two files have one name of their own? Which part of a name that is: sluice/contracts/naming.py.
+SELECT count(*) <> count(DISTINCT regexp_replace(name, '^(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+-(.+)$', '\1'))
+FROM dataset_files WHERE dataset_uid = $1
+"""
+
+SELECT_ONE = """
+-- One file of a data set, as a page of them has it.
+SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path
+FROM dataset_files d JOIN files f ON f.id = d.file_id
+CROSS JOIN LATERAL (
+    SELECT storage_id, path FROM replicas WHERE file_id = d.file_id ORDER BY state = $3 DESC, id DESC LIMIT 1
+) AS r
+WHERE d.file_id = $2 AND d.dataset_uid = $1
+ORDER BY d.seq, d.name LIMIT 1
+"""
+
+SELECT_FILE = """
+-- One file of a data set with its copies that are there, the latest first.
+SELECT d.name, f.size, f.checksum,
+    ARRAY(SELECT r.storage_id FROM replicas r WHERE r.file_id = f.id AND r.state = $3 ORDER BY r.id DESC) AS storages,
+    ARRAY(SELECT r.path FROM replicas r WHERE r.file_id = f.id AND r.state = $3 ORDER BY r.id DESC) AS paths
+FROM dataset_files d JOIN files f ON f.id = d.file_id
+WHERE d.file_id = $2 AND d.dataset_uid = $1
+ORDER BY d.seq, d.name LIMIT 1
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class FileAt:
     """A file that lies at a place wanted for another registration."""
@@ -121,6 +149,16 @@ class ListedFile:
     origin: dict[str, Any] | None
     storage_id: UUID
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileCopies:
+    """``copies``: (storage, path), the latest first."""
+
+    name: str
+    size: int
+    checksum: bytes
+    copies: list[tuple[UUID, str]]
 
 
 async def anything_there(connection: Connection, uid: UUID, files: Sequence[SentFile]) -> tuple[bool, bool]:
@@ -201,3 +239,19 @@ async def link_files(connection: Connection, uid: UUID, files: Sequence[tuple[Se
 async def list_files(connection: Connection, uid: UUID, after: tuple[int, str], limit: int) -> list[ListedFile]:
     rows = await connection.fetch(LIST_FILES, uid, after[0], after[1], limit, ReplicaState.AVAILABLE)
     return [ListedFile(**row) for row in rows]
+
+
+async def file_with_copies(connection: Connection, uid: UUID, file_id: int) -> FileCopies | None:
+    row = await connection.fetchrow(SELECT_FILE, uid, file_id, ReplicaState.AVAILABLE)
+    if row is None:
+        return None
+    return FileCopies(row["name"], row["size"], row["checksum"], list(zip(row["storages"], row["paths"], strict=True)))
+
+
+async def one_file(connection: Connection, uid: UUID, file_id: int) -> ListedFile | None:
+    row = await connection.fetchrow(SELECT_ONE, uid, file_id, ReplicaState.AVAILABLE)
+    return None if row is None else ListedFile(**row)
+
+
+async def own_names_clash(connection: Connection, uid: UUID) -> bool:
+    return bool(await connection.fetchval(OWN_NAMES_CLASH, uid))

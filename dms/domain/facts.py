@@ -11,6 +11,30 @@ class UnknownDataset(NotFound):
         super().__init__(f"no data set has the uid {uid}", dataset=uid)
 
 
+class UnknownFile(NotFound):
+    def __init__(self, uid: UUID, file: int) -> None:
+        super().__init__(f"data set {uid} has no file {file}", dataset=uid, file=file)
+
+
+class FileGone(NotFound):
+    """It is in the catalogue still; its content is not there any more."""
+
+    def __init__(self, uid: UUID, name: str) -> None:
+        super().__init__(f"file {name!r} has been deleted", dataset=uid)
+
+
+class NotComplete(Conflict):
+    """Its files are still being added, or being deleted."""
+
+    def __init__(self, uid: UUID, name: str, state: DatasetState) -> None:
+        super().__init__(f"data set {name!r} is {state}: only one that is complete can be packed", dataset=uid, state=state)
+
+
+class TooManyFiles(Unprocessable):
+    def __init__(self, files: int, most: int) -> None:
+        super().__init__(f"{files} files, and a zip here has at most {most}: ask for a tar", files=files, most=most)
+
+
 class DatasetNotOpen(Conflict):
     """Files cannot be added any more."""
 

@@ -1,12 +1,15 @@
 """Reading the files of a data set, page by page."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from dms.db.datasets import dataset_by_uid
+from dms.db.files import ListedFile, one_file
 from dms.db.files import list_files as select_files
 from dms.db.storages import all_roots
 from dms.domain.cursor import read_place, write_place
-from dms.domain.facts import UnknownDataset
+from dms.domain.facts import UnknownDataset, UnknownFile
+from dms.domain.places import Root
 from sluice.contracts.datasets import File, FilePage
 from sluice.servicekit.database import Database
 
@@ -22,20 +25,33 @@ async def list_files(database: Database, uid: UUID, *, after: str | None, limit:
             raise UnknownDataset(uid)
         rows = await select_files(connection, uid, place, limit)
         roots = await all_roots(connection)
-    # What comes from the catalogue was checked when it went in: checking 10 000 files again would hold everybody else up.
-    files = [
-        File.model_construct(
-            id=row.id,
-            dataset_uid=uid,
-            seq=row.seq,
-            name=row.name,
-            size=row.size,
-            checksum=f"sha256:{row.checksum.hex()}",
-            url=roots[row.storage_id].url_of(row.path),
-            meta=row.meta,
-            origin=row.origin,
-        )
-        for row in rows
-    ]
+    files = [_file(uid, row, roots) for row in rows]
     more = len(files) == limit
     return FilePage.model_construct(files=files, next=write_place(files[-1].seq, files[-1].name) if more else None)
+
+
+async def read_file(database: Database, uid: UUID, file_id: int) -> File:
+    """Raises ``UnknownDataset``, ``UnknownFile``."""
+    async with database.connection() as connection:
+        if await dataset_by_uid(connection, uid) is None:
+            raise UnknownDataset(uid)
+        row = await one_file(connection, uid, file_id)
+        roots = await all_roots(connection)
+    if row is None:
+        raise UnknownFile(uid, file_id)
+    return _file(uid, row, roots)
+
+
+def _file(uid: UUID, row: ListedFile, roots: Mapping[UUID, Root]) -> File:
+    # What comes from the catalogue was checked when it went in: checking 10 000 files again would hold everybody else up.
+    return File.model_construct(
+        id=row.id,
+        dataset_uid=uid,
+        seq=row.seq,
+        name=row.name,
+        size=row.size,
+        checksum=f"sha256:{row.checksum.hex()}",
+        url=roots[row.storage_id].url_of(row.path),
+        meta=row.meta,
+        origin=row.origin,
+    )

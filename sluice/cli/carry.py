@@ -1,44 +1,25 @@
-"""What `sluice run` does, one function a stage: bring files in, ask for their processing, follow it, bring the outputs out."""
+"""What `sluice run` does, one function a stage: bring files in, ask for their processing, follow it. Results: ``bring_out``."""
 
 import asyncio
-import json
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from sluice import storage
 from sluice.cli.connect import Connection
 from sluice.cli.entries import ToBringIn, ToBundle
-from sluice.cli.unpacking import unpack_output
 from sluice.cli.waits import OnWait, Waits
 from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import Dataset, File, NewDataset, NewFile
-from sluice.contracts.naming import own_name
-from sluice.contracts.plan import PlanOutput
+from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.problems import NotAvailable, Unprocessable
-from sluice.contracts.states import EntryKind, JobState, StorageType
+from sluice.contracts.states import JobState, StorageType
 from sluice.contracts.tasks import Job
-from sluice.contracts.templates import Template
 
 #: Seconds between two looks at a chain: few at first, then up to the longest.
 FIRST_LOOK, LONGEST_LOOK = 0.05, 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """A file written to the output folder: ``name`` is its path there. ``file``: of the catalogue, or of what it was in."""
-
-    path: Path
-    name: str
-    file: File
-    output: str
-    size: int
-    checksum: str
 
 
 async def bring_in(
@@ -97,33 +78,6 @@ async def follow(
         pause = min(1.3 * pause, LONGEST_LOOK)
 
 
-async def bring_out(connection: Connection, chain: Chain, template: Template, folder: Path) -> list[Output]:
-    """Copies the workflow's outputs into ``folder`` (verified), under the names their tools gave them where those are unique; for
-    what is no plain file see ``unpack_output``."""
-    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
-    found = [
-        (output, file)
-        for output in template.plan.outputs
-        for dataset in chain.datasets
-        if (dataset.step, dataset.port) == (output.step, output.port)
-        async for file in connection.dms.all_files(dataset.uid)
-    ]
-    counts = Counter(own_name(file.name) for output, file in found if output.kind is EntryKind.FILE)
-    bundled = [output for output in template.plan.outputs if output.kind is EntryKind.BUNDLE]
-    counts.update([*(output.name for output in bundled), *(f"{output.name}.json" for output in bundled)])
-    written: list[Output] = []
-    for output, file in found:
-        if output.kind is EntryKind.FILE:
-            own = own_name(file.name)
-            path = folder / (own if counts[own] == 1 else f"{output.name}-{file.seq:06d}-{own}")
-            await asyncio.to_thread(_copy_out, file, path)
-            written.append(Output(path, path.name, file, output.name, file.size, file.checksum))
-    for output in bundled:
-        files = [file for other, file in found if other is output]
-        written += await asyncio.to_thread(_unpack_out, files, output, folder)
-    return written
-
-
 async def failures(connection: Connection, tasks: Sequence[ChainTask]) -> list[tuple[str, Job]]:
     """(step, job) of every failed job."""
     found: list[tuple[str, Job]] = []
@@ -132,31 +86,6 @@ async def failures(connection: Connection, tasks: Sequence[ChainTask]) -> list[t
             page = await connection.operator.jobs(task.task_id, state=JobState.FAILED, limit=1000)
             found += [(task.step, job) for job in page.jobs]
     return found
-
-
-def write_manifest(folder: Path, outputs: Sequence[Output], *, chain: Chain) -> Path:
-    """``manifest.json``: name, size, sha256 and origin of every output, in order; the template has no version where the run
-    brought it."""
-    manifest: dict[str, Any] = {
-        "chain": str(chain.uid),
-        "template": {"name": chain.template_name, "version": chain.template_version or None},
-        "dataset": {"uid": str(chain.dataset_uid), "name": chain.dataset_name},
-        "parameters": chain.params,
-        "outputs": [
-            {
-                "name": output.name,
-                "output": output.output,
-                "size": output.size,
-                "sha256": output.checksum.removeprefix("sha256:"),
-                "origin": output.file.origin,
-                "meta": output.file.meta,
-            }
-            for output in outputs
-        ],
-    }
-    path = folder / "manifest.json"
-    path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-    return path
 
 
 def _put(entry: ToBringIn, url: str) -> storage.Stored:
@@ -174,21 +103,3 @@ def _put(entry: ToBringIn, url: str) -> storage.Stored:
 def _unique_names(files: Sequence[ToBringIn]) -> list[str]:
     counts = Counter(path.name for path in files)
     return [path.name if counts[path.name] == 1 else f"{seq:06d}-{path.name}" for seq, path in enumerate(files)]
-
-
-def _copy_out(file: File, path: Path) -> None:
-    storage.copy(file.url, storage.local_url(path), checksum=file.checksum, size=file.size)
-
-
-def _unpack_out(files: Sequence[File], output: PlanOutput, folder: Path) -> list[Output]:
-    return [
-        Output(
-            path=found.path,
-            name=found.path.relative_to(folder).as_posix(),
-            file=found.file,
-            output=output.name,
-            size=found.path.stat().st_size,
-            checksum=storage.checksum_of(found.path),
-        )
-        for found in unpack_output(files, output, folder)
-    ]

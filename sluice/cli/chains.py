@@ -7,13 +7,17 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.get import get_chain
 from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.cli.parameters import key_values
+from sluice.cli.watch import watch
 from sluice.contracts.chains import Chain
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import template_label
 
 app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a template.")
+app.command("watch")(watch)
+app.command("get")(get_chain)
 
 #: Exit code of a command that asks for what there is already.
 REPEATED = 3

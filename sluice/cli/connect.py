@@ -16,6 +16,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import NotAvailable, ServiceError
 from sluice.embedded.home import Home
+from sluice.storage import BundleError, StorageError
 from sluice.trust import trust
 
 Result = TypeVar("Result")
@@ -79,6 +80,6 @@ def plain_errors(call: Callable[[], Result]) -> Result:
     except KeyboardInterrupt:
         err.print("interrupted")
         raise typer.Exit(130) from None
-    except OSError as error:
+    except (OSError, StorageError, BundleError) as error:
         err.print(f"error: {error}")
     raise typer.Exit(1) from None

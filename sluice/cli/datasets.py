@@ -9,6 +9,7 @@ import typer
 from sluice.cli import carry, unmatched
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.entries import entries_of
+from sluice.cli.get import get_dataset
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
@@ -19,6 +20,7 @@ app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a tas
 _GOING = {DatasetState.DELETING, DatasetState.DELETED}
 for _command in (unmatched.unmatched, unmatched.match, unmatched.dismiss):
     app.command()(_command)
+app.command("get")(get_dataset)
 
 
 @app.command("list")

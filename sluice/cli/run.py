@@ -3,27 +3,29 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
+from uuid import UUID
 
 import typer
 
 from sluice.cli import carry
+from sluice.cli.bring_out import bring_out, write_manifest
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, connected, plain_errors, running_url
 from sluice.cli.entries import entries_of, require_paths
 from sluice.cli.given_files import bring_in_parameters, local_files
+from sluice.cli.out_folder import require_folder
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import key_values
-from sluice.cli.progress import StepProgress
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.up import start_detached, stop
+from sluice.cli.watch import follow_chain, say_how_to_go_on
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import ChainState
-from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
 
 
@@ -41,7 +43,8 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     more: Annotated[list[Path] | None, typer.Argument(help="More input files (for shell patterns).")] = None,
     params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter; a File's path.")] = None,
     meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")] = None,
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the outputs and manifest.json.")] = Path("out"),
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Empty folder for the outputs and manifest.json.")] = Path("out"),
+    force: Annotated[bool, typer.Option("--force", help="Also into a folder that has files, overwriting.")] = False,
     name: Annotated[str | None, typer.Option(help="What the run's template is called; default: as its file.")] = None,
     home: HomeOption = DEFAULT_HOME,
     url: UrlOption = None,
@@ -56,13 +59,22 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         params=key_values(params or [], option="--param"),
         meta=key_values(meta or [], option="--meta"),
         folder=folder,
+        force=force,
         name=name or template_name(template),
         as_json=as_json,
     )
 
     def carry_through() -> bool:
-        with _system(url, home) as address:
-            return asyncio.run(_run(address, arguments))
+        require_paths(arguments.files)
+        require_folder(folder, empty=not force)
+        begun: list[UUID] = []
+        with _system(url, home) as system:
+            try:
+                return asyncio.run(_run(system.url, arguments, begun))
+            except KeyboardInterrupt:
+                for chain in begun:
+                    say_how_to_go_on(chain, folder=folder, url=url, home=home, ends_with_us=system.ours)
+                raise
 
     if not plain_errors(carry_through):
         raise typer.Exit(1)
@@ -75,28 +87,37 @@ class _Arguments:
     params: dict[str, object]
     meta: dict[str, object]
     folder: Path
+    force: bool
     name: str
     as_json: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _System:
+    """``ours``: started for this run."""
+
+    url: str
+    ours: bool
+
+
 @contextmanager
-def _system(url: str | None, home: Path) -> Iterator[str]:
-    """Address of the system to use; one that was started here is stopped at the end."""
+def _system(url: str | None, home: Path) -> Iterator[_System]:
+    """The system to use; one that was started here is stopped at the end."""
     address = url or running_url(home)
     if address is not None:
-        yield address.rstrip("/")
+        yield _System(address.rstrip("/"), ours=False)
         return
     err.print("starting an embedded system …")
     running = start_detached(Home(home), ["--port", "0"])
     try:
-        yield running.url
+        yield _System(running.url, ours=True)
     finally:
         stop(running)
 
 
-async def _run(url: str, arguments: _Arguments) -> bool:
+async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
+    """``begun`` gets the chain as soon as there is one."""
     started = time.monotonic()
-    require_paths(arguments.files)
     async with connected(url) as connection:
         written = await asyncio.to_thread(read_template_files, [arguments.template])
         template = await connection.operator.store_run_template(written.new(arguments.name))
@@ -110,30 +131,17 @@ async def _run(url: str, arguments: _Arguments) -> bool:
         registered = await carry.bring_in(connection, entries, dataset=dataset, on_file=lambda size: None)
         params = await bring_in_parameters(connection, arguments.params, given, dataset_name=dataset_name)
         chain = await connection.operator.request_chain(registered.uid, template.name, run_template=template.id, params=params)
-        chain, tasks = await _follow(connection, chain, quiet=arguments.as_json)
-        return await _finish(connection, chain, tasks, template=template, arguments=arguments, seconds=time.monotonic() - started)
+        begun.append(chain.uid)
+        err.print(f"chain {chain.uid}")
+        chain, tasks = await follow_chain(connection, chain, quiet=arguments.as_json)
+        return await _finish(connection, chain, tasks, arguments=arguments, seconds=time.monotonic() - started)
 
 
-async def _follow(connection: Connection, chain: Chain, *, quiet: bool) -> tuple[Chain, list[ChainTask]]:
-    latest: list[ChainTask] = []
-    with StepProgress() as progress:
-
-        def look(now: Chain, tasks: Sequence[ChainTask]) -> None:
-            latest[:] = tasks
-            if not quiet:
-                progress.show(now, tasks)
-
-        chain = await carry.follow(connection, chain, on_look=look, on_wait=lambda step, why: err.print(f"{step} waits: {why}"))
-    return chain, latest
-
-
-async def _finish(
-    connection: Connection, chain: Chain, tasks: list[ChainTask], *, template: Template, arguments: _Arguments, seconds: float
-) -> bool:
+async def _finish(connection: Connection, chain: Chain, tasks: list[ChainTask], *, arguments: _Arguments, seconds: float) -> bool:
     outputs = []
     if chain.state is ChainState.FINISHED:
-        outputs = await carry.bring_out(connection, chain, template, arguments.folder)
-        carry.write_manifest(arguments.folder, outputs, chain=chain)
+        outputs = await bring_out(connection, chain, arguments.folder, force=arguments.force)
+        write_manifest(arguments.folder, outputs, chain=chain)
     failed = await carry.failures(connection, tasks)
     if arguments.as_json:
         print_json(

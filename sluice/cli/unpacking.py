@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from sluice import storage
+from sluice.contracts.chains import ChainOutput
 from sluice.contracts.datasets import File
-from sluice.contracts.plan import PlanOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +34,15 @@ class _Entry:
         return [one["basename"] for group in _groups(self.value) for one in group]
 
 
-def unpack_output(files: Sequence[File], output: PlanOutput, folder: Path) -> list[Unpacked]:
+def unpack_output(bundles: Sequence[tuple[File, Path]], output: ChainOutput, folder: Path) -> list[Unpacked]:
     """Into ``<folder>/<output>/``, and ``<folder>/<output>.json`` where it has values that are neither file nor directory.
 
-    Where names would stand twice, each entry has a folder of its own, called by its number. What an earlier run left under the
-    same name is replaced. Raises ``StorageError``, ``BundleError``, ``OSError``.
+    ``bundles``: each with its local copy. Where names would stand twice, each entry has a folder of its own, called by its
+    number. What an earlier run left under the same name is replaced. Raises ``BundleError``, ``OSError``.
     """
     aside = Path(tempfile.mkdtemp(dir=folder))
     try:
-        entries = [_fetched(file, aside / str(number)) for number, file in enumerate(files)]
+        entries = [_unpacked(file, path, aside / str(number)) for number, (file, path) in enumerate(bundles)]
         names = Counter(name for entry in entries for name in entry.names)
         is_clear = all(count == 1 for count in names.values())
         written: list[Unpacked] = []
@@ -59,10 +59,9 @@ def unpack_output(files: Sequence[File], output: PlanOutput, folder: Path) -> li
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _fetched(file: File, place: Path) -> _Entry:
+def _unpacked(file: File, bundle: Path, place: Path) -> _Entry:
     place.mkdir(parents=True)
-    storage.fetch(file.url, place / "bundle", checksum=file.checksum, size=file.size)
-    value = storage.unpack(place / "bundle", place)
+    value = storage.unpack(bundle, place)
     for number, group in enumerate(_groups(value)):
         for one in group:
             one["basename"] = _safe_name(str(one.get("basename") or f"{one['class'].lower()}-{number}"))
@@ -127,7 +126,7 @@ def _put(value: dict[str, Any], path: Path) -> None:
             _put(one, path / _safe_name(str(one.get("basename") or "file")))
 
 
-def _write_json(values: list[Any], output: PlanOutput, folder: Path) -> Path:
+def _write_json(values: list[Any], output: ChainOutput, folder: Path) -> Path:
     """One value where CWL says so, else a list; places of files are relative to ``folder``."""
     path = folder / f"{output.name}.json"
     value = values[0] if output.single and len(values) == 1 else values

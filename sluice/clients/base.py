@@ -1,6 +1,7 @@
 """What the clients of all services share: typed calls, errors as the service meant them, quick retries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, ClassVar, TypeVar, overload
 
 import httpx
@@ -90,6 +91,19 @@ class ServiceClient:
         response: httpx.Response = await _RETRY.copy()(self._send, request)
         return self._read(response, answer), response.status_code == httpx.codes.CREATED
 
+    @asynccontextmanager
+    async def stream(self, path: str, *, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
+        """``GET`` of an answer that is read while it comes; what breaks off raises httpx's ``TransportError``."""
+        request = self._http.build_request("GET", path, headers=headers)
+        response = await self._sent(request, stream=True)
+        try:
+            if not response.is_success:
+                await response.aread()
+                raise _error_of(self.service, response)
+            yield response
+        finally:
+            await response.aclose()
+
     def _read(self, response: httpx.Response, answer: type[AnswerT]) -> AnswerT:
         try:
             return answer.model_validate_json(response.content)
@@ -99,15 +113,18 @@ class ServiceClient:
             raise ServiceError(sentence, service=self.service) from error
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
+        response = await self._sent(request)
+        if response.is_success:
+            return response
+        raise _error_of(self.service, response)
+
+    async def _sent(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         try:
-            response = await self._http.send(request)
+            return await self._http.send(request, stream=stream)
         except httpx.TransportError as error:
             kind = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
             sentence = f"the {self.service} service at {self._http.base_url} {kind}: {error or type(error).__name__}"
             raise NotAvailable(sentence, service=self.service) from error
-        if response.is_success:
-            return response
-        raise _error_of(self.service, response)
 
 
 def _query(params: Parameters | None) -> httpx.QueryParams | None:

@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import RootModel
 
 from sluice.clients.base import ServiceClient
+from sluice.clients.paging import MOST_FILES, each_file
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -33,7 +34,7 @@ from sluice.contracts.states import DatasetState, DatasetType, StorageType
 _API = "/api/v1"
 
 #: Most files (frames) that one request carries, and one page.
-MOST = 10_000
+MOST = MOST_FILES
 #: Data sets asked for in one request: their uids travel in the query string.
 UIDS = 100
 
@@ -124,14 +125,17 @@ class DmsClient(ServiceClient):
 
     async def all_files(self, uid: UUID, *, page: int = MOST) -> AsyncIterator[File]:
         """All files in order, read page by page. Raises ``NotFound``."""
-        after: str | None = None
-        while True:
-            found = await self.files(uid, after=after, limit=page)
-            for file in found.files:
-                yield file
-            if found.next is None:
-                return
-            after = found.next
+        async for file in each_file(lambda after: self.files(uid, after=after, limit=page)):
+            yield file
+
+    async def file(self, uid: UUID, file: int) -> File:
+        """Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/datasets/{uid}/files/{file}", answer=File)
+
+    async def part(self, uid: UUID, file: int, *, start: int = 0, length: int) -> bytes:
+        """Of what is in a file that is not empty. Raises ``NotFound``, ``NotAvailable``."""
+        path, span = f"{_API}/datasets/{uid}/files/{file}/content", f"bytes={start}-{start + length - 1}"
+        return (await self._send(self._http.build_request("GET", path, headers={"Range": span}))).content
 
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
         """With ``files``: closes when so many are registered; another number corrects it until then. Closing twice is fine.

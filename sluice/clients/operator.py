@@ -1,18 +1,24 @@
 """Client of the operator service: the one address that people and the command line need."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
+import httpx
+
 from sluice.clients.base import ServiceClient
-from sluice.contracts.chains import Chain, ChainPage, ChainTask, ChainTaskList, RequestChain
+from sluice.clients.paging import MOST_FILES, each_file
+from sluice.contracts.chains import Chain, ChainOutputs, ChainPage, ChainTask, ChainTaskList, RequestChain
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
     DatasetPage,
     DatasetStatus,
+    File,
     FilePage,
     NewDataset,
     NewFiles,
@@ -126,6 +132,10 @@ class OperatorClient(ServiceClient):
     async def chain(self, uid: UUID) -> Chain:
         return await self.call("GET", f"{_API}/chains/{uid}", answer=Chain)
 
+    async def outputs(self, uid: UUID) -> ChainOutputs:
+        """What the chain gives in the end. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/chains/{uid}/outputs", answer=ChainOutputs)
+
     async def cancel_chain(self, uid: UUID) -> Chain:
         """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""
         return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
@@ -235,6 +245,17 @@ class OperatorClient(ServiceClient):
     async def files(self, dataset: UUID, *, after: str | None = None, limit: int | None = None) -> FilePage:
         params = {"after": after, "limit": limit}
         return await self.call("GET", f"{_API}/datasets/{dataset}/files", answer=FilePage, params=params)
+
+    async def all_files(self, dataset: UUID) -> AsyncIterator[File]:
+        """In order, read page by page. Raises ``NotFound``."""
+        async for file in each_file(lambda after: self.files(dataset, after=after, limit=MOST_FILES)):
+            yield file
+
+    def content(self, file: File, *, start: int = 0) -> AbstractAsyncContextManager[httpx.Response]:
+        """What is in the file, from byte ``start`` on, read while it comes; all of it where that is another file's by now.
+        Raises ``NotFound``, ``NotAvailable``, httpx's ``TransportError`` where it breaks off."""
+        ranged = {"Range": f"bytes={start}-", "If-Range": f'"{file.checksum}"'} if start else {}
+        return self.stream(f"{_API}/datasets/{file.dataset_uid}/files/{file.id}/content", headers=ranged)
 
     async def register_files(self, dataset: UUID, files: NewFiles) -> Registered:
         return await self.call("POST", f"{_API}/datasets/{dataset}/files", body=files, answer=Registered)

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 from sluice.contracts.base import Contract, Name, Timestamp, absent
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
-from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState, TaskState, WatchKind, WatchState
+from sluice.contracts.states import ChainDatasetStatus, ChainState, EntryKind, StepState, TaskState, WatchKind, WatchState
 from sluice.contracts.tasks import TaskStatus
 
 
@@ -81,6 +81,22 @@ class Chain(Contract):
     reason: str = ""
     steps: list[ChainStep]
     datasets: list[ChainDataset]
+
+
+class ChainOutput(Contract):
+    """An output of a chain's workflow, and the data set that holds it. ``kind``, ``single``: see ``PlanOutput``."""
+
+    name: str
+    kind: EntryKind = EntryKind.FILE
+    single: bool = False
+    dataset: Dataset
+
+
+class ChainOutputs(Contract):
+    """In the workflow's order; an output appears when its data set is made."""
+
+    chain: Chain
+    outputs: list[ChainOutput]
 
 
 class ChainPage(Contract):

@@ -1,5 +1,6 @@
 """Requests and answers of the DMS: data sets, files, storages, periods, runs, frames."""
 
+from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
@@ -110,6 +111,13 @@ class CloseDataset(Contract):
     the place of this one. None: close with what is there, or with the number said before."""
 
     files: Annotated[int, Field(ge=0)] | None = None
+
+
+class ArchiveFormat(StrEnum):
+    """What all files of data sets may be packed into."""
+
+    ZIP = "zip"
+    TAR = "tar"
 
 
 class NewStorage(Contract):

@@ -5,14 +5,16 @@ from typing import Any, Protocol
 
 import httpx
 
+from sluice.servicekit.in_process import StreamingTransport
 from sluice.trust import trust
 
 ASGIApp = Any
 
 
 class Links(Protocol):
-    def http(self, service: str) -> httpx.AsyncClient:
-        """A client whose relative URLs lead to ``service`` (``dms``, ``wms``, ``wfms.chains`` …)."""
+    def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
+        """A client whose relative URLs lead to ``service`` (``dms``, ``wms``, ``wfms.chains`` …). ``streams``: for answers that
+        are read while they are made, and may be larger than the memory."""
         ...
 
     async def stop(self) -> None: ...
@@ -44,7 +46,7 @@ class NetworkLinks(_Clients):
         self._addresses = addresses
         self._timeout = timeout
 
-    def http(self, service: str) -> httpx.AsyncClient:
+    def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
         address = self._addresses[service]
         return self._keep(httpx.AsyncClient(base_url=address, timeout=self._timeout, verify=trust(address)))
 
@@ -56,9 +58,9 @@ class ProcessLinks(_Clients):
         super().__init__()
         self.apps: MutableMapping[str, ASGIApp] = {}
 
-    def http(self, service: str) -> httpx.AsyncClient:
+    def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
         async def app(scope: Any, receive: Any, send: Any) -> None:
             await self.apps[service](scope, receive, send)
 
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        transport = StreamingTransport(app) if streams else httpx.ASGITransport(app, raise_app_exceptions=False)
         return self._keep(httpx.AsyncClient(transport=transport, base_url=f"http://{service}"))

@@ -24,6 +24,7 @@ from sluice.storage.operations import (
     verify,
 )
 from sluice.storage.places import local_path, local_url, require_within, within
+from sluice.storage.reading import Reader, open_reader
 
 __all__ = [
     "BundleError",
@@ -31,6 +32,7 @@ __all__ = [
     "Entry",
     "FileMissing",
     "OutsideStorage",
+    "Reader",
     "StorageError",
     "StorageFull",
     "StorageUnavailable",
@@ -43,6 +45,7 @@ __all__ = [
     "is_temporary",
     "local_path",
     "local_url",
+    "open_reader",
     "pack",
     "put",
     "put_bytes",

@@ -49,6 +49,14 @@ def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
     require_same(url, expected=(checksum, size), found=found)
 
 
+def open_file(url: str) -> tuple[Any, int]:
+    """For reading at any place, and its size."""
+    with errors_at(url):
+        place = _place(url)
+        size = place.system.size(place.path)
+        return place.system.open(place.path, "rb"), int(size)
+
+
 def put(path: str, url: str) -> Stored:
     """Copies a local file to a temporary name on the storage, reads it back, renames."""
     with open(path, "rb") as reader:

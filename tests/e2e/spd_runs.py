@@ -9,6 +9,7 @@ from uuid import UUID
 from spd.daq import main as daq
 
 from sluice.cli import carry
+from sluice.cli.bring_out import Output, bring_out
 from sluice.cli.connect import Connection, connected
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, NewDataset, NewPeriod, NewRun
@@ -32,7 +33,7 @@ class GeneratedRun:
 class Carried:
     chain: Chain
     failures: Sequence[tuple[str, Job]]
-    outputs: Sequence[carry.Output]
+    outputs: Sequence[Output]
 
     def merged(self) -> list[Path]:
         return [output.path for output in self.outputs if output.path.suffix == ".root"]
@@ -71,7 +72,7 @@ async def follow_run(connection: Connection, dataset: UUID, *, template: Templat
     return Carried(
         chain=chain,
         failures=await carry.failures(connection, tasks),
-        outputs=await carry.bring_out(connection, chain, template, out),
+        outputs=await bring_out(connection, chain, out),
     )
 
 

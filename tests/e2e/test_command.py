@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -227,6 +228,70 @@ def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) ->
     assert [path for path in there if path.exists()] == []
 
 
+def test_results_are_had_again_and_never_overwritten_unasked(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_workflow(tmp_path / "again.cwl"), write_texts(tmp_path / "in", "a", "b")
+    at, first, again = ["--url", system.url], tmp_path / "first", tmp_path / "again"
+    sluice("run", str(workflow), "-i", *texts, "-o", str(first), *at)
+    [chain] = [one for one in json.loads(sluice("chain", "list", "--json", *at).stdout) if one["template_name"] == "again"]
+    get = ["chain", "get", chain["uid"], "--out", str(again), *at]
+    assert str(again / "joined.txt") in sluice(*get).stdout
+    assert {path.name: path.read_text() for path in again.iterdir()} == {path.name: path.read_text() for path in first.iterdir()}
+    before = (again / "joined.txt").stat()
+    sluice(*get)
+    assert (again / "joined.txt").stat().st_ino == before.st_ino, "it is there, and right"
+    (again / "joined.txt").write_text("mine")
+    refused = sluice(*get, code=1)
+    assert "it has joined.txt already" in refused.stderr
+    assert (again / "joined.txt").read_text() == "mine"
+    sluice(*get, "--force")
+    assert (again / "joined.txt").read_text() == "A!\nB!\n"
+    uids = {one["uid"]: one for one in chain["datasets"]}
+    output = next(uid for uid, one in uids.items() if one["port"] == "joined")
+    sluice("dataset", "get", output, "--out", str(tmp_path / "set"), *at)
+    assert (tmp_path / "set" / "joined.txt").read_text() == "A!\nB!\n"
+    assert json.loads((tmp_path / "set" / "manifest.json").read_text())["dataset"]["uid"] == output
+    assert "finished" in sluice("chain", "watch", chain["uid"], *at).stderr
+
+
+def test_run_looks_at_its_folder_before_anything_starts(tmp_path: Path) -> None:
+    workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "a")
+    home, out = tmp_path / "home", tmp_path / "out"
+    out.mkdir()
+    (out / "kept.txt").write_text("mine")
+    for folder, why in ((out, "it has kept.txt already"), (out / "kept.txt", "is a file; name a folder")):
+        refused = sluice("run", str(workflow), "-i", *texts, "--out", str(folder), "--home", str(home), code=1)
+        assert why in refused.stderr
+    assert not home.exists()
+
+
+def interrupted(*arguments: str) -> tuple[str, str]:
+    """Runs until there is a chain, then Ctrl-C: the chain, and what was said."""
+    command = [SLUICE, "run", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | NO_CONTAINERS) as process:
+        assert process.stderr is not None
+        chain = next(line for line in process.stderr if line.startswith("chain ")).split()[1]
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    return chain, said
+
+
+def test_after_ctrl_c_the_chain_goes_on_and_the_command_says_how(system: LiveSystem, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    waiting = f"import os, sys, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.05)\nprint('through', *sys.argv[2:])"
+    workflow = write_workflow(tmp_path / "gated.cwl", command=json.dumps(["python3", "-c", waiting]))
+    texts, out = write_texts(tmp_path / "in", "a"), str(tmp_path / "out")
+    chain, said = interrupted(str(workflow), "-i", *texts, "--out", out, "--url", system.url)
+    assert f"sluice chain watch {chain} --url {system.url}" in said
+    assert f"sluice chain get {chain} --out {out} --url {system.url}" in said
+    assert "there are results when it has finished" in sluice("chain", "get", chain, "--url", system.url, code=1).stderr
+    gate.touch()
+    sluice("chain", "watch", chain, "--url", system.url)
+    sluice("chain", "get", chain, "--out", out, "--url", system.url)
+    assert (tmp_path / "out" / "joined.txt").read_text() == "through !\n"
+
+
 def test_without_a_system_the_command_says_what_to_do(tmp_path: Path) -> None:
     done = sluice("task", "list", "--home", str(tmp_path / "nothing"), code=1)
     assert "sluice up" in done.stderr
@@ -234,7 +299,8 @@ def test_without_a_system_the_command_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_up_run_down(tmp_path: Path) -> None:
-    """Up twice is once; a run uses what is up; down stops it; a run without a system starts one and stops it again."""
+    """Up twice is once; a run uses what is up; down stops it; a run without a system starts one and stops it again,
+    interrupted or not."""
     with home_folder() as folder:
         check_up_run_down(folder, tmp_path)
 
@@ -250,3 +316,12 @@ def check_up_run_down(folder: Path, tmp_path: Path) -> None:
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "second"), *home)
     assert (tmp_path / "second" / "joined.txt").read_text() == (tmp_path / "first" / "joined.txt").read_text() == "X!\n"
     sluice("status", *home, code=1)
+    # Interrupted, it stops the system that it started, and says so; the chain goes on with the next one.
+    chain, said = interrupted(str(workflow), "-i", *texts, "-o", str(tmp_path / "third"), *home)
+    assert "stops with it. The chain goes on when it runs again:\n  sluice up --home" in said
+    sluice("status", *home, code=1)
+    sluice("up", "--detach", "--port", "0", *home)
+    sluice("chain", "watch", chain, *home)
+    sluice("chain", "get", chain, "--out", str(tmp_path / "third"), *home)
+    assert (tmp_path / "third" / "joined.txt").read_text() == "X!\n"
+    sluice("down", *home)

@@ -18,5 +18,7 @@ class OperatorSettings(ServiceSettings):
     patience: float = Field(default=60.0, gt=0)
     #: Most bytes of a job's log that are shown.
     log_preview: int = Field(default=256 * 1024, ge=1024)
+    #: Most bytes of a file that its page shows.
+    file_preview: int = Field(default=64 * 1024, ge=1024)
     #: Whether cookies are only sent over HTTPS; set it where the service stands behind TLS.
     secure_cookies: bool = False

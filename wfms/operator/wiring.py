@@ -39,6 +39,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
         wms=WmsClient(others["wms"]),
         queues=desk,
         others=others,
+        files=links.http("dms", streams=True),
     )
     health = Health({"database": database.ping})
     bridge = Bridge(settings.patience)

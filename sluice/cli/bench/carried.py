@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from sluice.cli import carry
+from sluice.cli.bring_out import bring_out
 from sluice.cli.connect import connected
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
@@ -57,5 +58,5 @@ async def read_output(url: str, carried: Carried) -> str:
     """The text of its only output file."""
     async with connected(url) as connection:
         with tempfile.TemporaryDirectory() as folder:
-            [output] = await carry.bring_out(connection, carried.chain, carried.template, Path(folder))
+            [output] = await bring_out(connection, carried.chain, Path(folder))
             return output.path.read_text()

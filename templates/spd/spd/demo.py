@@ -17,6 +17,7 @@ from pathlib import Path
 from uuid import UUID
 
 from sluice.cli import carry
+from sluice.cli.bring_out import bring_out, write_manifest
 from sluice.cli.connect import Connection, connected
 from sluice.cli.output import err, out, print_problem
 from sluice.cli.progress import StepProgress, new_progress
@@ -69,8 +70,8 @@ async def _carry_run(
         seconds=time.monotonic() - started,
     )
     if chain.state is ChainState.FINISHED:
-        run.outputs = await carry.bring_out(connection, chain, template, folder / "out" / f"run{plan.number}")
-        carry.write_manifest(folder / "out" / f"run{plan.number}", run.outputs, chain=chain)
+        run.outputs = await bring_out(connection, chain, folder / "out" / f"run{plan.number}")
+        write_manifest(folder / "out" / f"run{plan.number}", run.outputs, chain=chain)
         run.exact = read_events(run.merged()) == expected_events(folder / "truth" / f"run{plan.number}.json")
     return run
 

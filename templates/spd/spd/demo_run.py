@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sluice.cli import carry
+from sluice.cli.bring_out import Output
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.tasks import Job
 from spd.report import summarise
@@ -29,7 +29,7 @@ class CarriedRun:
     tasks: Sequence[ChainTask]
     failures: Sequence[tuple[str, Job]]
     seconds: float
-    outputs: Sequence[carry.Output] = field(default_factory=list)
+    outputs: Sequence[Output] = field(default_factory=list)
     exact: bool = False
     """The events of the merged ROOT files are those that the generator knows, one for one, and in their order."""
 

@@ -47,6 +47,8 @@ class Dms:
     #: What the loops of two instances work with.
     shop: Workshop
     other_shop: Workshop
+    #: Leads to the application as ``http`` does.
+    links: ProcessLinks
 
     async def dataset(self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: Any) -> UUID:
         """An open data set with a folder on the storage of its type."""
@@ -143,7 +145,7 @@ async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
     await other.start()
     files = FileWork(copies=4, removals=2)
     shop, other_shop = workshop(settings, database, files), workshop(settings, other, files)
-    yield Dms(client, http, database, settings, tmp_path, storages, shop, other_shop)
+    yield Dms(client, http, database, settings, tmp_path, storages, shop, other_shop, links)
     await links.stop()
     await files.stop()
     await other.stop()

@@ -3,15 +3,16 @@
 import hashlib
 import json
 import uuid
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sluice.cli.unpacking import unpack_output
-from sluice.contracts.datasets import File
-from sluice.contracts.plan import PlanOutput
-from sluice.contracts.states import EntryKind
+from sluice.contracts.chains import ChainOutput
+from sluice.contracts.datasets import Dataset, File
+from sluice.contracts.states import DatasetState, DatasetType, EntryKind
 from sluice.storage import BundleError, pack
 
 
@@ -29,11 +30,11 @@ def made(root: Path, *names: str) -> list[dict[str, Any]]:
     return [{"class": "File", "location": (root / name).as_uri(), "basename": name} for name in names]
 
 
-def bundle(tmp_path: Path, seq: int, value: Any) -> File:
+def bundle(tmp_path: Path, seq: int, value: Any) -> tuple[File, Path]:
     path = tmp_path / f"{seq}.tar"
     pack(value, path)
     content = path.read_bytes()
-    return File(
+    file = File(
         id=seq,
         dataset_uid=uuid.uuid4(),
         seq=seq,
@@ -42,10 +43,15 @@ def bundle(tmp_path: Path, seq: int, value: Any) -> File:
         checksum=f"sha256:{hashlib.sha256(content).hexdigest()}",
         url=f"file://{path}",
     )
+    return file, path
 
 
-def output(*, single: bool = False) -> PlanOutput:
-    return PlanOutput(name="found", step="s", port="p", kind=EntryKind.BUNDLE, single=single)
+def output(*, single: bool = False) -> ChainOutput:
+    dataset = Dataset(
+        uid=uuid.uuid4(), name="s.p", type=DatasetType.OUTPUT, state=DatasetState.UPLOADED, meta={}, count_files=1, bytes=1,
+        timestamp=datetime.now(UTC),
+    )  # fmt: skip
+    return ChainOutput(name="found", kind=EntryKind.BUNDLE, single=single, dataset=dataset)
 
 
 def listing(folder: Path) -> dict[str, str]:

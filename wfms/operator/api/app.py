@@ -13,6 +13,7 @@ from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.downloads import downloads_router, images_router
 from wfms.operator.api.errors import answer_errors
 from wfms.operator.api.origin import refuse_foreign_requests
 from wfms.operator.api.pages.blueprint import pages_blueprint
@@ -42,8 +43,10 @@ def create_application(dependencies: Dependencies, *, bridge: Bridge, health: He
     flask = create_flask(dependencies, bridge)
     flask.register_blueprint(blueprint(routes, bridge))
     flask.register_blueprint(pages_blueprint(dependencies, bridge))
-    app = create_app("wfms.operator", [], health=health, metrics=metrics)
-    app.openapi = lambda: document(routes)  # type: ignore[method-assign] # FastAPI's own way to another document
+    streamed = [downloads_router(dependencies), images_router(dependencies)]
+    app = create_app("wfms.operator", streamed, health=health, metrics=metrics)
+    made = app.openapi
+    app.openapi = lambda: document(routes, beside=made())  # type: ignore[method-assign] # FastAPI's own way to another document
     wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=dependencies.settings.threads)
     app.mount("/", cast(ASGIApp, wsgi))  # a2wsgi spells the same protocol in types of its own
     return app

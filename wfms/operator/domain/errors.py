@@ -2,7 +2,7 @@
 
 ServiceError
 ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown
-├── Conflict ─ TemplateInUse, TemplateDisabled, OvertakenVersion, DatasetUnusable
+├── Conflict ─ TemplateInUse, TemplateDisabled, OvertakenVersion, DatasetUnusable, NoOutputs
 ├── Unprocessable ─ TemplateRefused, RequestRefused
 ├── TooLarge        413
 └── ForeignRequest  403
@@ -98,6 +98,14 @@ class RequestRefused(Unprocessable):
 class DatasetUnusable(Conflict):
     def __init__(self, name: str, state: str) -> None:
         super().__init__(f"data set {name!r} is {state}: it cannot be worked with", dataset=name, state=state)
+
+
+class NoOutputs(Conflict):
+    """There is nothing to be downloaded of the chain."""
+
+    def __init__(self, chain: Chain) -> None:
+        why = "its outputs are complete when it has finished" if not chain.state.final else "it has no outputs"
+        super().__init__(f"the chain over {chain.dataset_name} is {chain.state}: {why}", chain=chain.uid, state=chain.state)
 
 
 class LogUnknown(NotFound):

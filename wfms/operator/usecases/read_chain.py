@@ -7,15 +7,20 @@ from uuid import UUID
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.chains import ChainDataset
-from sluice.contracts.datasets import Dataset
+from sluice.contracts.chains import Chain, ChainDataset, ChainOutput
+from sluice.contracts.datasets import Dataset, File
 from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
 from wfms.operator.domain.flow import Drawing, draw
 from wfms.operator.domain.progress import ChainProgress, StepProgress
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.read_chains import read_progress
+from wfms.operator.usecases.read_outputs import outputs_of
 from wfms.operator.usecases.read_template import read_template_by_id
+
+#: Files of an output that its chain's page names.
+FIRST_FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +32,25 @@ class KnownDataset:
 
 
 @dataclass(frozen=True, slots=True)
+class Result:
+    """An output with its first files; none of them where its data set cannot be read."""
+
+    output: ChainOutput
+    files: list[File]
+
+    @property
+    def readable(self) -> bool:
+        return self.output.dataset.usable
+
+
+@dataclass(frozen=True, slots=True)
 class ChainDetail:
-    """``template`` None: it was never stored here."""
+    """``template`` None: it was never stored here. ``results``: of a chain that has finished."""
 
     progress: ChainProgress
     template: StoredTemplate | None
     datasets: list[KnownDataset]
+    results: list[Result]
 
     @property
     def drawing(self) -> Drawing | None:
@@ -51,7 +69,22 @@ async def read_chain(database: Database, chains: ChainsClient, dms: DmsClient, w
         read_template_by_id(database, chain.template_id),
         asyncio.gather(*(_known(dms, entry) for entry in chain.datasets)),
     )
-    return ChainDetail(progress[0], template, datasets)
+    return ChainDetail(progress[0], template, datasets, await _results(dms, chain, template))
+
+
+async def _results(dms: DmsClient, chain: Chain, template: StoredTemplate | None) -> list[Result]:
+    if chain.state is not ChainState.FINISHED:
+        return []
+    try:
+        outputs = await outputs_of(dms, chain, template)
+        return list(await asyncio.gather(*(_result(dms, output) for output in outputs)))
+    except ServiceError:
+        return []
+
+
+async def _result(dms: DmsClient, output: ChainOutput) -> Result:
+    files = (await dms.files(output.dataset.uid, limit=FIRST_FILES)).files if output.dataset.usable else []
+    return Result(output, files[:FIRST_FILES])
 
 
 async def _known(dms: DmsClient, entry: ChainDataset) -> KnownDataset:

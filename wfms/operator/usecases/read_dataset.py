@@ -14,39 +14,37 @@ from sluice.servicekit.database import Database
 from wfms.operator.domain.progress import ChainProgress, chain_progress
 from wfms.operator.usecases.read_unmatched import read_unmatched
 
-#: Files shown.
+#: Files on one page.
 _FILES = 50
 _MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetDetail:
-    """``chains`` None: the chain service does not answer. ``unmatched``: where it fitted no template and waits. ``status``
-    None: not known now."""
+    """``next``: where the next page of its files begins; None on the last. ``chains`` None: the chain service does not answer.
+    ``unmatched``: where it fitted no template and waits. ``status`` None: not known now."""
 
     dataset: Dataset
     files: list[File]
+    next: str | None
     chains: list[ChainProgress] | None
     unmatched: Unmatched | None
     status: DatasetStatus | None
 
-    @property
-    def more_files(self) -> int:
-        return max(self.dataset.count_files - len(self.files), 0)
-
 
 async def read_dataset(
-    database: Database, uid: UUID, *, dms: DmsClient, chains: ChainsClient, intake: IntakeClient
+    database: Database, uid: UUID, *, dms: DmsClient, chains: ChainsClient, intake: IntakeClient, after: str | None = None
 ) -> DatasetDetail:
-    """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out."""
+    """Effect: none. ``after``: the page of files behind this place.
+    Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out."""
     dataset, files, made, waiting, status = await asyncio.gather(
         dms.dataset(uid),
-        dms.files(uid, limit=_FILES),
+        dms.files(uid, after=after, limit=_FILES),
         _chains(chains, uid),
         _unmatched(database, intake, uid),
         _status(dms, uid),
     )
-    return DatasetDetail(dataset, files.files[:_FILES], made, waiting, status)
+    return DatasetDetail(dataset, files.files, files.next, made, waiting, status)
 
 
 async def _chains(chains: ChainsClient, uid: UUID) -> list[ChainProgress] | None:

@@ -48,7 +48,7 @@ class ChainPages:
 
     def live(self, uid: UUID) -> Response:
         detail = self._read(uid)
-        parts = {name: f"parts/chain_{name}.html" for name in ("state", "flow", "steps", "datasets", "actions")}
+        parts = {name: f"parts/chain_{name}.html" for name in ("state", "results", "flow", "steps", "datasets", "actions")}
         return live(parts, again=not detail.progress.chain.state.final, detail=detail)
 
     def cancel(self, uid: UUID) -> AnyResponse:

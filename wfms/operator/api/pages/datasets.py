@@ -12,6 +12,7 @@ from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.choices import chosen
 from wfms.operator.domain.wording import count_text
 from wfms.operator.usecases.read_dataset import read_dataset
+from wfms.operator.usecases.read_file import read_file
 from wfms.operator.usecases.read_unmatched import read_ties, read_unmatched, takers
 
 #: Data sets on one page.
@@ -27,6 +28,7 @@ class DatasetPages:
     def add_to(self, pages: Blueprint) -> None:
         pages.add_url_rule("/datasets", "datasets", self.list)
         pages.add_url_rule("/datasets/<uuid:uid>", "dataset", self.show)
+        pages.add_url_rule("/datasets/<uuid:uid>/files/<int:file>", "file", self.file)
         pages.add_url_rule("/datasets/unmatched", "unmatched", self.unmatched)
         pages.add_url_rule("/datasets/unmatched/match", "rematch", self.match, methods=["POST"])
         pages.add_url_rule("/datasets/unmatched/dismiss", "dismiss", self.dismiss, methods=["POST"])
@@ -47,9 +49,13 @@ class DatasetPages:
         )
 
     def show(self, uid: UUID) -> str:
-        use = self._use
-        detail = self._bridge.run(read_dataset(use.database, uid, dms=use.dms, chains=use.chains, intake=use.intake))
+        use, after = self._use, request.args.get("after")
+        detail = self._bridge.run(read_dataset(use.database, uid, dms=use.dms, chains=use.chains, intake=use.intake, after=after))
         return render_template("dataset.html", detail=detail)
+
+    def file(self, uid: UUID, file: int) -> str:
+        detail = self._bridge.run(read_file(self._use.dms, uid, file, most=self._use.settings.file_preview))
+        return render_template("file.html", detail=detail)
 
     def unmatched(self) -> str:
         use, template = self._use, request.args.get("template")

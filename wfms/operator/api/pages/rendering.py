@@ -7,6 +7,7 @@ from importlib import resources
 from flask import Flask, Response, jsonify, render_template, url_for
 
 from sluice.contracts.matching import condition_text
+from sluice.contracts.naming import own_name
 from sluice.contracts.problems import Problem
 from sluice.contracts.templates import RUN_VERSION
 from wfms.operator.api.pages import csrf
@@ -30,6 +31,7 @@ def prepare_rendering(flask: Flask) -> None:
         number=wording.number_text,
         count=wording.count_text,
         condition=condition_text,
+        own=own_name,
         cwl_type=type_name,
         words=lambda name: str(name).replace("_", " "),
         utc=lambda moment: moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),

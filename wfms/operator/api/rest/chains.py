@@ -3,11 +3,12 @@
 from uuid import UUID
 
 from sluice.contracts.base import Page
-from sluice.contracts.chains import Chain, ChainPage, RequestChain
+from sluice.contracts.chains import Chain, ChainOutputs, ChainPage, RequestChain
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.usecases.read_outputs import read_outputs
 from wfms.operator.usecases.request_chain import request_chain
 
 
@@ -34,6 +35,8 @@ class ChainRoutes:
                   answer=Chain, status=201, body=RequestChain, errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
             Route("GET", uid, self.read, "One chain with its steps and data sets.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
+            Route("GET", uid + "/outputs", self.outputs, "What it gives in the end: its workflow's outputs, each a data set.",
+                  answer=ChainOutputs, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a chain and its running tasks.",
                   answer=Chain, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/discard", self.discard, "Has all its data deleted once it is over, outputs too.",
@@ -49,6 +52,10 @@ class ChainRoutes:
 
     async def read(self, uid: UUID) -> Chain:
         return await self._chains.chain(uid)
+
+    async def outputs(self, uid: UUID) -> ChainOutputs:
+        chain, outputs = await read_outputs(self._database, self._chains, self._dms, uid=uid)
+        return ChainOutputs(chain=chain, outputs=outputs)
 
     async def cancel(self, uid: UUID) -> Chain:
         return await self._chains.cancel_chain(uid)

@@ -9,6 +9,7 @@ from pydantic.json_schema import models_json_schema
 from sluice.contracts.problems import NotAvailable, Problem, ServiceError, Unprocessable
 from wfms.operator.api.rest.route import Route
 
+_ROOT = "/api/v1"
 _REF = "#/components/schemas/{model}"
 _TYPES = {"uuid": {"type": "string", "format": "uuid"}, "int": {"type": "integer"}}
 _TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
@@ -17,8 +18,8 @@ _FORM = {"name": _TEXT, "cwl": _TEXT, "main": _TEXT, "files": {"type": "array", 
 _PART = re.compile(r"<(?:(\w+):)?(\w+)>")
 
 
-def document(routes: list[Route]) -> dict[str, Any]:
-    """OpenAPI 3.1."""
+def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
+    """OpenAPI 3.1. ``beside``: the document of the routes that are not Flask's."""
     models: set[type[BaseModel]] = {Problem}
     for route in routes:
         models |= {model for model in (route.answer, route.body) if model is not None}
@@ -26,13 +27,13 @@ def document(routes: list[Route]) -> dict[str, Any]:
     _, schemas = models_json_schema([(model, "validation") for model in ordered], ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        path = "/api/v1" + _PART.sub(r"{\2}", route.rule)
+        path = _ROOT + _PART.sub(r"{\2}", route.rule)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Sluice wfms.operator", "version": "1"},
-        "paths": paths,
-        "components": {"schemas": _of_queries(routes) | schemas["$defs"]},
+        "paths": paths | {path: item for path, item in beside["paths"].items() if path.startswith(_ROOT)},
+        "components": {"schemas": beside["components"]["schemas"] | _of_queries(routes) | schemas["$defs"]},
     }
 
 

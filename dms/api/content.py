@@ -1,0 +1,106 @@
+"""Routes that give out what is in files: one file or a part of it, a log, all files of data sets as one archive."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+
+from dms.api.files import FileId
+from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
+from dms.usecases.file_reads import FileReads
+from dms.usecases.pack_archive import ArchiveParts, pack_archive
+from dms.usecases.read_content import Content, open_content, open_log, pieces
+from sluice.contracts.base import StorageUrl
+from sluice.contracts.datasets import ArchiveFormat
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, Unprocessable
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import errors, problem_response
+from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed, attachment
+
+_BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_CONTENT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "All of it.", "content": _BYTES},
+    206: {"description": "The range asked for.", "content": _BYTES},
+    304: {"description": "It is what `If-None-Match` names."},
+    416: {"description": "The range begins behind the end.", "model": Problem},
+}
+_MEDIA = {ArchiveFormat.ZIP: "application/zip", ArchiveFormat.TAR: "application/x-tar"}
+
+
+def content_router(database: Database, reads: FileReads) -> APIRouter:
+    router = APIRouter(prefix="/api/v1", tags=["content"])
+    _add_archive(router, database, reads)
+    answers = _CONTENT | errors(NotFound, Unprocessable, NotAvailable)
+
+    path = "/datasets/{uid}/files/{file}/content"
+
+    @router.get(path, response_class=Response, responses=answers)
+    @router.head(path, response_class=Response, responses=answers)
+    async def content(uid: UUID, file: FileId, request: Request) -> Response:
+        """What is in a file, as it is. `Range`, `If-Range` and `If-None-Match` are heard; the tag is the checksum.
+
+        All of a file is compared with its checksum while it is sent: where it differs, the answer breaks off before its end.
+        """
+        return _answer(request, reads, await open_content(database, reads, uid, file))
+
+    @router.get("/logs", response_class=Response, responses=answers)
+    @router.head("/logs", response_class=Response, responses=answers)
+    async def log(url: Annotated[StorageUrl, Query(description="On a storage for logs.")], request: Request) -> Response:
+        """A job's log, whole or a range of it."""
+        return _answer(request, reads, await open_log(database, reads, url))
+
+    return router
+
+
+def _add_archive(router: APIRouter, database: Database, reads: FileReads) -> None:
+    content = {media: {"schema": {"type": "string", "format": "binary"}} for media in _MEDIA.values()}
+    answers = {
+        200: {"description": "The archive.", "content": content},
+        **errors(NotFound, Conflict, Unprocessable, NotAvailable),
+    }
+
+    @router.get("/archive", response_class=Response, responses=answers)
+    async def archive(parts: Annotated[ArchiveParts, Query()]) -> Response:
+        """All files of data sets as one archive, made while it is sent. It breaks off before its end where a file cannot be read
+        or is not what was registered."""
+        packed = await pack_archive(database, reads, parts)
+        headers = {"Content-Type": _MEDIA[parts.format], "Content-Disposition": attachment(f"{parts.name}.{parts.format}")}
+        return Streamed(packed, headers=headers | FOREIGN_CONTENT)
+
+
+def _answer(request: Request, reads: FileReads, content: Content) -> Response:
+    """RFC 9110, as far as one range goes."""
+    headers = {
+        "Accept-Ranges": "bytes",
+        "Cache-Control": "private, no-cache",
+        "Content-Disposition": attachment(content.name),
+        "Content-Type": "application/octet-stream",
+    } | FOREIGN_CONTENT
+    tag = None if content.checksum is None else f'"{content.checksum}"'
+    if tag is not None:
+        headers["ETag"] = tag
+    asked = request.headers
+    if tag is not None and names_tag(asked.get("If-None-Match"), tag):
+        return _without_body(content, 304, headers)
+    ranged = "If-Range" not in asked or asked["If-Range"].strip() == tag
+    try:
+        span = span_of(asked.get("Range"), size=content.size) if ranged and request.method == "GET" else None
+    except NotSatisfiable:
+        content.reader.close()
+        problem = Problem(title="Range not satisfiable", status=416, detail=f"there are {content.size} bytes")
+        answer = problem_response(problem)
+        answer.headers["Content-Range"] = f"bytes */{content.size}"
+        return answer
+    whole = Span(0, content.size)
+    if span is not None:
+        headers["Content-Range"] = f"bytes {span.start}-{span.end - 1}/{content.size}"
+    headers["Content-Length"] = str((span or whole).length)
+    if request.method == "HEAD":
+        return _without_body(content, 200, headers)
+    body = pieces(reads, content, span or whole)
+    return Streamed(body, status=200 if span is None else 206, headers=headers)
+
+
+def _without_body(content: Content, status: int, headers: dict[str, str]) -> Response:
+    content.reader.close()
+    return Response(status_code=status, headers=headers)

@@ -1,0 +1,161 @@
+"""All files of data sets as one archive, made while it is read."""
+
+import hashlib
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+from pydantic import Field
+
+from dms.db.datasets import datasets_by_uid
+from dms.db.files import ListedFile, list_files, own_names_clash
+from dms.db.storages import all_roots
+from dms.domain.facts import NotComplete, TooManyFiles, UnknownDataset
+from dms.domain.places import Root
+from dms.usecases.archives import ArchiveWriter, writer_of
+from dms.usecases.file_reads import FileReads, open_within
+from dms.usecases.read_content import PIECE, require_checksum
+from sluice.contracts.base import Contract, FileName
+from sluice.contracts.datasets import ArchiveFormat, Dataset
+from sluice.contracts.naming import own_name
+from sluice.contracts.problems import Unprocessable
+from sluice.servicekit.database import Database
+from sluice.storage import ChecksumMismatch, Reader, StorageError
+
+log = structlog.get_logger(__name__)
+
+#: Most files of a zip, whose directory is kept in memory until the end.
+MOST_ZIPPED = 50_000
+#: Files read from the catalogue at once, and bytes gathered before they are sent.
+_PAGE, _GATHERED = 500, 128 * 1024
+
+
+class ArchiveParts(Contract):
+    """``folder``: of each data set in turn, within the archive; none: one data set, whose files stand at the top."""
+
+    dataset: list[UUID] = Field(min_length=1, max_length=100, description="Whose files, in this order.")
+    folder: list[FileName] = Field([], max_length=100, description="The folder of each in the archive; none where it is one.")
+    format: ArchiveFormat = ArchiveFormat.ZIP
+    name: FileName = Field("files", description="Of the archive, without its ending.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """``plain``: its files' own names are all different."""
+
+    dataset: Dataset
+    folder: str
+    plain: bool
+
+    def path_of(self, file: ListedFile) -> str:
+        name = own_name(file.name) if self.plain else file.name
+        return f"{self.folder}/{name}" if self.folder else name
+
+
+async def pack_archive(database: Database, reads: FileReads, parts: ArchiveParts) -> AsyncGenerator[bytes, None]:
+    """Precondition: the data sets are complete and not (being) deleted. Effect: none. The memory it takes does not grow with the
+    files (a zip's with their number alone). What is read raises ``StorageError`` where a file cannot be given as it was
+    registered: the archive is not to be finished then.
+
+    Raises ``UnknownDataset``, ``NotComplete``, ``TooManyFiles``, ``Unprocessable``.
+    """
+    if len(parts.folder) != len(parts.dataset) and (parts.folder or len(parts.dataset) > 1):
+        raise Unprocessable(f"{len(parts.dataset)} data sets and {len(parts.folder)} folders: give each data set one")
+    async with database.connection() as connection:
+        known = {dataset.uid: dataset for dataset in await datasets_by_uid(connection, parts.dataset)}
+        for uid in parts.dataset:
+            if uid not in known:
+                raise UnknownDataset(uid)
+            if not known[uid].usable:
+                raise NotComplete(uid, known[uid].name, known[uid].state)
+        files = sum(known[uid].count_files for uid in parts.dataset)
+        if parts.format is ArchiveFormat.ZIP and files > MOST_ZIPPED:
+            raise TooManyFiles(files, MOST_ZIPPED)
+        packed = [
+            _Part(known[uid], folder, not await own_names_clash(connection, uid))
+            for uid, folder in zip(parts.dataset, parts.folder or [""], strict=True)
+        ]
+        roots = await all_roots(connection)
+    return _packed(database, reads, packed, writer=writer_of(parts.format), roots=roots)
+
+
+async def _packed(
+    database: Database, reads: FileReads, parts: Sequence[_Part], *, writer: ArchiveWriter, roots: Mapping[UUID, Root]
+) -> AsyncGenerator[bytes, None]:
+    for part in parts:
+        async for file in _files(database, part.dataset.uid):
+            root = roots[file.storage_id]
+            entry = _Entry(writer, root.url, root.url_of(file.path), file)
+            try:
+                await reads.run(entry.open, part.path_of(file), part.dataset.timestamp)
+                while entry.left:
+                    if writer.waiting >= _GATHERED:
+                        yield writer.take()
+                    await reads.run(entry.copy)
+                entry.close()
+            except StorageError as error:
+                log.error("archive.broken_off", dataset=str(part.dataset.uid), file=file.name, reason=str(error))
+                raise
+            finally:
+                entry.release()
+            if writer.waiting >= _GATHERED:
+                yield writer.take()
+    await reads.run(writer.finish)
+    yield writer.take()
+
+
+async def _files(database: Database, uid: UUID) -> AsyncIterator[ListedFile]:
+    after = (-1, "")
+    while True:
+        async with database.connection() as connection:
+            page = await list_files(connection, uid, after, _PAGE)
+        for file in page:
+            yield file
+        if len(page) < _PAGE:
+            return
+        after = page[-1].seq, page[-1].name
+
+
+class _Entry:
+    """One file on its way into the archive. Raises ``StorageError`` where it is not what was registered."""
+
+    def __init__(self, writer: ArchiveWriter, root: str, url: str, file: ListedFile) -> None:
+        self._writer = writer
+        self._root, self._url = root, url
+        self._file = file
+        self._reader: Reader | None = None
+        self._digest = hashlib.sha256()
+        self.left = file.size
+
+    def open(self, path: str, time: datetime) -> None:
+        """And its first piece, so that a small file takes one turn of a thread."""
+        self._reader = open_within(self._root, self._url)
+        if self._reader.size != self._file.size:
+            raise ChecksumMismatch(self._url, expected=f"{self._file.size} bytes", found=f"{self._reader.size} bytes")
+        self._writer.begin(path, self._file.size, time)
+        self.copy()
+
+    def copy(self) -> None:
+        """The next piece."""
+        reader = self._reader
+        if reader is None or not self.left:
+            return
+        length = min(PIECE, self.left)
+        data = reader.read(self._file.size - self.left, length)
+        if len(data) < length:
+            raise ChecksumMismatch(self._url, expected=f"{length} bytes more", found=f"{len(data)}")
+        self._digest.update(data)
+        self._writer.write(data)
+        self.left -= length
+
+    def close(self) -> None:
+        require_checksum(self._url, self._digest.hexdigest(), f"sha256:{self._file.checksum.hex()}")
+        self._writer.end()
+
+    def release(self) -> None:
+        if self._reader is not None:
+            with suppress(OSError):
+                self._reader.close()

@@ -1,0 +1,124 @@
+"""Giving out what is in a file, or a part of it."""
+
+import hashlib
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+
+from dms.db.datasets import dataset_by_uid
+from dms.db.files import FileCopies, file_with_copies
+from dms.db.storages import all_roots
+from dms.domain.facts import FileGone, UnknownDataset, UnknownFile
+from dms.domain.places import OutsideStorages, place_of
+from dms.domain.ranges import Span
+from dms.usecases.file_reads import FileReads
+from sluice.contracts.naming import own_name
+from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.contracts.states import DatasetState, StorageType
+from sluice.servicekit.database import Database
+from sluice.storage import ChecksumMismatch, FileMissing, OutsideStorage, Reader, StorageError
+
+log = structlog.get_logger(__name__)
+
+#: Bytes read at once.
+PIECE = 512 * 1024
+
+_GONE = frozenset({DatasetState.DELETING, DatasetState.DELETED})
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """An open file. ``name``: for people. ``checksum``: as the catalogue has it, None where it knows nothing of the file.
+    Whoever has it closes its ``reader``."""
+
+    reader: Reader
+    name: str
+    size: int
+    checksum: str | None
+
+
+async def open_content(database: Database, reads: FileReads, uid: UUID, file_id: int) -> Content:
+    """Precondition: the file is one of the data set's, which is not (being) deleted. Effect: none; a copy that cannot be read
+    now, or is damaged as its size tells, is passed over for another.
+
+    Raises ``UnknownDataset``, ``UnknownFile``, ``FileGone``, ``NotAvailable`` where no copy can be read.
+    """
+    async with database.connection() as connection:
+        row = await dataset_by_uid(connection, uid)
+        if row is None:
+            raise UnknownDataset(uid)
+        file = await file_with_copies(connection, uid, file_id)
+        if file is None:
+            raise UnknownFile(uid, file_id)
+        roots = await all_roots(connection)
+    if row.dataset.state in _GONE or not file.copies:
+        raise FileGone(uid, file.name)
+    places = [(roots[storage].url, roots[storage].url_of(path)) for storage, path in file.copies]
+    reader = await _first_readable(reads, file, places)
+    return Content(reader, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
+
+
+async def open_log(database: Database, reads: FileReads, url: str) -> Content:
+    """The log at ``url``: on a storage for logs, nothing else is given out by its URL. Effect: none.
+    Raises ``OutsideStorages``, ``NotFound``, ``NotAvailable``."""
+    async with database.connection() as connection:
+        roots = (await all_roots(connection)).values()
+    place = place_of(url, [root for root in roots if root.type is StorageType.LOGS], what="log")
+    try:
+        reader = await reads.open(place.root.url, url)
+    except FileMissing as error:
+        raise NotFound("the log has been deleted", url=url) from error
+    except OutsideStorage as error:
+        raise OutsideStorages("log", url, "leads out of its storage") from error
+    except StorageError as error:
+        raise NotAvailable(f"the storage does not give the log: {error}", url=url) from error
+    return Content(reader, place.path.rpartition("/")[2], reader.size, None)
+
+
+async def pieces(reads: FileReads, content: Content, span: Span) -> AsyncGenerator[bytes, None]:
+    """The bytes of ``span``. All of a file is checked on the way, and its last piece is held back where it is not what was
+    registered, so that nobody takes it for whole. Closes the reader. Raises ``StorageError``."""
+    digest = hashlib.sha256() if content.checksum is not None and span == Span(0, content.size) else None
+    try:
+        place = span.start
+        while place < span.end:
+            piece = await reads.run(_piece, content.reader, place, min(PIECE, span.end - place), digest)
+            place += len(piece)
+            if place == span.end and digest is not None:
+                require_checksum(content.reader.url, digest.hexdigest(), content.checksum)
+            yield piece
+    finally:
+        content.reader.close()
+
+
+def require_checksum(url: str, found: str, expected: str | None) -> None:
+    if expected is not None and expected != f"sha256:{found}":
+        log.error("content.damaged", url=url, expected=expected, found=found)
+        raise ChecksumMismatch(url, expected=expected, found=f"sha256:{found}")
+
+
+def _piece(reader: Reader, place: int, length: int, digest: "hashlib._Hash | None") -> bytes:
+    data = reader.read(place, length)
+    if len(data) < length:
+        raise ChecksumMismatch(reader.url, expected=f"{reader.size} bytes", found=f"{place + len(data)} bytes")
+    if digest is not None:
+        digest.update(data)
+    return data
+
+
+async def _first_readable(reads: FileReads, file: FileCopies, places: Sequence[tuple[str, str]]) -> Reader:
+    last: StorageError | None = None
+    for root, url in places:
+        try:
+            reader = await reads.open(root, url)
+        except StorageError as error:
+            last = error
+            continue
+        if reader.size == file.size:
+            return reader
+        reader.close()
+        last = ChecksumMismatch(url, expected=f"{file.size} bytes", found=f"{reader.size} bytes")
+    log.error("content.not_readable", file=file.name, reason=str(last))
+    raise NotAvailable(f"file {file.name!r} cannot be read: {last}")

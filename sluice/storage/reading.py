@@ -1,0 +1,53 @@
+"""A file on a storage, read at any place of it: for those who pass a part on, or look into it."""
+
+import os
+from stat import S_ISREG
+from typing import Any
+
+from sluice.storage import remote
+from sluice.storage.errors import StorageUnavailable, os_errors_at
+from sluice.storage.places import local_path
+
+
+class Reader:
+    """Context manager. ``size``: bytes of the whole file. Every call blocks; one at a time."""
+
+    def __init__(self, url: str, file: Any, size: int) -> None:
+        self.url = url
+        self.size = size
+        self._file = file
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Exactly ``length`` bytes, less only at the end of the file. Raises ``StorageUnavailable``."""
+        parts: list[bytes] = []
+        with remote.errors_at(self.url):
+            self._file.seek(offset)
+            while length > 0 and (data := self._file.read(length)):
+                parts.append(data)
+                length -= len(data)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> "Reader":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+
+def open_reader(url: str) -> Reader:
+    """Raises ``FileMissing``, ``StorageUnavailable`` (what is no regular file is never read, nor waited for)."""
+    path = local_path(url)
+    if path is None:
+        file, size = remote.open_file(url)
+        return Reader(url, file, size)
+    with os_errors_at(url):
+        # A pipe without a writer would keep who opens it waiting.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    status = os.fstat(descriptor)
+    if not S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise StorageUnavailable(url, "this is no regular file")
+    return Reader(url, open(descriptor, "rb", buffering=0), status.st_size)

@@ -1,0 +1,194 @@
+"""What is in files, given out: whole, in ranges, as archives; never what is damaged, deleted or nobody's."""
+
+import hashlib
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from dms.usecases import pack_archive
+from sluice.contracts.datasets import File, NewFile
+from sluice.contracts.messages import DeleteDataset
+from sluice.contracts.states import DatasetType, StorageType
+from tests.integration.dms.conftest import Dms
+
+CONTENT = bytes(range(256)) * 8192  # more than one piece
+
+
+@pytest.fixture
+def reading(dms: Dms) -> httpx.AsyncClient:
+    """As over a network: what breaks off is noticed."""
+    return dms.links.http("dms", streams=True)
+
+
+async def broken_off(reading: httpx.AsyncClient, path: str, **query: str) -> int:
+    """Bytes that came before."""
+    got = 0
+    try:
+        async with reading.stream("GET", path, params=query) as answer:
+            assert answer.status_code == 200
+            async for piece in answer.aiter_bytes():
+                got += len(piece)
+    except httpx.RemoteProtocolError:
+        return got
+    pytest.fail("it came to its end")
+
+
+def tar_of(answer: httpx.Response) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(answer.content)) as archive:
+        return {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
+
+
+async def one(dms: Dms, content: bytes = CONTENT, name: str = "set") -> tuple[str, File, Path]:
+    """Path of the content of a file, the file, and where it lies."""
+    uid = await dms.dataset(name)
+    await dms.client.register_files(uid, [dms.write(name, 0, content)])
+    await dms.client.close_dataset(uid)
+    [file] = (await dms.client.files(uid)).files
+    return f"/api/v1/datasets/{uid}/files/{file.id}/content", file, dms.path(name, file.name)
+
+
+async def test_a_file_comes_with_its_checksum_and_is_never_a_page(dms: Dms) -> None:
+    path, file, _ = await one(dms)
+    answer = await dms.http.get(path)
+    assert (answer.status_code, answer.content) == (200, CONTENT)
+    assert answer.headers["etag"] == f'"sha256:{hashlib.sha256(CONTENT).hexdigest()}"'
+    assert answer.headers["content-length"] == str(len(CONTENT))
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["content-disposition"].startswith('attachment; filename="data.bin"')
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in answer.headers["content-security-policy"]
+    known = (await dms.http.get(path.removesuffix("/content"))).json()
+    assert File.model_validate(known) == file
+
+
+async def test_ranges_and_conditions(dms: Dms) -> None:
+    path, file, _ = await one(dms)
+    tag, size = f'"{file.checksum}"', len(CONTENT)
+
+    async def ask(method: str = "GET", **headers: str) -> httpx.Response:
+        return await dms.http.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+
+    part = await ask(range="bytes=500000-700000")
+    assert (part.status_code, part.content) == (206, CONTENT[500000:700001])
+    assert part.headers["content-range"] == f"bytes 500000-700000/{size}"
+    assert (await ask(range="bytes=-7", if_range=tag)).content == CONTENT[-7:]
+    assert (await ask(range="bytes=-7", if_range='"another"')).status_code == 200
+    assert (await ask(range="bytes=-7", if_range="Sat, 03 Oct 2026 10:00:00 GMT")).status_code == 200
+    behind = await ask(range=f"bytes={size}-")
+    assert (behind.status_code, behind.headers["content-range"]) == (416, f"bytes */{size}")
+    assert behind.headers["content-type"] == "application/problem+json"
+    same = await ask(if_none_match=tag)
+    assert (same.status_code, same.content) == (304, b"")
+    head = await ask("HEAD", range="bytes=0-3")
+    assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", str(size))
+    empty, _, _ = await one(dms, b"", "empty")
+    assert (await dms.http.get(empty)).content == b""
+
+
+async def test_a_damaged_file_breaks_off_before_its_end(dms: Dms, reading: httpx.AsyncClient) -> None:
+    path, _, place = await one(dms)
+    place.write_bytes(CONTENT[:-1] + b"x")
+    assert 0 < await broken_off(reading, path) < len(CONTENT)
+    place.write_bytes(b"short")
+    answer = await dms.http.get(path)
+    assert answer.status_code == 503
+    assert f"expected {len(CONTENT)} bytes, found 5 bytes" in answer.json()["detail"]
+
+
+async def test_what_is_gone_unknown_or_anothers_is_not_given(dms: Dms, tmp_path: Path) -> None:
+    path, file, place = await one(dms)
+    other = await dms.dataset("other")
+    for wrong in (
+        path.replace(str(file.id), "999"),
+        path.replace(str(file.dataset_uid), str(other)),
+        path.replace(str(file.dataset_uid), str(uuid4())),
+    ):
+        assert (await dms.http.get(wrong)).status_code == 404
+    secret = tmp_path / "secret"
+    secret.write_bytes(CONTENT)
+    place.unlink()
+    place.symlink_to(secret)
+    outside = await dms.http.get(path)
+    assert (outside.status_code, "lies outside its storage" in outside.json()["detail"]) == (503, True)
+    await dms.apply(DeleteDataset(uid=file.dataset_uid))
+    gone = await dms.http.get(path)
+    assert (gone.status_code, gone.json()["detail"]) == (404, f"file '{file.name}' has been deleted")
+
+
+async def test_a_log_is_given_by_its_place_on_a_storage_for_logs_and_nowhere_else(dms: Dms) -> None:
+    written = dms.write("logs-of-a-step", 3, b"all is well\n", DatasetType.LOGS)
+    answer = await dms.http.get("/api/v1/logs", params={"url": written.url}, headers={"range": "bytes=-5"})
+    assert (answer.status_code, answer.content) == (206, b"well\n")
+    data = dms.write("data", 3, b"data")
+    root = dms.storages[StorageType.LOGS].url
+    for url in (data.url, f"{root}/%2e%2e/{StorageType.INPUT}/x", root, "http://example.org/x", f"file://localhost{root[7:]}/x"):
+        assert (await dms.http.get("/api/v1/logs", params={"url": url})).status_code == 422, url
+    (dms.folder / "logs" / "link").symlink_to(dms.path("data", data.name))
+    assert (await dms.http.get("/api/v1/logs", params={"url": f"{root}/link"})).status_code == 422
+    assert (await dms.http.get("/api/v1/logs", params={"url": f"{root}/gone"})).status_code == 404
+
+
+async def filled(dms: Dms, name: str, contents: dict[str, bytes]) -> UUID:
+    uid, files = await dms.dataset(name), []
+    for seq, (file, data) in enumerate(contents.items()):
+        path = dms.path(name, file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        files.append(NewFile(seq=seq, name=file, size=len(data), checksum=checksum, url=f"file://{path}"))
+    await dms.client.register_files(uid, files)
+    await dms.client.close_dataset(uid)
+    return uid
+
+
+async def test_all_files_of_data_sets_as_one_archive(dms: Dms) -> None:
+    """Own names where they are all different, else those of the catalogue."""
+    differ = await filled(dms, "differ", {"00000000.1-a.txt": b"a", "00000001.2-b ü.bin": CONTENT, "plain.log": b""})
+    clash = await filled(dms, "clash", {"00000000.1-out.txt": b"one", "00000001.1-out.txt": b"two"})
+    expected = {
+        "first/a.txt": b"a", "first/b ü.bin": CONTENT, "first/plain.log": b"",
+        "second/00000000.1-out.txt": b"one", "second/00000001.1-out.txt": b"two",
+    }  # fmt: skip
+    query = {"dataset": [str(differ), str(clash)], "folder": ["first", "second"], "name": "both ü"}
+    zipped = await dms.http.get("/api/v1/archive", params=query)
+    assert zipped.headers["content-type"] == "application/zip"
+    assert "filename*=UTF-8''both%20%C3%BC.zip" in zipped.headers["content-disposition"]
+    archive = zipfile.ZipFile(io.BytesIO(zipped.content))
+    assert {info.filename: archive.read(info) for info in archive.infolist()} == expected
+    tarred = await dms.http.get("/api/v1/archive", params={**query, "format": "tar"})
+    assert tar_of(tarred) == expected
+    alone = await dms.http.get("/api/v1/archive", params={"dataset": str(clash)})
+    assert zipfile.ZipFile(io.BytesIO(alone.content)).namelist() == ["00000000.1-out.txt", "00000001.1-out.txt"]
+
+
+async def test_an_archive_that_cannot_be_whole_is_refused_or_breaks_off(
+    dms: Dms, reading: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, files = await dms.filled("done", 3)
+    still_open = await dms.dataset("open")
+
+    async def refused(**query: object) -> tuple[int, str]:
+        answer = await dms.http.get("/api/v1/archive", params=query)  # type: ignore[arg-type] # lists of values
+        return answer.status_code, answer.json()["detail"]
+
+    assert await refused(dataset=str(still_open)) == (409, "data set 'open' is open: only one that is complete can be packed")
+    assert (await refused(dataset=[str(done), str(uuid4())], folder=["a", "b"]))[0] == 404
+    assert (await refused(dataset=[str(done), str(done)]))[0] == 422
+    assert (await refused(dataset=str(done), folder=".."))[0] == 422
+    monkeypatch.setattr(pack_archive, "MOST_ZIPPED", 2)
+    assert await refused(dataset=str(done)) == (422, "3 files, and a zip here has at most 2: ask for a tar")
+    dms.path("done", files[1].name).write_bytes(b"done_1")  # the right length, another content
+    await broken_off(reading, "/api/v1/archive", dataset=str(done), format="tar")
+
+
+async def test_many_small_files_are_packed_page_by_page(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pack_archive, "_PAGE", 7)
+    uid, files = await dms.filled("many", 50)
+    tarred = await dms.http.get("/api/v1/archive", params={"dataset": str(uid), "format": "tar"})
+    # All of one tool's name: the catalogue's names, in order.
+    assert list(tar_of(tarred)) == [file.name for file in files]

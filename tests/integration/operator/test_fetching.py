@@ -1,0 +1,121 @@
+"""Results to a machine that does not have the storages: by REST, going on where a connection broke, verified."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sluice.cli import fetching
+from sluice.cli.connect import Connection
+from sluice.clients.dms import DmsClient
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.datasets import File
+from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.servicekit.in_process import StreamingTransport
+from sluice.storage import ChecksumMismatch
+from tests.integration.operator.test_results import Results, results
+
+__all__ = ["results"]
+
+
+class Unreliable(httpx.AsyncBaseTransport):
+    """Cuts answers after ``bytes_`` bytes, ``times`` times. ``asked``: the ranges of the requests."""
+
+    def __init__(self, app: httpx.AsyncBaseTransport, *, bytes_: int, times: int) -> None:
+        self._app = app
+        self._bytes = bytes_
+        self.left = times
+        self.asked: list[str] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.asked.append(request.headers.get("range", ""))
+        answer = await self._app.handle_async_request(request)
+        if self.left == 0:
+            return answer
+        self.left -= 1
+        return httpx.Response(answer.status_code, headers=answer.headers, stream=_Cut(answer, self._bytes))
+
+
+class _Cut(httpx.AsyncByteStream):
+    def __init__(self, answer: httpx.Response, bytes_: int) -> None:
+        self._answer, self._bytes = answer, bytes_
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._answer.aiter_raw(self._bytes):
+            yield piece
+            raise httpx.ReadError("the cable is out")
+
+    async def aclose(self) -> None:
+        await self._answer.aclose()
+
+
+def connection_of(results: Results, *, bytes_: int = 0, times: int = 0) -> tuple[Connection, Unreliable]:
+    transport = Unreliable(StreamingTransport(results.operator.service.app), bytes_=bytes_, times=times)
+    http = httpx.AsyncClient(transport=transport, base_url="http://operator.test")
+    return Connection("http://operator.test", OperatorClient(http), DmsClient(http)), transport
+
+
+async def remote(results: Results, name: str) -> File:
+    """As this machine sees a file on a storage that is not here."""
+    uid, number = results.files[name]
+    return (await results.dms.file(uid, number)).model_copy(update={"url": "s3://elsewhere/file"})
+
+
+async def test_a_download_goes_on_where_it_broke_off(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetching, "_PAUSE", 0.0)
+    file, target = await remote(results, "long.txt"), tmp_path / "here" / "long.txt"
+    connection, transport = connection_of(results, bytes_=50_000, times=3)
+    await fetching.fetch_files(connection, [(file, target)])
+    assert transport.asked == ["", "bytes=50000-", "bytes=100000-", "bytes=150000-"]
+    assert target.read_text().endswith("line 19999\n")
+    assert target.stat().st_size == file.size
+    assert list(target.parent.iterdir()) == [target]
+
+
+async def test_a_connection_that_brings_nothing_is_given_up(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "_PAUSE", 0.0)
+    file = await remote(results, "long.txt")
+    connection, transport = connection_of(results, bytes_=0, times=0)
+
+    async def nothing(request: httpx.Request) -> httpx.Response:
+        transport.asked.append("")
+        raise httpx.ConnectError("nobody there")
+
+    monkeypatch.setattr(transport, "handle_async_request", nothing)
+    with pytest.raises(NotAvailable, match="cannot be downloaded"):
+        await fetching.fetch_files(connection, [(file, tmp_path / "long.txt")])
+    assert len(transport.asked) == 5
+
+
+async def test_a_damaged_or_deleted_file_leaves_nothing_behind(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "_PAUSE", 0.0)
+    connection, _ = connection_of(results)
+    file, whole = await remote(results, "long.txt"), await remote(results, "table.csv")
+    [place] = results.folder.rglob("*-long.txt")
+    place.write_bytes(b"x" * file.size)
+    with pytest.raises((ChecksumMismatch, NotAvailable)):
+        await fetching.fetch_files(connection, [(file, tmp_path / "got" / "long.txt")])
+    with pytest.raises(NotFound):
+        await fetching.fetch_files(connection, [(file.model_copy(update={"id": 99_999}), tmp_path / "got" / "gone")])
+    assert list((tmp_path / "got").iterdir()) == []
+    await fetching.fetch_files(connection, [(whole, tmp_path / "got" / "table.csv")])
+    assert (tmp_path / "got" / "table.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
+
+
+async def test_a_file_of_the_same_place_that_is_another_is_not_taken(results: Results, tmp_path: Path) -> None:
+    """A storage of this machine may have the same folder as the system's."""
+    uid, number = results.files["table.csv"]
+    file = await results.dms.file(uid, number)
+    other = tmp_path / "other.csv"
+    other.write_bytes(b"run,hits\n312,<i>78</i>\n")
+    connection, transport = connection_of(results)
+    await fetching.fetch_files(connection, [(file.model_copy(update={"url": f"file://{other}"}), tmp_path / "got.csv")])
+    assert transport.asked == [""]
+    assert (tmp_path / "got.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
+    await fetching.fetch_files(connection, [(file, tmp_path / "copied.csv")])
+    assert transport.asked == [""], "from its storage"

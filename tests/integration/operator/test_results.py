@@ -1,0 +1,199 @@
+"""What chains and data sets hold, through the operator: downloads, ranges, archives, previews. The DMS is the real one."""
+
+import hashlib
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import httpx
+import pytest
+
+from dms.settings import DmsSettings
+from dms.wiring import build as build_dms
+from sluice.clients.dms import DmsClient
+from sluice.contracts.chains import Chain, ChainDataset, ChainOutputs
+from sluice.contracts.datasets import NewDataset, NewFile, NewStorage
+from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetState, DatasetType, StorageType
+from sluice.contracts.templates import NewTemplate
+from sluice.servicekit.lifecycle import running
+from tests.conftest import DatabaseFactory
+from tests.integration.operator.conftest import Operator
+from tests.unit.cwl.samples import GRAPH
+from tests.waiting import eventually
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc000000301010018dd8db00000000049454e44ae426082"
+)
+EVIL = b"<svg xmlns='http://www.w3.org/2000/svg' onload=\"document.title='taken'\"><script>alert(1)</script></svg>"
+
+
+@dataclass
+class Results:
+    """A chain that has finished, its two outputs in the real DMS. ``files``: number of each by its own name."""
+
+    operator: Operator
+    dms: DmsClient
+    chain: Chain
+    outputs: list[UUID]
+    files: dict[str, tuple[UUID, int]]
+    folder: Path
+
+    def path(self, name: str) -> str:
+        uid, number = self.files[name]
+        return f"/datasets/{uid}/files/{number}"
+
+    async def get(self, path: str, **headers: str) -> httpx.Response:
+        return await self.operator.http.get(path, headers=headers)
+
+
+@pytest.fixture
+async def results(operator: Operator, make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Results]:
+    settings = DmsSettings(database_url=await make_database(), broker_url=operator.database_url)
+    service = build_dms(settings, links=operator.links, transport=operator.transport)
+    operator.links.apps["dms"] = service.app
+    async with running(service):
+        dms = DmsClient(operator.links.http("dms"))
+        await dms.register_storage(NewStorage(name="out", type=StorageType.OUTPUT, url=f"file://{tmp_path}/out"))
+        template = await operator.client.store_template(NewTemplate(name="graph", cwl=GRAPH))
+        contents = [
+            {"00000000.1-total.json": b'{"lines": 7, "markup": "<b>"}'},
+            {"00000000.1-plot.png": PNG, "00000001.2-evil.svg": EVIL, "00000002.1-table.csv": b"run,hits\n312,<i>77</i>\n",
+             "00000003.1-long.txt": b"".join(b"line %d\n" % line for line in range(20_000)), "00000004.1-none": b""},
+        ]  # fmt: skip
+        outputs = [await _filled(dms, tmp_path / "out", files) for files in contents]
+        entries = [
+            ChainDataset(uid=uid, name=str(uid), step=one.step, port=one.port, status=ChainDatasetStatus.READY)
+            for one, uid in zip(template.plan.outputs, outputs, strict=False)
+        ]
+        chain = Chain(
+            uid=uuid4(), state=ChainState.FINISHED, template_id=template.id, template_name="graph", template_version=1,
+            dataset_uid=uuid4(), dataset_name="run 312", params={}, created_at=datetime.now(UTC), ended_at=datetime.now(UTC),
+            steps=[], datasets=entries,
+        )  # fmt: skip
+        operator.neighbours.chains[chain.uid] = chain
+        files = {file.name[11:]: (uid, file.id) for uid in outputs for file in (await dms.files(uid)).files}
+        yield Results(operator, dms, chain, outputs, files, tmp_path / "out")
+
+
+async def _filled(dms: DmsClient, root: Path, contents: dict[str, bytes]) -> UUID:
+    name = uuid4().hex
+    folder = root / name
+    folder.mkdir(parents=True)
+    dataset = await dms.register_dataset(NewDataset(name=name, type=DatasetType.OUTPUT, url=f"file://{folder}"))
+    files = []
+    for seq, (file, data) in enumerate(contents.items()):
+        (folder / file).write_bytes(data)
+        checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        files.append(NewFile(seq=seq, name=file, size=len(data), checksum=checksum, url=f"file://{folder}/{file}"))
+    await dms.register_files(dataset.uid, files)
+    await dms.close_dataset(dataset.uid)
+    return dataset.uid
+
+
+async def test_a_file_is_passed_on_with_ranges_and_its_tag(results: Results) -> None:
+    path = f"/api/v1{results.path('long.txt')}/content"
+    whole = await results.get(path)
+    assert (whole.status_code, len(whole.content)) == (200, 208_890)
+    assert whole.headers["content-disposition"].startswith('attachment; filename="long.txt"')
+    assert (whole.headers["x-content-type-options"], "sandbox" in whole.headers["content-security-policy"]) == ("nosniff", True)
+    part = await results.get(path, range="bytes=7-13", if_range=whole.headers["etag"])
+    assert (part.status_code, part.content, part.headers["content-range"]) == (206, b"line 1\n", "bytes 7-13/208890")
+    assert (await results.get(path, range="bytes=999999-")).status_code == 416
+    again = await results.operator.http.get(path, headers={"If-None-Match": whole.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    head = await results.operator.http.head(path)
+    assert (head.status_code, head.headers["content-length"], head.content) == (200, "208890", b"")
+    missing = await results.get(f"/api/v1/datasets/{results.outputs[0]}/files/99999/content")
+    assert (missing.status_code, missing.headers["content-type"]) == (404, "application/problem+json")
+
+
+async def test_a_chains_outputs_and_all_of_them_as_one_archive(results: Results) -> None:
+    uid = results.chain.uid
+    listed = ChainOutputs.model_validate_json((await results.get(f"/api/v1/chains/{uid}/outputs")).content)
+    assert [output.dataset.uid for output in listed.outputs] == results.outputs
+    zipped = await results.get(f"/api/v1/chains/{uid}/archive")
+    names = zipfile.ZipFile(io.BytesIO(zipped.content)).namelist()
+    first, second = (output.name for output in listed.outputs)
+    assert names == [f"{first}/total.json", *(f"{second}/{name}" for name in list(results.files)[1:])]
+    assert "run%20312.graph.zip" in zipped.headers["content-disposition"]
+    tarred = await results.get(f"/api/v1/datasets/{results.outputs[1]}/archive?format=tar")
+    with tarfile.open(fileobj=io.BytesIO(tarred.content)) as archive:
+        assert archive.getnames() == list(results.files)[1:]
+
+
+async def test_no_archive_of_what_is_not_there(results: Results) -> None:
+    chains = results.operator.neighbours.chains
+    chains[results.chain.uid] = results.chain.model_copy(update={"state": ChainState.IN_PROGRESS})
+    refused = await results.get(f"/api/v1/chains/{results.chain.uid}/archive")
+    assert (refused.status_code, "complete when it has finished" in refused.json()["detail"]) == (409, True)
+    chains[results.chain.uid] = results.chain
+    await results.dms.delete_dataset(results.outputs[1], force=True)
+
+    async def gone() -> bool:
+        return (await results.dms.dataset(results.outputs[1])).state is DatasetState.DELETED
+
+    await eventually(gone, what="the output is deleted")
+    assert (await results.get(f"/api/v1/chains/{results.chain.uid}/archive")).status_code == 409
+    page = (await results.get(f"/chains/{results.chain.uid}")).text
+    assert "total.json" in page
+    assert "archive?format" not in page
+    assert (await results.get(f"/api/v1/datasets/{uuid4()}/archive")).status_code == 404
+    assert "has been deleted" in (await results.get(results.path("plot.png"))).text
+
+
+async def test_pages_show_results_and_what_is_in_files(results: Results) -> None:
+    page = (await results.get(f"/chains/{results.chain.uid}")).text
+    for name in results.files:
+        assert f'href="{results.path(name)}"' in page
+    assert f"/api/v1/chains/{results.chain.uid}/archive?format=zip" in page
+    listed = (await results.get(f"/datasets/{results.outputs[1]}")).text
+    assert f'href="/api/v1{results.path("plot.png")}/content"' in listed
+    assert f"/api/v1/datasets/{results.outputs[1]}/archive?format=tar" in listed
+    shown = {name: (await results.get(results.path(name))).text for name in results.files}
+    assert "&#34;markup&#34;: &#34;&lt;b&gt;&#34;" in shown["total.json"]
+    assert f'<img src="{results.path("plot.png")}/image"' in shown["plot.png"]
+    assert "<td>&lt;i&gt;77&lt;/i&gt;</td>" in shown["table.csv"]
+    assert "Only the beginning is shown: 65.5 kB of 209 kB" in shown["long.txt"]
+    assert "The file is empty" in shown["none"]
+
+
+async def test_no_file_is_ever_active(results: Results) -> None:
+    page = await results.get(results.path("evil.svg"))
+    assert "<script>alert" not in page.text
+    assert "&lt;script&gt;alert(1)" in page.text
+    assert (await results.get(results.path("evil.svg") + "/image")).status_code == 404
+    assert (await results.get(results.path("total.json") + "/image")).status_code == 404
+    image = await results.get(results.path("plot.png") + "/image")
+    assert (image.content, image.headers["content-type"]) == (PNG, "image/png")
+    raw = await results.get(f"/api/v1{results.path('evil.svg')}/content")
+    for answer in (image, raw):
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
+    assert raw.headers["content-type"] == "application/octet-stream"
+    assert raw.headers["content-disposition"].startswith("attachment")
+
+
+async def test_files_are_listed_page_by_page(results: Results) -> None:
+    uid = await _filled(results.dms, results.folder, {f"file-{number:03d}.txt": b"x" for number in range(120)})
+    seen: list[str] = []
+    address: str | None = f"/datasets/{uid}"
+    while address is not None:
+        page = (await results.get(address)).text
+        seen += [line.split(">")[-1] for line in page.split("</a></th>")[:-1]]
+        following = [part.split('"')[0] for part in page.split(f'href="/datasets/{uid}?after=')[1:]]
+        address = f"/datasets/{uid}?after={following[0].partition('#')[0]}" if following else None
+    assert seen == [f"file-{number:03d}.txt" for number in range(120)]
+
+
+async def test_the_documents_name_the_routes(results: Results) -> None:
+    paths = (await results.get("/api/openapi.json")).json()["paths"]
+    content = paths["/api/v1/datasets/{uid}/files/{file}/content"]
+    assert {"get", "head"} <= content.keys()
+    assert {"200", "206", "304", "404"} <= content["get"]["responses"].keys()
+    assert json.dumps(paths["/api/v1/chains/{uid}/archive"]).count("application/x-tar")

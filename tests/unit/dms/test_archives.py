@@ -1,0 +1,63 @@
+"""Archives written piece by piece are those that everybody reads."""
+
+import io
+import tarfile
+import zipfile
+from datetime import UTC, datetime
+
+import pytest
+
+from dms.usecases.archives import ArchiveWriter, writer_of
+from sluice.contracts.datasets import ArchiveFormat
+
+TIME = datetime(2026, 10, 2, 12, 30, 2, tzinfo=UTC)
+FILES = {
+    "readme.txt": b"hits\n",
+    "empty": b"",
+    "a/ünïcode name.dat": bytes(range(256)) * 3,
+    "a/" + "long" * 55 + ".dat": b"x" * 512,
+    "a/large.bin": bytes(3_000_000),
+}
+
+
+def packed(writer: ArchiveWriter, *, largest: list[int]) -> bytes:
+    parts = []
+    for path, data in FILES.items():
+        writer.begin(path, len(data), TIME)
+        for start in range(0, len(data), 100_000):
+            writer.write(data[start : start + 100_000])
+            largest.append(writer.waiting)
+            parts.append(writer.take())
+        writer.end()
+    writer.finish()
+    return b"".join([*parts, writer.take()])
+
+
+def test_a_tar_gives_the_files_back() -> None:
+    with tarfile.open(fileobj=io.BytesIO(packed(writer_of(ArchiveFormat.TAR), largest=[]))) as archive:
+        found = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
+        times, modes = {member.mtime for member in archive}, {member.mode for member in archive}
+    assert (found, times, modes) == (FILES, {int(TIME.timestamp())}, {0o644})
+
+
+def test_a_zip_gives_the_files_back() -> None:
+    archive = zipfile.ZipFile(io.BytesIO(packed(writer_of(ArchiveFormat.ZIP), largest=[])))
+    assert archive.testzip() is None
+    assert {info.filename: archive.read(info) for info in archive.infolist()} == FILES
+    assert {info.date_time for info in archive.infolist()} == {(2026, 10, 2, 12, 30, 2)}
+
+
+@pytest.mark.parametrize("form", ArchiveFormat)
+def test_what_was_taken_is_not_kept(form: ArchiveFormat) -> None:
+    largest: list[int] = []
+    packed(writer_of(form), largest=largest)
+    assert max(largest) < 210_000
+
+
+def test_times_that_a_zip_does_not_know_are_its_first() -> None:
+    writer = writer_of(ArchiveFormat.ZIP)
+    writer.begin("old", 0, datetime(1970, 1, 1, tzinfo=UTC))
+    writer.end()
+    writer.finish()
+    [info] = zipfile.ZipFile(io.BytesIO(writer.take())).infolist()
+    assert info.date_time == (1980, 1, 1, 0, 0, 0)

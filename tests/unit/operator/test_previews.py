@@ -1,0 +1,77 @@
+"""What of a file is shown: judged by its beginning alone."""
+
+import json
+
+import pytest
+
+from wfms.operator.usecases.preview import MOST_COLUMNS, MOST_ROWS, Kind, image_type, preview_of
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "kind"),
+    [
+        ("x", b"", Kind.EMPTY),
+        ("x.txt", b"plain words\n", Kind.TEXT),
+        ("x", "Grüße\n".encode(), Kind.TEXT),
+        ("page.html", b"<!doctype html><script>alert(1)</script>", Kind.TEXT),
+        ("picture.svg", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", Kind.TEXT),
+        ("picture.html", PNG, Kind.IMAGE),
+        ("not-a-picture.png", b"\x89PNX", Kind.BINARY),
+        ("photo", b"\xff\xd8\xff\xe0", Kind.IMAGE),
+        ("moving", b"GIF89a;", Kind.IMAGE),
+        ("new", b"RIFF\x00\x00\x00\x00WEBPVP8 ", Kind.IMAGE),
+        ("sound", b"RIFF\x00\x00\x00\x00WAVEfmt ", Kind.BINARY),
+        ("x.json", b'{"a": [1, 2]}', Kind.JSON),
+        ("unnamed", b' [{"a": 1}] ', Kind.JSON),
+        ("x.json", b'{"a": ', Kind.TEXT),
+        ("deep.json", b"[" * 100_000, Kind.TEXT),
+        ("x.csv", b"run,hits\n312,77\n", Kind.TABLE),
+        ("x.tsv", b"run\thits\n312\t77\n", Kind.TABLE),
+        ("x.csv", b"run;hits\n312;77\n", Kind.TABLE),
+        ("x.csv", b"one column\nonly\n", Kind.TEXT),
+        ("x.csv", b'a,"b\n' + b"x" * 200_000, Kind.TEXT),
+        ("x.bin", bytes(range(256)), Kind.BINARY),
+        ("latin", b"Gr\xfc\xdfe", Kind.BINARY),
+    ],
+)
+def test_kinds(name: str, head: bytes, kind: Kind) -> None:
+    assert preview_of(name, head, len(head)).kind is kind
+
+
+def test_json_is_set_out_and_keeps_its_values() -> None:
+    value = {"b": [1, {"ü": None}], "a": 1e300}
+    shown = preview_of("x.json", json.dumps(value).encode(), len(json.dumps(value)))
+    assert json.loads(shown.text) == value
+    assert '\n  "b": [' in shown.text
+
+
+def test_what_is_cut_says_so_and_no_letter_is_broken() -> None:
+    text = "ü" * 1000
+    shown = preview_of("x.txt", text.encode()[:1001], 2000)
+    assert (shown.kind, shown.cut, shown.text) == (Kind.TEXT, True, "ü" * 500)
+    assert preview_of("x.json", b'{"a": 1}', 99).kind is Kind.TEXT, "of a part nobody knows whether it is JSON"
+    cut = preview_of("x.csv", b"a,b\n1,2\n3", 5000)
+    assert cut.rows == [["a", "b"], ["1", "2"]], "the last row is not whole"
+
+
+def test_a_table_is_bounded() -> None:
+    wide = ",".join(["x" * 1000] * 200)
+    shown = preview_of("x.csv", "\n".join([wide] * 500).encode(), 5)
+    assert len(shown.rows) == MOST_ROWS + 1
+    assert {len(row) for row in shown.rows} == {MOST_COLUMNS}
+    assert max(len(cell) for cell in shown.rows[0]) == 200
+    assert shown.cut
+
+
+def test_a_dump_shows_bytes_and_letters() -> None:
+    shown = preview_of("x.root", b"root\x00\x01" + bytes(1000), 1006)
+    assert shown.text.splitlines()[0].startswith("00000000  72 6f 6f 74 00 01 00")
+    assert shown.text.splitlines()[0].endswith("root············")
+    assert (len(shown.text.splitlines()), shown.cut) == (16, True)
+
+
+def test_only_pictures_that_can_do_nothing_are_pictures() -> None:
+    assert image_type(b"<svg xmlns='http://www.w3.org/2000/svg'/>") is None
+    assert image_type(b"%PDF-1.7") is None

@@ -1,0 +1,40 @@
+"""Files read at any place of them, on both kinds of storage."""
+
+import os
+import uuid
+from pathlib import Path
+
+import pytest
+
+from sluice import storage
+from sluice.storage import FileMissing, StorageUnavailable
+
+CONTENT = bytes(range(256)) * 40
+
+
+@pytest.fixture(params=["local", "remote"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    root = f"file://{tmp_path}/storage" if request.param == "local" else f"memory://{uuid.uuid4().hex}"
+    storage.put_bytes(CONTENT, f"{root}/a.bin")
+    return f"{root}/a.bin"
+
+
+def test_parts_are_read_in_any_order(url: str) -> None:
+    with storage.open_reader(url) as reader:
+        assert reader.size == len(CONTENT)
+        assert reader.read(300, 10) == CONTENT[300:310]
+        assert reader.read(0, 5) == CONTENT[:5]
+        assert reader.read(len(CONTENT) - 3, 10) == CONTENT[-3:]
+        assert reader.read(len(CONTENT), 10) == b""
+
+
+def test_what_is_not_there(url: str) -> None:
+    with pytest.raises(FileMissing):
+        storage.open_reader(url + ".gone")
+
+
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
+        with pytest.raises(StorageUnavailable, match="no regular file"):
+            storage.open_reader(f"file://{path}")

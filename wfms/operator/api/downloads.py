@@ -1,0 +1,85 @@
+"""What is in files, for people and programs: passed on from the DMS while it comes.
+
+Not Flask's: each of its requests keeps a thread until the answer has been read; a handful of slow readers would stop the pages.
+"""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from sluice.contracts.datasets import ArchiveFormat
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.http import errors
+from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.usecases.pass_content import PassedContent, pass_content
+from wfms.operator.usecases.read_image import read_image
+from wfms.operator.usecases.read_outputs import finished_outputs
+
+_SCHEMA = {"schema": {"type": "string", "format": "binary"}}
+_BYTES = {"description": "All of it.", "content": {"application/octet-stream": _SCHEMA}}
+_ARCHIVE = {"description": "The archive.", "content": {"application/zip": _SCHEMA, "application/x-tar": _SCHEMA}}
+_RANGED: dict[int | str, dict[str, Any]] = {
+    200: _BYTES,
+    206: _BYTES | {"description": "The range asked for."},
+    304: {"description": "It is what `If-None-Match` names."},
+}
+
+FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
+
+
+Format = Annotated[ArchiveFormat, Query(description="A zip has at most 50 000 files.")]
+
+
+def downloads_router(dependencies: Dependencies) -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
+    files = dependencies.files
+
+    path, answers = "/datasets/{uid}/files/{file}/content", _RANGED | errors(NotFound, Unprocessable, NotAvailable)
+
+    @router.get(path, response_class=Response, responses=answers)
+    @router.head(path, response_class=Response, responses=answers)
+    async def content(uid: UUID, file: FileId, request: Request) -> Response:
+        """What is in a file, as it is; `Range`, `If-Range` and `If-None-Match` are heard, the tag is the checksum."""
+        return _passed(await pass_content(files, request.url.path, method=request.method, asked=request.headers))
+
+    refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
+
+    @router.get("/datasets/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals})
+    async def dataset_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
+        """All files of a data set as one archive, made while it is sent: it breaks off where a file is damaged."""
+        dataset = await dependencies.dms.dataset(uid)
+        query = {"dataset": str(uid), "format": format.value, "name": dataset.name}
+        return _passed(await pass_content(files, "/api/v1/archive", query=query))
+
+    @router.get("/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals})
+    async def chain_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
+        """All outputs of a chain that has finished as one archive; of several, each has a folder."""
+        use = dependencies
+        chain, outputs = await finished_outputs(use.database, use.chains, use.dms, uid=uid)
+        query = {
+            "dataset": [str(output.dataset.uid) for output in outputs],
+            "folder": [output.name for output in outputs] if len(outputs) > 1 else [],
+            "format": format.value,
+            "name": f"{chain.dataset_name}.{chain.template_name}"[:200],
+        }
+        return _passed(await pass_content(files, "/api/v1/archive", query=query))
+
+    return router
+
+
+def images_router(dependencies: Dependencies) -> APIRouter:
+    """Pictures that are shown within the pages."""
+    router = APIRouter()
+
+    @router.get("/datasets/{uid}/files/{file}/image", include_in_schema=False)
+    async def image(uid: UUID, file: FileId) -> Response:
+        found = await read_image(dependencies.files, uid, file)
+        return Streamed(found.body, headers={"Content-Type": found.media, "Cache-Control": "private"} | FOREIGN_CONTENT)
+
+    return router
+
+
+def _passed(content: PassedContent) -> Response:
+    return Streamed(content.body, status=content.status, headers=content.headers | FOREIGN_CONTENT)

@@ -1,0 +1,62 @@
+"""Passes on what is in files, as the DMS sends it: never whole in memory."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import httpx
+
+from sluice.contracts.problems import NotAvailable
+
+#: Of the request and of the answer: what ranges, conditions and downloads need.
+ASKED = ("If-None-Match", "If-Range", "Range")
+ANSWERED = (
+    "Accept-Ranges",
+    "Cache-Control",
+    "Content-Disposition",
+    "Content-Length",
+    "Content-Range",
+    "Content-Type",
+    "ETag",
+)
+
+Query = Mapping[str, str | Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class PassedBody:
+    """What comes behind ``begin``, which was read already. To be closed, whether or not it was read."""
+
+    answer: httpx.Response
+    rest: AsyncIterator[bytes]
+    begin: bytes = b""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self.begin:
+            yield self.begin
+        async for piece in self.rest:
+            yield piece
+
+    async def aclose(self) -> None:
+        await self.answer.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class PassedContent:
+    status: int
+    headers: dict[str, str]
+    body: PassedBody
+
+
+async def pass_content(
+    http: httpx.AsyncClient, path: str, *, method: str = "GET", query: Query | None = None, asked: Mapping[str, str] | None = None
+) -> PassedContent:
+    """Precondition: ``http`` leads to the DMS and reads answers as they come. Effect: none. ``asked``: headers of the request.
+    Errors of the DMS come back as its answer. Raises ``NotAvailable`` where it does not answer."""
+    kept = {name: value for name in ASKED if (value := (asked or {}).get(name)) is not None}
+    request = http.build_request(method, path, params=dict(query or {}), headers={**kept, "Accept-Encoding": "identity"})
+    try:
+        answer = await http.send(request, stream=True)
+    except httpx.TransportError as error:
+        raise NotAvailable(f"the service dms does not answer: {error or type(error).__name__}", service="dms") from error
+    headers = {name: answer.headers[name] for name in ANSWERED if name in answer.headers}
+    return PassedContent(answer.status_code, headers, PassedBody(answer, answer.aiter_raw()))

@@ -1,0 +1,110 @@
+"""What of a file is shown to a person: judged by its beginning, never by what it says of itself, and never run by a browser."""
+
+import csv
+import io
+import json
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+#: Rows and columns of a table, and letters of a cell, that are shown.
+MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 100, 30, 200
+#: Bytes of a file that is no text that are shown, and how many in a line.
+DUMPED, IN_A_LINE = 256, 16
+
+#: How pictures begin that browsers show and that cannot do anything.
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+_DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
+
+
+class Kind(StrEnum):
+    EMPTY = "empty"
+    IMAGE = "image"
+    JSON = "json"
+    TABLE = "table"
+    TEXT = "text"
+    BINARY = "binary"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """``text``: of a text, of JSON, or of a dump. ``rows``: of a table, its heading first. ``shown``: bytes of the file it was
+    made from; ``cut``: that there is more than is shown."""
+
+    kind: Kind
+    shown: int
+    cut: bool
+    text: str = ""
+    rows: list[list[str]] = field(default_factory=list)
+
+
+def image_type(head: bytes) -> str | None:
+    """The media type of a picture that begins so; None: it is none that is shown."""
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return next((media for start, media in _IMAGES if head.startswith(start)), None)
+
+
+def preview_of(name: str, head: bytes, size: int) -> Preview:
+    """``head``: the beginning of the file, or all of it."""
+    cut = size > len(head)
+    if not head:
+        return Preview(Kind.EMPTY, 0, cut)
+    if image_type(head) is not None:
+        return Preview(Kind.IMAGE, len(head), cut)
+    text = _text_of(head, cut=cut)
+    if text is None:
+        return Preview(Kind.BINARY, min(len(head), DUMPED), size > DUMPED, _dump(head[:DUMPED]))
+    ending = name.rpartition(".")[2].lower()
+    if not cut and (text.lstrip()[:1] in {"{", "["} or ending == "json") and (pretty := _pretty(text)) is not None:
+        return Preview(Kind.JSON, len(head), cut, pretty)
+    if ending in _DELIMITERS and (rows := _table(text, _DELIMITERS[ending], cut=cut)) is not None:
+        return Preview(Kind.TABLE, len(head), cut or len(rows) > MOST_ROWS, rows=rows[: MOST_ROWS + 1])
+    return Preview(Kind.TEXT, len(head), cut, text)
+
+
+def _text_of(head: bytes, *, cut: bool) -> str | None:
+    """None where it is no UTF-8 text. A letter that the cut went through is left out."""
+    if b"\0" in head:
+        return None
+    for left_out in range(4 if cut else 1):
+        try:
+            return head[: len(head) - left_out].decode("utf-8-sig")
+        except UnicodeDecodeError:
+            continue
+    return None
+
+
+def _pretty(text: str) -> str | None:
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:
+    """None where it is no table of at least two columns."""
+    if cut:
+        text = text.rpartition("\n")[0]
+    first = text.partition("\n")[0]
+    delimiter = max(delimiters, key=first.count)
+    try:
+        rows = [row for _, row in zip(range(MOST_ROWS + 2), csv.reader(io.StringIO(text), delimiter=delimiter), strict=False)]
+    except csv.Error:
+        return None
+    if not rows or len(rows[0]) < 2:
+        return None
+    return [[cell[:MOST_LETTERS] for cell in row[:MOST_COLUMNS]] for row in rows if row]
+
+
+def _dump(data: bytes) -> str:
+    lines = []
+    for start in range(0, len(data), IN_A_LINE):
+        piece = data[start : start + IN_A_LINE]
+        letters = "".join(chr(byte) if 32 <= byte < 127 else "·" for byte in piece)
+        lines.append(f"{start:08x}  {piece.hex(' '):<{3 * IN_A_LINE}} {letters}")
+    return "\n".join(lines)

@@ -1,0 +1,41 @@
+"""One file of a data set, and as much of what is in it as is shown."""
+
+import asyncio
+from dataclasses import dataclass
+from uuid import UUID
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import Dataset, File
+from sluice.contracts.naming import own_name
+from sluice.contracts.problems import NotAvailable, NotFound
+from wfms.operator.usecases.preview import Preview, preview_of
+from wfms.operator.usecases.read_image import LARGEST
+
+
+@dataclass(frozen=True, slots=True)
+class FileDetail:
+    """``preview`` None: it cannot be read, and ``trouble`` says why."""
+
+    dataset: Dataset
+    file: File
+    preview: Preview | None
+    trouble: str = ""
+
+    @property
+    def name(self) -> str:
+        return own_name(self.file.name)
+
+    @property
+    def pictured(self) -> bool:
+        """It is not too large for a picture on a page."""
+        return self.file.size <= LARGEST
+
+
+async def read_file(dms: DmsClient, uid: UUID, file_id: int, *, most: int) -> FileDetail:
+    """Effect: none. ``most``: bytes looked at. Raises ``NotFound`` and ``NotAvailable`` of the DMS."""
+    dataset, file = await asyncio.gather(dms.dataset(uid), dms.file(uid, file_id))
+    try:
+        head = await dms.part(uid, file_id, length=most) if file.size else b""
+    except (NotFound, NotAvailable) as error:
+        return FileDetail(dataset, file, None, error.detail)
+    return FileDetail(dataset, file, preview_of(own_name(file.name), head, file.size))
