@@ -21,13 +21,18 @@ SELECT id FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = ANY($2::te
 """
 
 MARK_DELETING = """
--- Copies that may go: not those which another live data set holds, nor those below the folder that is kept.
+-- Copies that may go: not those which another live data set holds, nor those below the folder that is kept. An uploaded data set
+-- holds the copies in its own folder alone.
 UPDATE replicas r SET state = $3
 WHERE r.file_id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
     AND NOT (r.storage_id IS NOT DISTINCT FROM $6 AND starts_with(r.path, $7))
     AND NOT EXISTS (
         SELECT 1 FROM dataset_files other JOIN datasets holder ON holder.uid = other.dataset_uid
+        LEFT JOIN storages s ON s.id = holder.upload_storage_id
         WHERE other.file_id = r.file_id AND holder.uid <> $4 AND holder.state <> ALL($5::text[])
+            AND (holder.state <> $8 OR (
+                r.storage_id = holder.upload_storage_id AND starts_with(s.url || '/' || r.path, holder.upload_url || '/')
+            ))
     )
 """
 
@@ -151,7 +156,8 @@ async def mark_deleting(
     movable, gone = replica_sources(ReplicaState.DELETING), [DatasetState.DELETING, DatasetState.DELETED]
     await connection.execute(LOCK_AVAILABLE, file_ids, movable)
     storage, folder = keep or (None, "")
-    await connection.execute(MARK_DELETING, file_ids, movable, ReplicaState.DELETING, uid, gone, storage, folder)
+    moves = (movable, ReplicaState.DELETING, uid, gone)
+    await connection.execute(MARK_DELETING, file_ids, *moves, storage, folder, DatasetState.UPLOADED)
     return [Copy(**row) for row in await connection.fetch(SELECT_DELETING, file_ids, ReplicaState.DELETING)]
 
 

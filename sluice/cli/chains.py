@@ -2,7 +2,7 @@
 
 import json
 from typing import Annotated
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import typer
 
@@ -11,7 +11,7 @@ from sluice.cli.get import get_chain
 from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.cli.parameters import key_values
 from sluice.cli.watch import watch
-from sluice.contracts.chains import Chain
+from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import template_label
 
@@ -52,12 +52,14 @@ def show(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME,
         print_json(found)
         return
     out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
+    if found.rerun_of:
+        out.print(f"a rerun of chain {found.rerun_of}")
     if found.reason:
         out.print(found.reason)
     for name, value in sorted(found.params.items()):
         out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}")
     print_table(
-        ["step", "state", "task", "reason"], [(s.name, s.state.value, s.task_uid, s.reason) for s in found.steps], empty=""
+        ["step", "state", "task", "reason"], [(s.name, s.state.value, s.task_uid, _why(s)) for s in found.steps], empty=""
     )
     print_table(["data set", "uid", "status"], [(d.name, d.uid, d.status.value) for d in found.datasets], empty="no data set yet")
 
@@ -86,6 +88,51 @@ def start(
         raise typer.Exit(REPEATED)
 
 
+@app.command("rerun")
+def rerun(  # noqa: PLR0913 - a command's options, each by its name
+    chain: UUID,
+    *,
+    from_step: Annotated[str | None, typer.Option("--from", metavar="STEP", help="This step and all after it.")] = None,
+    failed_only: Annotated[
+        bool, typer.Option("--failed-only", help="Only jobs that did not finish, and what depends on them.")
+    ] = False,
+    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: another value than before.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a chain that is over again, as a new one, with the same version of its template.
+
+    Without options: the steps that did not finish and what depends on them; of a chain that finished, everything, or with --param
+    what that changes. What is still there of the other steps is taken over; what was deleted meanwhile is made again, as far back
+    as needed. It is said beforehand which steps run; where something cannot be had any more nothing is started (exit code 1).
+    """
+    values = key_values(params or [], option="--param")
+    asked = RerunChain(from_step=from_step, failed_only=failed_only, params=values, key=uuid4())
+    plan = ask(url, home, lambda c: c.operator.plan_rerun(chain, asked))
+    if not as_json:
+        _print_plan(plan)
+    if dry_run and as_json:
+        print_json(plan)
+    if dry_run or plan.missing:
+        for sentence in plan.missing:
+            err.print(f"it cannot be run again so: {sentence}")
+        raise typer.Exit(1 if plan.missing else 0)
+    found, _ = ask(url, home, lambda c: c.operator.rerun_chain(chain, asked))
+    answer(found, f"chain {found.uid}: {found.state.value}, a rerun of {chain}", as_json=as_json)
+
+
+def _print_plan(plan: RerunPlan) -> None:
+    jobs = {step.name: "not known yet" if step.jobs is None else str(step.jobs) for step in plan.steps}
+    print_table(
+        ["step", "", "jobs to run", "taken over", "why"],
+        [(s.name, "runs", jobs[s.name], str(s.taken), s.reason) if s.runs else (s.name, "taken over", "0", "all", s.reason)
+         for s in plan.steps],
+        empty="",
+    )  # fmt: skip
+
+
 @app.command("cancel")
 def cancel(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Cancel a chain and its running tasks. Its input stays."""
@@ -99,6 +146,10 @@ def discard(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HO
     found = ask(url, home, lambda c: c.operator.discard_chain(chain))
     when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
     answer(found, f"chain {found.uid}: its data are deleted {when}", as_json=as_json)
+
+
+def _why(step: ChainStep) -> str:
+    return step.reason if step.taken_from is None else f"taken over from chain {step.taken_from}"
 
 
 def _version(chain: Chain) -> str:

@@ -3,7 +3,17 @@
 from uuid import UUID
 
 from sluice.clients.base import ServiceClient
-from sluice.contracts.chains import Chain, ChainPage, ChainTask, ChainTaskList, NewChain, Release, TaskEnded
+from sluice.contracts.chains import (
+    Chain,
+    ChainPage,
+    ChainTask,
+    ChainTaskList,
+    NewChain,
+    Release,
+    RerunChain,
+    RerunPlan,
+    TaskEnded,
+)
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
@@ -39,6 +49,15 @@ class ChainsClient(ServiceClient):
         """The chain as it is now: canceled once its running tasks have stopped. Repeating it is fine. Raises ``NotFound``,
         ``Conflict`` (all its steps are done)."""
         return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
+
+    async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
+        """What ``rerun_chain`` would do. Raises as that, but for what is missing."""
+        return await self.call("POST", f"{_API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan)
+
+    async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
+        """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises ``NotFound``; ``Conflict`` (the chain has
+        not ended, nothing of it failed, or something needed cannot be had any more); ``Unprocessable`` (step, parameters)."""
+        return await self.create(f"{_API}/chains/{uid}/rerun", body=asked, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:
         """Its data are deleted once it is over. Repeating it is fine. Raises ``NotFound``."""

@@ -12,7 +12,16 @@ import httpx
 
 from sluice.clients.base import ServiceClient
 from sluice.clients.paging import MOST_FILES, each_file
-from sluice.contracts.chains import Chain, ChainOutputs, ChainPage, ChainTask, ChainTaskList, RequestChain
+from sluice.contracts.chains import (
+    Chain,
+    ChainOutputs,
+    ChainPage,
+    ChainTask,
+    ChainTaskList,
+    RequestChain,
+    RerunChain,
+    RerunPlan,
+)
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -139,6 +148,15 @@ class OperatorClient(ServiceClient):
     async def cancel_chain(self, uid: UUID) -> Chain:
         """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""
         return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
+
+    async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
+        """What ``rerun_chain`` would do. Raises as that, but for what is missing."""
+        return await self.call("POST", f"{_API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan)
+
+    async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
+        """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises ``NotFound``; ``Conflict`` (the chain has
+        not ended, nothing of it failed, or something needed cannot be had any more); ``Unprocessable`` (step, parameters)."""
+        return await self.create(f"{_API}/chains/{uid}/rerun", body=asked, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:
         """Its data are deleted once it is over, outputs too. Raises ``NotFound``."""

@@ -46,9 +46,45 @@ class RequestChain(Contract):
     params: dict[str, Any] = Field(default_factory=dict)
 
 
+class RerunChain(Contract):
+    """A chain that is over is to be run again (``POST /chains/{uid}/rerun``; ``…/rerun/plan`` only says what would be).
+
+    ``from_step``: this step and all after it run again. ``failed_only``: the steps with jobs that did not finish and all after
+    them, and of them only these jobs where that can be. Neither: the steps that did not finish; of a chain that did, all,
+    or those that other parameters change. ``params``: other values than before. ``key``: a repetition of the request with the
+    same key gives the first chain.
+    """
+
+    from_step: str | None = None
+    failed_only: bool = False
+    params: dict[str, Any] = Field(default_factory=dict)
+    key: UUID | None = Field(default=None, exclude_if=absent)
+
+
+class RerunStep(Contract):
+    """What a rerun does with a step. ``jobs``: how many it runs, as far as that is known by the chain before; ``taken``: how many
+    finished jobs it takes over. A step that is taken over as a whole runs no job. ``reason``: why it is as it is."""
+
+    name: str
+    runs: bool
+    jobs: int | None = None
+    taken: int = 0
+    reason: str = ""
+
+
+class RerunPlan(Contract):
+    """``missing``: what would be needed and cannot be had any more; where there is any the rerun is refused."""
+
+    chain: UUID
+    steps: list[RerunStep]
+    params: dict[str, Any]
+    missing: list[str]
+
+
 class ChainDataset(Contract):
     """A data set of a chain. ``port`` None: the step's logs. ``step`` None: the chain's input, or, where ``port`` names a
-    parameter, the file that is its value."""
+    parameter, the file that is its value. A ``port`` that ends in ``~before``: an output of the step in the chain that this one
+    is a rerun of, from which outputs of finished jobs are taken over."""
 
     uid: UUID
     name: str
@@ -65,9 +101,15 @@ class ChainStep(Contract):
     ended_at: Timestamp | None = None
     #: Why it failed or was canceled, in one sentence.
     reason: str = ""
+    #: The chain whose task did it: its data sets were taken over.
+    taken_from: UUID | None = Field(default=None, exclude_if=absent)
+    #: The chain from whose task outputs of finished jobs are taken over.
+    jobs_from: UUID | None = Field(default=None, exclude_if=absent)
 
 
 class Chain(Contract):
+    """``rerun_of``: the chain that was asked to run again."""
+
     uid: UUID
     state: ChainState
     template_id: UUID
@@ -79,6 +121,7 @@ class Chain(Contract):
     created_at: Timestamp
     ended_at: Timestamp | None = None
     reason: str = ""
+    rerun_of: UUID | None = Field(default=None, exclude_if=absent)
     steps: list[ChainStep]
     datasets: list[ChainDataset]
 

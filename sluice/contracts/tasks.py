@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp
+from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp, absent
 from sluice.contracts.plan import Boundary, Container, MergeGroups, Resources
 from sluice.contracts.states import (
     AttemptOutcome,
@@ -49,6 +49,14 @@ class TaskInput(Contract):
     mode: InputMode
     optional: bool = False
     kind: EntryKind = EntryKind.FILE
+
+
+class TakenOver(Contract):
+    """A task that was at the same work before, and the data set of each of its outputs, by port: where a job of it with the same
+    inputs finished, its outputs are this task's, and the job does not run again."""
+
+    task: UUID
+    outputs: dict[str, UUID]
 
 
 class Task(Contract):
@@ -98,6 +106,7 @@ class Task(Contract):
     parts_uid: UUID | None = None
     resources: Resources = Resources()
     container: Container | None = None
+    taken_over: TakenOver | None = Field(default=None, exclude_if=absent)
 
     @property
     def shares(self) -> bool:

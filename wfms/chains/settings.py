@@ -28,6 +28,10 @@ class ChainsSettings(ServiceSettings):
     #: A task that has not stopped is asked again after so long.
     cancel_again: float = Field(default=5.0, ge=0)
 
+    #: How long what lies between the steps of a chain stays when it fails or is canceled, so that a rerun can take it over; 0: it
+    #: goes at once.
+    keep_failed: float = Field(default=43_200.0, ge=0)
+
     @property
     def start_rules(self) -> StartRules:
         return StartRules(

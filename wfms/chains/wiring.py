@@ -16,12 +16,14 @@ from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 from wfms.chains.api.chains import chain_routes
+from wfms.chains.api.reruns import rerun_routes
 from wfms.chains.api.tasks import task_routes
 from wfms.chains.db.gauges import MEASUREMENTS
 from wfms.chains.loops.work import Work
 from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
+from wfms.chains.usecases.end_keeping import end_keeping
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
 from wfms.chains.usecases.start_steps import StartSteps
 from wfms.chains.usecases.stop_tasks import stop_tasks
@@ -34,6 +36,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
     dms, wms, watcher = DmsClient(links.http("dms")), WmsClient(links.http("wms")), WatcherClient(links.http("wfms.watcher"))
+    keep_failed = timedelta(seconds=settings.keep_failed)
     work = Work(
         {
             "chains.start_steps": StartSteps(database, dms=dms, watcher=watcher, rules=settings.start_rules),
@@ -41,6 +44,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             "chains.watch_uploads": lambda: watch_uploads(database, watcher),
             "chains.hand_over_releases": lambda: hand_over_releases(database, watcher),
             "chains.delete_outputs": lambda: delete_outputs(database, dms),
+            "chains.end_keeping": lambda: end_keeping(database),
             "chains.delete_asked": lambda: delete_asked(database, dms),
         },
         period=settings.period,
@@ -49,7 +53,11 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [chain_routes(database, dms, wake=work.wake), task_routes(database, wms, wake=work.wake)],
+        [
+            chain_routes(database, dms, keep_failed=keep_failed, wake=work.wake),
+            rerun_routes(database, dms, wms, keep_failed=keep_failed, wake=work.wake),
+            task_routes(database, wms, wake=work.wake),
+        ],
         health=health,
         metrics=metrics,
     )

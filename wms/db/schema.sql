@@ -229,3 +229,9 @@ ALTER TABLE jobs
     ADD COLUMN stop_reason text;
 
 UPDATE alembic_version SET version_num='wms0008' WHERE alembic_version.version_num = 'wms0007';
+
+-- Running upgrade wms0008 -> wms0009
+
+ALTER TABLE tasks ADD COLUMN taken_over jsonb;
+
+UPDATE alembic_version SET version_num='wms0009' WHERE alembic_version.version_num = 'wms0008';

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.states import TaskState
+from sluice.contracts.tasks import TakenOver
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
@@ -19,7 +20,7 @@ WHERE uid = (
         AND (split_until IS NULL OR split_until < now())
         AND (split_checked_at IS NULL OR split_checked_at < $2)
     ORDER BY rank DESC, created_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED)
-RETURNING uid, state, split_cursor, split_skip, split_group, split_last_seq, level_first, parts_first
+RETURNING uid, state, split_cursor, split_skip, split_group, split_last_seq, level_first, parts_first, taken_over
 """)
 
 RELEASE_TASK = """
@@ -54,7 +55,8 @@ NOW = "SELECT clock_timestamp()"
 class SplitClaim:
     """A task to split. ``cursor``: page to read next; ``skip``: files of it that have jobs already; ``group``: number of the
     next merge group; ``last_seq``: highest seq used so far, -1 for none. Of a level of a tree: ``level_first``: its first job's
-    seq; ``parts_first``: that of the level before, whose files it reads; -1 for the first level."""
+    seq; ``parts_first``: that of the level before, whose files it reads; -1 for the first level. ``taken_over``: the task whose
+    finished jobs it takes over."""
 
     uid: UUID
     token: UUID
@@ -65,6 +67,7 @@ class SplitClaim:
     last_seq: int
     level_first: int
     parts_first: int
+    taken_over: TakenOver | None = None
 
 
 async def claim_task(connection: Connection, token: UUID, *, before: datetime, hold: Any) -> SplitClaim | None:
@@ -81,6 +84,7 @@ async def claim_task(connection: Connection, token: UUID, *, before: datetime, h
         last_seq=row["split_last_seq"],
         level_first=row["level_first"],
         parts_first=row["parts_first"],
+        taken_over=None if row["taken_over"] is None else TakenOver.model_validate(row["taken_over"]),
     )
 
 

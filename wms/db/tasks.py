@@ -20,8 +20,8 @@ from wms.domain.matching import Demand
 INSERT_TASK = """
 -- A task that is known already stays as it is.
 INSERT INTO tasks (uid, chain_uid, step, template, spec, mode, device_type, cores, ram, disk, base_rank, rank,
-    needs_container)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12) ON CONFLICT (uid) DO NOTHING RETURNING uid
+    needs_container, taken_over)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13) ON CONFLICT (uid) DO NOTHING RETURNING uid
 """
 
 SELECT_SPECS = "SELECT uid, spec FROM tasks WHERE uid = ANY($1::uuid[])"
@@ -102,8 +102,8 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         task.chain_uid,
         task.step,
         task.template,
-        # Without defaults: an instance of the release before reads it, too.
-        task.model_dump(mode="json", exclude_defaults=True),
+        # Without defaults: an instance of the release before reads it, too. Nor does that know of jobs taken over: it runs all.
+        task.model_dump(mode="json", exclude_defaults=True, exclude={"taken_over"}),
         task.mode,
         task.device_type,
         needs.cores,
@@ -111,6 +111,7 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         needs.disk,
         task.rank,
         task.container is not None and task.container.required,
+        None if task.taken_over is None else task.taken_over.model_dump(mode="json"),
     )
     return inserted is not None
 

@@ -100,7 +100,7 @@ def explain_job(  # noqa: PLR0911 - one sentence for each state
         case JobState.RUNNING:
             return f"Running on pilot {job.attempts[-1].pilot} (attempt {job.attempt})."
         case JobState.FINISHED:
-            return f"Finished with attempt {job.attempt}."
+            return f"Finished with attempt {job.attempt}." if job.attempt else f"Finished: {job.message}, run before."
         case JobState.FAILED:
             return f"Failed with attempt {tries}: {last}."
         case JobState.HELD:

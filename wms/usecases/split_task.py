@@ -20,6 +20,7 @@ from sluice.servicekit.logging import log_ids
 from wms.db import splitting as sql
 from wms.db.jobs import NOTIFY_READY
 from wms.db.known_tasks import KnownTask
+from wms.db.taking_over import insert_taken
 from wms.db.tasks import lock_tasks
 from wms.db.tree import read_parts
 from wms.domain.boundary import Ending, ending
@@ -27,6 +28,7 @@ from wms.domain.grouping import Grouping, JobDraft
 from wms.usecases.end_task import end_task
 from wms.usecases.read_files import NotSplittable, input_files, read_page
 from wms.usecases.read_inputs import joined_drafts, reads_several, shared_inputs, usable_datasets
+from wms.usecases.take_over import FinishedBefore, Taken
 from wms.usecases.workload import Workload
 
 #: How long a claim holds without a page added.
@@ -72,10 +74,11 @@ async def _split(workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, k
         if claim.state is TaskState.WAITING:
             await _begin(workload, claim, await shared_inputs(dms, known.task, datasets))
         make = _make_joined_jobs if reads_several(known.task) else _make_jobs
+        before = FinishedBefore(workload.database, dms, known, claim.taken_over) if claim.taken_over else None
         if claim.parts_first >= 0:
             await _make_level(workload, claim, known, page=page)
             return
-        await make(workload, dms, claim, known=known, datasets=datasets, page=page)
+        await make(workload, dms, claim, known=known, datasets=datasets, page=page, before=before)
     except NotAvailable as error:
         await _release(workload, claim, f"waiting for the DMS: {error.detail}")
     except NotSplittable as error:
@@ -85,7 +88,14 @@ async def _split(workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, k
 
 
 async def _make_jobs(
-    workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, datasets: Mapping[UUID, Dataset], page: int
+    workload: Workload,
+    dms: DmsClient,
+    claim: sql.SplitClaim,
+    *,
+    known: KnownTask,
+    datasets: Mapping[UUID, Dataset],
+    page: int,
+    before: FinishedBefore | None,
 ) -> None:
     dataset = datasets[known.task.dat_in_uid]
     grouping = Grouping(known.task.mode, known.task.groups, number=claim.group, batch=known.task.batch)
@@ -105,14 +115,21 @@ async def _make_jobs(
         elif 0 < grouping.waiting <= len(files):
             position = _Position(cursor, len(answer.files) - grouping.waiting)
         progress = _Progress(drafts, position, grouping.number, last_seq, last=answer.next is None)
-        await _add_page(workload, claim, known, progress)
+        await _add_page(workload, claim, known, progress, before=before)
         if answer.next is None:
             return
         cursor = answer.next
 
 
 async def _make_joined_jobs(
-    workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, datasets: Mapping[UUID, Dataset], page: int
+    workload: Workload,
+    dms: DmsClient,
+    claim: sql.SplitClaim,
+    *,
+    known: KnownTask,
+    datasets: Mapping[UUID, Dataset],
+    page: int,
+    before: FinishedBefore | None,
 ) -> None:
     """Several data sets are read from their beginning, also after a crash; jobs made before are passed over."""
     dataset, last_seq = datasets[known.task.dat_in_uid], claim.last_seq
@@ -120,7 +137,7 @@ async def _make_joined_jobs(
 
     async def add(*, last: bool) -> int:
         highest = _in_order(drafts, last_seq, dataset)
-        await _add_page(workload, claim, known, _Progress(drafts, _Position(None, 0), 0, highest, last=last))
+        await _add_page(workload, claim, known, _Progress(drafts, _Position(None, 0), 0, highest, last=last), before=before)
         return highest
 
     async for draft in joined_drafts(dms, known.task, datasets, page=page):
@@ -172,10 +189,15 @@ class _Progress:
     last: bool
 
 
-async def _add_page(workload: Workload, claim: sql.SplitClaim, known: KnownTask, progress: _Progress) -> None:
-    """Jobs, counters and the place to read on, in one transaction. Raises ``ClaimLost``."""
+async def _add_page(
+    workload: Workload, claim: sql.SplitClaim, known: KnownTask, progress: _Progress, *, before: FinishedBefore | None = None
+) -> None:
+    """Jobs, counters and the place to read on, in one transaction; jobs taken over from ``before`` are finished. Raises
+    ``ClaimLost``, ``NotSplittable``, ``NotAvailable``."""
     place = progress.position
     jobs = [(draft.seq, [_as_stored(file) for file in draft.inputs]) for draft in progress.drafts]
+    drafts = [(draft, inputs) for draft, (_, inputs) in zip(progress.drafts, jobs, strict=True)]
+    taken = Taken() if before is None else await before.take(drafts)
     async with workload.database.transaction() as tx:
         guard = await tx.connection.fetchval(
             sql.ADD_PAGE,
@@ -192,7 +214,9 @@ async def _add_page(workload: Workload, claim: sql.SplitClaim, known: KnownTask,
         if guard is None:
             raise ClaimLost
         if jobs:
-            await sql.insert_jobs(tx.connection, claim.uid, jobs)
+            await sql.insert_jobs(tx.connection, claim.uid, [job for job in jobs if job[0] not in taken.seqs])
+            if taken.jobs:
+                await insert_taken(tx.connection, claim.uid, taken.jobs, files=taken.files)
             await tx.connection.execute(NOTIFY_READY)
         ended = await _decide(tx, claim.uid, known) if progress.last else None
     workload.signal.ready()

@@ -59,6 +59,7 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
             [DatasetState.DELETING],
             None,
             "",
+            DatasetState.UPLOADED,
         ),
     ),
 ]

@@ -122,8 +122,10 @@ async def test_a_file_of_another_data_set_stays_where_it_is(dms: Dms) -> None:
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"result/{files[0].name}"]
     await dms.client.delete_dataset(other)
     assert await delete_once(dms.shop)
-    assert dms.path("result", files[0].name).exists(), "the uploaded data set holds the file, so its copies stay"
+    assert dms.files_on(StorageType.INTERMEDIATE) == [], "the uploaded data set holds its own copy, not this one"
     assert len(dms.files_on(StorageType.OUTPUT)) == 2
+    [listed, _] = (await dms.client.files(uid)).files
+    assert listed.url.startswith(f"{(await dms.client.dataset(uid)).url}/")
 
 
 async def test_two_instances_upload_many_data_sets_each_once(dms: Dms) -> None:

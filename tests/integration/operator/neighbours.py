@@ -5,11 +5,21 @@ from uuid import UUID, uuid4
 
 from fastapi import APIRouter, FastAPI, Query, Response
 
-from sluice.contracts.chains import Chain, ChainPage, ChainStep, ChainTask, ChainTaskList, NewChain
+from sluice.contracts.chains import (
+    Chain,
+    ChainPage,
+    ChainStep,
+    ChainTask,
+    ChainTaskList,
+    NewChain,
+    RerunChain,
+    RerunPlan,
+    RerunStep,
+)
 from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, File, FilePage, NewDataset, Storage
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll, Tie, TieList, Unmatched, UnmatchedList
 from sluice.contracts.pilots import Pilot, PilotList
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState, TaskState
 from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
 from sluice.servicekit.clock import SystemClock
@@ -37,6 +47,7 @@ class Neighbours:
         self.requested: list[NewChain] = []
         #: The chains made for them.
         self.made: list[Chain] = []
+        self.reruns: list[RerunChain] = []
         self.discarded: list[UUID] = []
         self.unmatched: dict[UUID, Unmatched] = {}
         self.ties: list[Tie] = []
@@ -46,7 +57,7 @@ class Neighbours:
     @property
     def apps(self) -> dict[str, FastAPI]:
         routers = {
-            "wfms.chains": [self._chain_routes(), self._chain_task_routes()],
+            "wfms.chains": [self._chain_routes(), self._rerun_routes(), self._chain_task_routes()],
             "wms": [self._wms_routes()],
             "dms": [self._dms_routes()],
             "wfms.intake": [self._intake_routes()],
@@ -68,6 +79,40 @@ class Neighbours:
             for step in chain.steps
             if step.task_uid is not None and step.state is not StepState.PENDING
         ]
+
+    @staticmethod
+    def _plan_rerun(chain: Chain, asked: RerunChain) -> RerunPlan:
+        """The first step is taken over; from it on nothing can be had any more."""
+        names = [step.name for step in chain.steps]
+        if not chain.state.final:
+            raise Conflict(f"chain {chain.uid} has not ended")
+        if asked.from_step not in {None, *names}:
+            raise Unprocessable(f"the chain has no step {asked.from_step!r}")
+        steps = [RerunStep(name=names[0], runs=False, reason="it finished")]
+        steps += [RerunStep(name=name, runs=True, jobs=1 if asked.failed_only else 60, taken=59 * asked.failed_only,
+                            reason="it failed") for name in names[1:]]  # fmt: skip
+        missing = ["its input has been deleted"] if asked.from_step == names[0] else []
+        return RerunPlan(chain=chain.uid, steps=steps, params={**chain.params, **asked.params}, missing=missing)
+
+    def _rerun_routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1")
+
+        @router.post("/chains/{uid}/rerun/plan")
+        async def plan_rerun(uid: UUID, asked: RerunChain) -> RerunPlan:
+            return self._plan_rerun(self.chains[uid], asked)
+
+        @router.post("/chains/{uid}/rerun", status_code=201)
+        async def rerun(uid: UUID, asked: RerunChain) -> Chain:
+            if missing := self._plan_rerun(self.chains[uid], asked).missing:
+                raise Conflict(missing[0])
+            self.reruns.append(asked)
+            made = {"uid": asked.key, "rerun_of": uid, "state": ChainState.IN_PROGRESS, "ended_at": None, "reason": ""}
+            taken = [one.model_copy(update={"taken_from": uid}) for one in self.chains[uid].steps[:1]]
+            chain = self.chains[uid].model_copy(update={**made, "steps": [*taken, *self.chains[uid].steps[1:]]})
+            self.chains[chain.uid] = chain
+            return chain
+
+        return router
 
     def _chain_routes(self) -> APIRouter:
         router = APIRouter(prefix="/api/v1")

@@ -38,9 +38,11 @@ from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from tests.integration.wfms.wms import SmallWms
 from wfms.chains.api.chains import chain_routes
+from wfms.chains.api.reruns import rerun_routes
 from wfms.chains.api.tasks import task_routes
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
+from wfms.chains.usecases.end_keeping import end_keeping
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
 from wfms.chains.usecases.start_steps import StartRules, StartSteps
 from wfms.chains.usecases.stop_tasks import stop_tasks
@@ -76,6 +78,8 @@ class World:
     http: dict[str, FragileHttp] = field(default_factory=dict)
     #: How long a dead instance keeps the others off.
     hold: timedelta = NONE
+    #: How long what lies between the steps of a failed chain stays.
+    keep_failed: timedelta = NONE
 
     async def open(self, make_migrated: MakeMigrated) -> None:
         for name in SERVICES:
@@ -102,7 +106,7 @@ class World:
             await database.stop()
 
     def _serve(self) -> None:
-        chains, watcher, intake = (self.databases[name] for name in SERVICES)
+        watcher, intake = self.databases["wfms.watcher"], self.databases["wfms.intake"]
         self._clients: list[httpx.AsyncClient] = []
         self.dms, self.wms_client = DmsClient(self.client("dms")), WmsClient(self.client("wms"))
         self.chains, self.watcher = ChainsClient(self.client("wfms.chains")), WatcherClient(self.client("wfms.watcher"))
@@ -116,12 +120,26 @@ class World:
         routes = {
             "wms": [self.wms.routes()],
             "wfms.operator": [templates],
-            "wfms.chains": [chain_routes(chains, self.dms, wake=_idle), task_routes(chains, self.wms_client, wake=_idle)],
+            "wfms.chains": self._chain_routes(),
             "wfms.watcher": [watch_routes(watcher, wake=_idle)],
             "wfms.intake": [unmatched_routes(intake, dms=self.dms, operator=self.operator, wake=_idle)],
         }
         for name, routers in routes.items():
             self.links.apps[name] = create_app(name, routers, health=Health({}), metrics=ServiceMetrics())
+
+    def _chain_routes(self) -> list[APIRouter]:
+        chains, keep = self.databases["wfms.chains"], self.keep_failed
+        return [
+            chain_routes(chains, self.dms, keep_failed=keep, wake=_idle),
+            rerun_routes(chains, self.dms, self.wms_client, keep_failed=keep, wake=_idle),
+            task_routes(chains, self.wms_client, wake=_idle),
+        ]
+
+    def keep_what_failed(self, time: timedelta) -> None:
+        """From now on, of new chains."""
+        self.keep_failed = time
+        app = create_app("wfms.chains", self._chain_routes(), health=Health({}), metrics=ServiceMetrics())
+        self.links.apps["wfms.chains"] = app
 
     def client(self, service: str) -> httpx.AsyncClient:
         async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -146,6 +164,9 @@ class World:
 
     async def delete_outputs(self) -> bool:
         return await delete_outputs(self.databases["wfms.chains"], self.dms)
+
+    async def end_keeping(self) -> bool:
+        return await end_keeping(self.databases["wfms.chains"])
 
     async def delete_asked(self) -> bool:
         return await delete_asked(self.databases["wfms.chains"], self.dms)

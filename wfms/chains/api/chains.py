@@ -1,6 +1,7 @@
 """Routes about chains."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
@@ -22,8 +23,8 @@ from wfms.chains.usecases.read_chains import read_chain, read_chains
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-def chain_routes(database: Database, dms: DmsClient, *, wake: Callable[[], None]) -> APIRouter:
-    """``wake``: called after a change that leaves work to the loops."""
+def chain_routes(database: Database, dms: DmsClient, *, keep_failed: timedelta, wake: Callable[[], None]) -> APIRouter:
+    """``wake``: called after a change that leaves work to the loops. ``keep_failed``: see the settings."""
     router = APIRouter(prefix="/api/v1", tags=["chains"])
 
     @router.post(
@@ -33,7 +34,7 @@ def chain_routes(database: Database, dms: DmsClient, *, wake: Callable[[], None]
     )
     async def new_dataset(new: NewChain, response: Response) -> Chain:
         """Carries a data set through a template: 201 for a new chain, 200 with the first for a repetition."""
-        uid, created = await create_chain(database, new, dms)
+        uid, created = await create_chain(database, new, dms, keep_failed=keep_failed)
         if created:
             wake()
         else:

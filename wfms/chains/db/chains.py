@@ -1,8 +1,8 @@
 """Statements on chains as a whole: making, locking, and what changes with every step of theirs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +12,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Connection
+from wfms.chains.domain.identity import task_uid
 from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.tasks import Origin
 from wfms.chains.domain.transitions import CHAIN_MOVES, sources
@@ -24,11 +25,14 @@ SELECT state, ending, reason FROM chains WHERE uid = $1 FOR UPDATE
 
 LOCK_CHAIN = """
 -- The same lock, with all that the chain is.
-SELECT uid, state, ending, upload_asked, discarded, reason, template_name, plan, params, dataset_uid, dataset
+SELECT uid, state, ending, upload_asked, discarded, reason, template_id, template_name, template_version, plan, params,
+    dataset_uid, dataset, keep_failed > '0' AND (ended_at IS NULL OR keep_until IS NOT NULL) AS kept
 FROM chains WHERE uid = $1 FOR UPDATE
 """
 
-STEPS_OF = "SELECT name, state, attempts, failed_jobs, started_at FROM steps WHERE chain_uid = $1 ORDER BY ordinal"
+STEPS_OF = """
+SELECT name, state, attempts, failed_jobs, started_at, taken_from, jobs_from FROM steps WHERE chain_uid = $1 ORDER BY ordinal
+"""
 
 DATASETS_OF = "SELECT uid, step, port, status, uploaded_at FROM datasets WHERE chain_uid = $1"
 
@@ -50,14 +54,16 @@ SELECT EXISTS (
 )
 """
 
+KNOWN_CHAIN = "SELECT 1 FROM chains WHERE uid = $1"
+
 FIND_CHAIN = "SELECT uid FROM chains WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3 AND variant = $4"
 
 INSERT_CHAIN = """
 INSERT INTO chains (
     uid, state, template_id, template_name, template_version, plan, params, dataset_uid, dataset_name, dataset, created_at,
-    variant
+    variant, keep_failed, rerun_of
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 """
 
 INSERT_STEPS = """
@@ -65,12 +71,31 @@ INSERT INTO steps (chain_uid, ordinal, name, task_uid, state)
 SELECT $1, ordinal, name, task_uid, $2 FROM unnest($3::int[], $4::text[], $5::uuid[]) AS new (ordinal, name, task_uid)
 """
 
+TAKE_STEPS = f"""
+-- Of the chain's fresh steps, those that $3 has finished: with its times.
+UPDATE steps SET state = '{StepState.FINISHED}', started_at = done.started_at, ended_at = done.ended_at,
+    failed_jobs = done.failed_jobs, taken_from = coalesce(done.taken_from, done.chain_uid)
+FROM steps AS done
+WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND done.chain_uid = $3 AND done.name = steps.name
+AND done.state = '{StepState.FINISHED}'
+"""
+
+TAKE_JOBS = """
+UPDATE steps SET jobs_from = coalesce(before.taken_from, before.chain_uid) FROM steps AS before
+WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND before.chain_uid = $3 AND before.name = steps.name
+"""
+
 MOVE_CHAIN = """
 -- Guarded by the states it may come from; the end of a chain has its time.
-UPDATE chains SET state = $2, upload_asked = upload_asked OR $6, ended_at = CASE WHEN $4 THEN $5::timestamptz END
+UPDATE chains SET state = $2, upload_asked = upload_asked OR $6, ended_at = CASE WHEN $4 THEN $5::timestamptz END,
+    keep_until = CASE WHEN $4 AND ending IS NOT NULL AND keep_failed > '0' THEN $5::timestamptz + keep_failed END
 WHERE uid = $1 AND state = ANY($3::text[])
 RETURNING uid
 """
+
+KEPT_TOO_LONG = "SELECT uid FROM chains WHERE keep_until <= $1 ORDER BY keep_until LIMIT $2"
+
+END_KEEPING = "UPDATE chains SET keep_until = NULL WHERE uid = $1"
 
 DISCARD = "UPDATE chains SET discarded = true WHERE uid = $1 RETURNING uid"
 
@@ -91,14 +116,19 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class StoredChain:
-    """A chain under lock, with its steps and data sets."""
+    """A chain under lock, with its steps and data sets. ``template``: id, name and version."""
 
     uid: UUID
     reason: str
     params: dict[str, Any]
     origin: Origin
-    input_uid: UUID
+    template: tuple[UUID, str, int]
+    dataset: Dataset
     view: ChainView
+
+    @property
+    def input_uid(self) -> UUID:
+        return self.dataset.uid
 
 
 async def lock_inputs(connection: Connection, uids: Iterable[UUID]) -> list[UUID]:
@@ -141,7 +171,14 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         input_type=dataset.type,
         input_kept=kept,
         steps={
-            one["name"]: StepView(StepState(one["state"]), one["attempts"] > 0, one["started_at"] is not None, one["failed_jobs"])
+            one["name"]: StepView(
+                StepState(one["state"]),
+                one["attempts"] > 0,
+                one["started_at"] is not None,
+                one["failed_jobs"],
+                one["taken_from"],
+                one["jobs_from"],
+            )
             for one in steps
         },
         datasets=[
@@ -151,9 +188,11 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         passing=passing,
         discarded=row["discarded"],
         used=used,
+        kept=row["kept"],
     )
     origin = origin_of(uid, row["template_name"], dataset)
-    return StoredChain(uid, row["reason"], row["params"], origin, row["dataset_uid"], view)
+    template = (row["template_id"], row["template_name"], row["template_version"])
+    return StoredChain(uid, row["reason"], row["params"], origin, template, dataset, view)
 
 
 def _ending(row: asyncpg.Record) -> ChainState | None:
@@ -176,5 +215,44 @@ async def end_chain(connection: Connection, uid: UUID, ending: ChainState, *, re
     return await connection.fetchval(END_CHAIN, uid, ending, reason) is not None
 
 
-async def insert_steps(connection: Connection, chain: UUID, names: Sequence[str], tasks: Sequence[UUID]) -> None:
-    await connection.execute(INSERT_STEPS, chain, StepState.PENDING, list(range(len(names))), list(names), list(tasks))
+@dataclass(frozen=True, slots=True)
+class NewRow:
+    """A chain to be stored. ``params``: the values of all parameters; ``keep_failed``: how long what lies between its steps stays
+    when it does not finish."""
+
+    uid: UUID
+    variant: str
+    template: tuple[UUID, str, int]
+    plan: Plan
+    params: Mapping[str, Any]
+    dataset: Dataset
+    keep_failed: timedelta
+    rerun_of: UUID | None = None
+
+
+async def insert_chain(connection: Connection, row: NewRow, *, now: datetime) -> None:
+    """The chain, in progress, and its steps, pending."""
+    await connection.execute(
+        INSERT_CHAIN,
+        row.uid,
+        ChainState.IN_PROGRESS,
+        *row.template,
+        row.plan.model_dump(mode="json"),
+        dict(row.params),
+        row.dataset.uid,
+        row.dataset.name,
+        row.dataset.model_dump(mode="json"),
+        now,
+        row.variant,
+        row.keep_failed,
+        row.rerun_of,
+    )
+    names = [step.name for step in row.plan.steps]
+    tasks = [task_uid(row.uid, name) for name in names]
+    await connection.execute(INSERT_STEPS, row.uid, StepState.PENDING, list(range(len(names))), names, tasks)
+
+
+async def take_steps(connection: Connection, chain: UUID, *, before: UUID, whole: Collection[str], jobs: Collection[str]) -> None:
+    """Of the new chain's steps ``whole`` are finished, as in the chain ``before``; of ``jobs`` finished jobs are taken over."""
+    await connection.execute(TAKE_STEPS, chain, list(whole), before)
+    await connection.execute(TAKE_JOBS, chain, list(jobs), before)

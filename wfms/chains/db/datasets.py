@@ -1,6 +1,6 @@
 """Statements on the data sets of chains."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -15,32 +15,45 @@ INSERT INTO datasets (uid, chain_uid, name, step, port, status, created_at) VALU
 ON CONFLICT DO NOTHING
 """
 
+TAKE_DATASETS = """
+-- Data sets of chain $1 that chain $2 takes over, all or none; $4: the ports that they have there.
+INSERT INTO datasets (uid, chain_uid, name, step, port, status, created_at, watched_at, uploaded_at)
+SELECT uid, $2, name, step, taken.port, $5, $6, watched_at, uploaded_at
+FROM datasets JOIN unnest($3::uuid[], $4::text[]) AS taken (uid, port) USING (uid)
+WHERE chain_uid = $1 AND released_at IS NULL
+RETURNING uid
+"""
+
 MOVE_DATASETS = """
 -- Under the chain's lock, as all that moves its data sets.
 UPDATE datasets SET status = $3, released_at = CASE WHEN $5 THEN $6::timestamptz END
 WHERE chain_uid = $1 AND uid = ANY($2::uuid[]) AND status = ANY($4::text[])
 """
 
-RELEASE_INPUT = """
-UPDATE inputs SET released_at = $2 WHERE released_at IS NULL
+#: Of a data set: a rerun takes over data sets of the chain before it, and either may be the last to need them.
+NEEDED_BY_NONE = """
+NOT EXISTS (SELECT 1 FROM datasets AS other WHERE other.uid = {uid} AND other.step IS NOT NULL AND other.released_at IS NULL)
+"""
+
+RELEASE_INPUT = f"""
+UPDATE inputs SET released_at = $2 WHERE released_at IS NULL AND {NEEDED_BY_NONE.format(uid="dataset_uid")}
 AND dataset_uid = ANY(ARRAY(SELECT dataset_uid FROM inputs WHERE dataset_uid = ANY($1::uuid[]) ORDER BY dataset_uid FOR UPDATE))
 """
 
-UNDELIVERED = """
+_UNDELIVERED = f"""
+SELECT uid FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND {NEEDED_BY_NONE.format(uid="datasets.uid")}
+"""
+
+_OLDEST_FIRST = "GROUP BY uid ORDER BY min(released_at), min(name)"
+
+UNDELIVERED = f"""
 -- Released data sets of a chain that the watcher is not known to have taken over (it is not asked to delete uploaded ones).
-SELECT uid FROM datasets
-WHERE chain_uid = $1 AND released_at IS NOT NULL AND handed_over_at IS NULL AND uploaded_at IS NULL ORDER BY released_at, name
+{_UNDELIVERED} AND chain_uid = $1 AND uploaded_at IS NULL {_OLDEST_FIRST}
 """
 
-ALL_UNDELIVERED = """
-SELECT uid FROM datasets
-WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND uploaded_at IS NULL ORDER BY released_at, name LIMIT $1
-"""
+ALL_UNDELIVERED = f"{_UNDELIVERED} AND uploaded_at IS NULL {_OLDEST_FIRST} LIMIT $1"
 
-OUTPUTS_UNDELIVERED = """
-SELECT uid FROM datasets
-WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND uploaded_at IS NOT NULL ORDER BY released_at, name LIMIT $1
-"""
+OUTPUTS_UNDELIVERED = f"{_UNDELIVERED} AND uploaded_at IS NOT NULL {_OLDEST_FIRST} LIMIT $1"
 
 HANDED_OVER = """
 -- Of several chains, whose locks nobody has: in one order.
@@ -66,8 +79,8 @@ WATCHED = "UPDATE datasets SET watched_at = $3 WHERE chain_uid = $1 AND uid = $2
 UPLOADED = "UPDATE datasets SET uploaded_at = $3 WHERE chain_uid = $1 AND uid = $2 AND uploaded_at IS NULL"
 
 CHAIN_OF_DATASET = """
--- The chain that made the data set (not those that read it).
-SELECT chain_uid FROM datasets WHERE uid = $1 AND step IS NOT NULL
+-- The chain that made the data set (not those that read it, nor those that have taken it over).
+SELECT chain_uid FROM datasets WHERE uid = $1 AND step IS NOT NULL ORDER BY created_at LIMIT 1
 """
 
 
@@ -79,6 +92,13 @@ async def insert_dataset(
     step, port = place
     status = ChainDatasetStatus.READY if step is None else ChainDatasetStatus.IN_PROGRESS
     await connection.execute(INSERT_DATASET, uid, chain, name, step, port, status, now)
+
+
+async def take_datasets(connection: Connection, chain: UUID, *, before: UUID, ports: Mapping[UUID, str], now: datetime) -> bool:
+    """``ports``: of the data sets that the chain takes over from the chain ``before``. False where that has given one up."""
+    status = ChainDatasetStatus.READY
+    taken = await connection.fetch(TAKE_DATASETS, before, chain, list(ports), list(ports.values()), status, now)
+    return len(taken) == len(ports)
 
 
 async def move_datasets(

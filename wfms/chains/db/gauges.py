@@ -2,6 +2,7 @@
 
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.gauges import Measurement, rows_of
+from wfms.chains.db.datasets import NEEDED_BY_NONE
 
 _UNDER_WAY = (StepState.STARTING, StepState.IN_PROGRESS)
 
@@ -9,9 +10,9 @@ STEPS = " UNION ALL ".join(f"SELECT '{state}', count(*) FROM steps WHERE state =
 TRIES = f"SELECT coalesce(max(attempts), 0) FROM steps WHERE state = '{StepState.STARTING}'"
 UPLOADING = f"SELECT count(*) FROM chains WHERE state = '{ChainState.UPLOADING}'"
 STOPPING = f"SELECT count(*) FROM chains WHERE ending IS NOT NULL AND state = '{ChainState.IN_PROGRESS}'"
-TO_RELEASE = """
+TO_RELEASE = f"""
 SELECT coalesce(extract(epoch FROM now() - min(released_at)), 0) FROM datasets
-WHERE released_at IS NOT NULL AND handed_over_at IS NULL
+WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND {NEEDED_BY_NONE.format(uid="datasets.uid")}
 """
 
 MEASUREMENTS = (

@@ -12,7 +12,7 @@ from sluice.servicekit.database import Connection
 CHAINS = """
 -- A page, newest first; $3 is the position of the last one seen.
 SELECT uid, position, state, template_id, template_name, template_version, dataset_uid, dataset_name, params,
-    created_at, ended_at, reason
+    created_at, ended_at, reason, rerun_of
 FROM chains
 WHERE ($1::uuid IS NULL OR uid = $1) AND ($2::text IS NULL OR state = $2) AND ($3::bigint IS NULL OR position < $3)
     AND ($5::uuid IS NULL OR dataset_uid = $5)
@@ -20,7 +20,8 @@ ORDER BY position DESC LIMIT $4
 """
 
 STEPS = f"""
-SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, state <> '{StepState.PENDING}' AS begun
+SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, taken_from, jobs_from,
+    state <> '{StepState.PENDING}' AS begun
 FROM steps WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, ordinal
 """
 
@@ -34,7 +35,7 @@ TASKS = f"""
 -- Steps that have been begun, of the newest chains first.
 SELECT steps.task_uid, steps.chain_uid, steps.name, steps.state, chains.template_name, chains.dataset_name
 FROM steps JOIN chains ON chains.uid = steps.chain_uid
-WHERE ($1::uuid IS NULL OR steps.task_uid = $1) AND ($2::uuid IS NULL OR steps.chain_uid = $2)
+WHERE steps.taken_from IS NULL AND ($1::uuid IS NULL OR steps.task_uid = $1) AND ($2::uuid IS NULL OR steps.chain_uid = $2)
 AND ($3::text IS NULL OR steps.state = $3) AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{StepState.PENDING}')
 ORDER BY chains.position DESC, steps.ordinal LIMIT $4
 """
@@ -71,10 +72,12 @@ def _step(row: asyncpg.Record) -> ChainStep:
     return ChainStep(
         name=row["name"],
         state=row["state"],
-        task_uid=row["task_uid"] if row["begun"] else None,
+        task_uid=row["task_uid"] if row["begun"] and row["taken_from"] is None else None,
         started_at=row["started_at"],
         ended_at=row["ended_at"],
         reason=row["reason"],
+        taken_from=row["taken_from"],
+        jobs_from=row["jobs_from"],
     )
 
 

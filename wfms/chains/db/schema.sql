@@ -166,3 +166,21 @@ CREATE TABLE deletions (
 );
 
 UPDATE alembic_version SET version_num='wfms_chains0006' WHERE alembic_version.version_num = 'wfms_chains0005';
+
+-- Running upgrade wfms_chains0006 -> wfms_chains0007
+
+ALTER TABLE chains
+    ADD COLUMN rerun_of uuid,
+    -- How long what lies between its steps stays when it fails or is canceled, and until when it does.
+    ADD COLUMN keep_failed interval NOT NULL DEFAULT '0',
+    ADD COLUMN keep_until timestamptz;
+
+ALTER TABLE steps
+    -- The chain whose task did it: its data sets are taken over …
+    ADD COLUMN taken_from uuid,
+    -- … or the outputs of those of that task's jobs that finished.
+    ADD COLUMN jobs_from uuid;
+
+CREATE INDEX chains_kept ON chains (keep_until) WHERE keep_until IS NOT NULL;
+
+UPDATE alembic_version SET version_num='wfms_chains0007' WHERE alembic_version.version_num = 'wfms_chains0006';

@@ -51,6 +51,11 @@ def _canonical(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
+def rerun_uid(chain: UUID, key: UUID) -> UUID:
+    """The rerun of a chain that was asked for with this key."""
+    return uuid5(chain, f"rerun/{key}")
+
+
 def task_uid(chain: UUID, step: str) -> UUID:
     return uuid5(chain, step)
 

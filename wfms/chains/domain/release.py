@@ -7,7 +7,9 @@
 * A file that was given as a parameter: when the chain is over, whichever way, if it was given to go with the chain, and nobody
   else needs it.
 * A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps its first input and all logs.
-  Once the upload was asked for, workflow outputs stay in any case.
+  Once the upload was asked for, workflow outputs stay in any case. For as long as it is kept for a rerun it keeps what that could
+  use: outputs of steps that did not finish, what these would have read, would-be outputs, and files given as parameters.
+* What a chain releases goes when all chains that have it have released it: a rerun takes over data sets of the chain before it.
 * A chain that was discarded gives up its outputs and logs too once it is over, and its first input as a finished one does; logs
   of steps with failed jobs stay, and outputs that somebody else needs.
 * The data sets of a step whose task was never sent are empty and go, logs too.
@@ -15,7 +17,7 @@
 
 from uuid import UUID
 
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType
+from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
 from wfms.chains.domain.graph import output_ports, readers, writes_output
 from wfms.chains.domain.view import ChainView, DatasetView
 
@@ -36,7 +38,7 @@ def releasable(chain: ChainView) -> list[UUID]:
     first = chain.dataset(None, None)
     if first is not None and first.uid not in released and _input_done(chain):
         new.append(first.uid)
-    if chain.state.final:
+    if chain.state.final and not chain.kept_for_rerun:
         new += [one.uid for one in chain.datasets if one.uid in chain.passing and one.uid not in released]
     return new
 
@@ -49,8 +51,18 @@ def _data_done(chain: ChainView, dataset: DatasetView) -> bool:
         return False
     if chain.given_up and dataset.uid not in chain.used:
         return True
+    if chain.kept_for_rerun and _of_use(chain, step, port):
+        return False
     never_uploads = chain.ending is not None and not chain.upload_asked
     return never_uploads or (step, port) not in output_ports(chain.plan)
+
+
+def _of_use(chain: ChainView, step: str, port: str) -> bool:
+    """Could a rerun of the chain take the data set over?"""
+    if not chain.steps[step].sent or all(output.port != port for output in chain.plan.step(step).outputs):
+        return False
+    around = [chain.steps[step], *(chain.steps[reader.name] for reader in readers(chain.plan, step, port))]
+    return (step, port) in output_ports(chain.plan) or any(one.state is not StepState.FINISHED for one in around)
 
 
 def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> bool:

@@ -42,7 +42,7 @@ def settle(chain: ChainView) -> Settlement:
         start=tuple(startable(after)) if chain.ending is None and state is ChainState.IN_PROGRESS else (),
         cancel=tuple(cancel),
         ready=tuple(ready),
-        upload=tuple(one.uid for one in outputs(after)) if uploads else (),
+        upload=tuple(one.uid for one in outputs(after) if not one.uploaded) if uploads else (),
         release=tuple(releasable(after)),
     )
 

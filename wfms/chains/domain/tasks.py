@@ -12,7 +12,7 @@ from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.plan import NextSource, Plan, PlanStep, SideInput, Source
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.states import DatasetType
-from sluice.contracts.tasks import NextInput, Task, TaskInput, TaskOutput
+from sluice.contracts.tasks import NextInput, TakenOver, Task, TaskInput, TaskOutput
 from wfms.chains.domain.graph import output_ports
 from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import arguments
@@ -64,6 +64,11 @@ def parts_port(step: PlanStep) -> str:
     return f"{step.outputs[0].port}~parts"
 
 
+def before_port(port: str) -> str:
+    """Stands for what a step wrote at ``port`` in the chain that this one is a rerun of."""
+    return f"{port}~before"
+
+
 def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str) -> NewDataset:
     """The registration of what ``step`` writes at ``port``, on the storage at ``storage_url``."""
     name = dataset_name(origin.chain, step, port)
@@ -103,11 +108,13 @@ def place_of(dataset: Dataset, storage_url: str) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class StepPlaces:
-    """Data sets of a step: what it reads, what it writes by port, its logs. Files that were not given are left out."""
+    """Data sets of a step: what it reads, what it writes by port, its logs. Files that were not given are left out. ``before``:
+    the task whose finished jobs are taken over."""
 
     sources: Mapping[Source, UUID]
     outputs: Mapping[str, Place]
     logs: Place
+    before: TakenOver | None = None
 
 
 def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any], places: StepPlaces) -> Task:
@@ -167,6 +174,7 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         parts_uid=places.outputs[parts_port(planned)].dataset if planned.groups.tree else None,
         resources=planned.resources,
         container=planned.container,
+        taken_over=places.before,
     )
 
 

@@ -10,12 +10,16 @@ from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType,
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """``tried``: its start was begun at least once, so the DMS may know its data sets. ``sent``: the WMS has (had) its task."""
+    """``tried``: its start was begun at least once, so the DMS may know its data sets. ``sent``: the WMS has (had) its task, or
+    that of the step that it was taken over from. ``taken_from``: the chain whose task did it; ``jobs_from``: the chain whose task
+    did some of its jobs."""
 
     state: StepState
     tried: bool = False
     sent: bool = False
     failed_jobs: int = 0
+    taken_from: UUID | None = None
+    jobs_from: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,11 @@ class DatasetView:
     status: ChainDatasetStatus
     uploaded: bool = False
 
+    @property
+    def kept(self) -> bool:
+        """It was not given up."""
+        return self.status is not ChainDatasetStatus.FINISHED
+
 
 @dataclass(frozen=True, slots=True)
 class ChainView:
@@ -37,7 +46,8 @@ class ChainView:
     ``upload_asked``: its outputs are (or were) on the way to the output storage.
     ``input_kept``: somebody else still needs the first input (another chain runs over it, or wants it kept).
     ``passing``: data sets given as parameters that go with the chain, and that nobody else needs.
-    ``discarded``: nothing of it is to be kept once it is over; ``used``: its outputs that somebody else needs."""
+    ``discarded``: nothing of it is to be kept once it is over; ``used``: its outputs that somebody else needs.
+    ``kept``: should it fail or be canceled, what a rerun could use stays (still)."""
 
     plan: Plan
     state: ChainState
@@ -50,11 +60,16 @@ class ChainView:
     passing: frozenset[UUID] = frozenset()
     discarded: bool = False
     used: frozenset[UUID] = frozenset()
+    kept: bool = False
 
     @property
     def given_up(self) -> bool:
         """It is over, and nothing of it is to be kept."""
         return self.discarded and self.state.final
+
+    @property
+    def kept_for_rerun(self) -> bool:
+        return self.kept and self.ending is not None and not self.given_up
 
     def dataset(self, step: str | None, port: str | None) -> DatasetView | None:
         for dataset in self.datasets:

@@ -1,7 +1,7 @@
 """A data set is to be carried through a template: makes the chain."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import structlog
@@ -9,10 +9,11 @@ import structlog
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.states import ChainState, DatasetState, DatasetType
+from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection, Database, Transaction
 from wfms.chains.db import chains, datasets
-from wfms.chains.domain.identity import ChainKey, task_uid
+from wfms.chains.db.chains import NewRow
+from wfms.chains.domain.identity import ChainKey
 from wfms.chains.domain.parameters import complete, findings
 from wfms.chains.domain.tasks import name_findings
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
@@ -21,9 +22,10 @@ from wfms.chains.usecases.settle_chain import settle_chain
 log = structlog.get_logger(__name__)
 
 
-async def create_chain(database: Database, new: NewChain, dms: DmsClient) -> tuple[UUID, bool]:
+async def create_chain(database: Database, new: NewChain, dms: DmsClient, *, keep_failed: timedelta) -> tuple[UUID, bool]:
     """Gives the chain's uid and whether it is new. One that carries the data set through this version of the template with the
     same parameters given is the one that there is (invariant 1); giving none is what a chain does that starts by itself.
+    ``keep_failed``: how long what lies between its steps stays when it does not finish.
 
     Effect: the chain, its steps and its inputs are stored; steps that read the input become starting. Messages: none.
     Errors: ``UnfitChain``, ``DatasetGone``; ``NotAvailable`` where the DMS cannot be asked for files that are parameters.
@@ -44,7 +46,16 @@ async def create_chain(database: Database, new: NewChain, dms: DmsClient) -> tup
         for one in (new.dataset, *files.values()):
             if one.uid in released:
                 raise DatasetGone(one, "was released for deletion: another chain had finished with it, or somebody asked for it")
-        await _insert(transaction, key, new, files, now=database.clock.now())
+        row = NewRow(
+            uid=key.uid,
+            variant=key.variant,
+            template=(new.template_id, new.template_name, new.template_version),
+            plan=new.plan,
+            params=complete(new.plan, new.params),
+            dataset=new.dataset,
+            keep_failed=keep_failed,
+        )
+        await _insert(transaction, row, files, now=database.clock.now())
     log.info("chain.created", chain=str(key.uid), dataset=str(key.dataset), template=new.template_name)
     return key.uid, True
 
@@ -65,25 +76,9 @@ def _check(uid: UUID, new: NewChain) -> None:
         raise DatasetGone(dataset, f"is {dataset.state}")
 
 
-async def _insert(transaction: Transaction, key: ChainKey, new: NewChain, files: Mapping[str, Dataset], *, now: datetime) -> None:
-    uid, dataset = key.uid, new.dataset
-    await transaction.connection.execute(
-        chains.INSERT_CHAIN,
-        uid,
-        ChainState.IN_PROGRESS,
-        new.template_id,
-        new.template_name,
-        new.template_version,
-        new.plan.model_dump(mode="json"),
-        complete(new.plan, new.params),
-        dataset.uid,
-        dataset.name,
-        dataset.model_dump(mode="json"),
-        now,
-        key.variant,
-    )
-    names = [step.name for step in new.plan.steps]
-    await chains.insert_steps(transaction.connection, uid, names, [task_uid(uid, name) for name in names])
+async def _insert(transaction: Transaction, row: NewRow, files: Mapping[str, Dataset], *, now: datetime) -> None:
+    uid, dataset = row.uid, row.dataset
+    await chains.insert_chain(transaction.connection, row, now=now)
     await datasets.insert_dataset(transaction.connection, uid, dataset.uid, name=dataset.name, place=(None, None), now=now)
     for name, one in files.items():
         await datasets.insert_dataset(transaction.connection, uid, one.uid, name=one.name, place=(None, name), now=now)

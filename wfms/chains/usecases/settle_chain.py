@@ -27,9 +27,12 @@ async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) ->
         await datasets.move_datasets(connection, uid, todo.ready, to=ChainDatasetStatus.READY, now=now)
     if todo.release:
         await datasets.move_datasets(connection, uid, todo.release, to=ChainDatasetStatus.FINISHED, now=now)
-        await datasets.release_input(connection, todo.release, now=now)
+        inputs = {one.uid for one in stored.view.datasets if one.step is None or one.uploaded}
+        await datasets.release_input(connection, [one for one in todo.release if one in inputs], now=now)
     for output in todo.upload:
         transaction.send(DMS_UPLOADS, UploadDataset(uid=output), subject=output, chain=uid, dataset=output)
     if todo.state is not stored.view.state:
         await chains.move_chain(connection, uid, todo.state, now=now)
+        if todo.state is ChainState.UPLOADING and not todo.upload:  # a rerun that has taken over all its outputs
+            return await settle_chain(transaction, uid, now=now)
     return todo.state

@@ -21,16 +21,16 @@ from sluice.contracts.messages import WMS_TASKS
 from sluice.contracts.plan import Source
 from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, StepState, StorageType, WatchKind
-from sluice.contracts.tasks import Task
+from sluice.contracts.tasks import TakenOver, Task
 from sluice.servicekit.database import PASSING, Database, Transaction, not_now
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.chains import Held, StoredChain
 from wfms.chains.db.steps import Claim
-from wfms.chains.domain.identity import dataset_name
+from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.storages import choose_storage
-from wfms.chains.domain.tasks import StepPlaces, make_task, new_dataset, place_of, ports
+from wfms.chains.domain.tasks import StepPlaces, before_port, make_task, new_dataset, place_of, ports
 from wfms.chains.usecases.settle_chain import settle_chain
 
 log = structlog.get_logger(__name__)
@@ -123,6 +123,7 @@ class StartSteps:
             sources=_datasets_of(chain, plan.step(claim.step).sources),
             outputs={port: place_of(made[port], data) for port in urls if port is not None},
             logs=place_of(made[None], logs),
+            before=_before(chain, claim.step),
         )
         task = make_task(chain.origin, plan, step=claim.step, params=chain.params, places=places)
         await self._watcher.watch(
@@ -211,6 +212,14 @@ class StartSteps:
             return chain
         await settle_chain(transaction, claim.chain, now=now)
         return None
+
+
+def _before(chain: StoredChain, step: str) -> TakenOver | None:
+    earlier = chain.view.steps[step].jobs_from
+    if earlier is None:
+        return None
+    ports = {output.port: chain.view.dataset(step, before_port(output.port)) for output in chain.view.plan.step(step).outputs}
+    return TakenOver(task=task_uid(earlier, step), outputs={port: one.uid for port, one in ports.items() if one is not None})
 
 
 def _datasets_of(chain: StoredChain, sources: Iterable[Source]) -> dict[Source, UUID]:

@@ -87,6 +87,8 @@ class StepProgress:
     @property
     def note(self) -> str:
         """Why it is where it is, in a few words; empty where the counts say all."""
+        if self.step.taken_from is not None:
+            return "taken over from an earlier chain"
         if self.step.reason or (self.task is not None and self.task.reason):
             return self.step.reason or (self.task.reason if self.task else "")
         match self.step.state:

@@ -78,11 +78,11 @@ def _field(
 
 def _otherwise(name: str, parameter: Parameter, bound: Mapping[str, Any]) -> str:
     if name in bound:
-        return f"{_shown(bound[name])}, from the data set"
-    return "" if parameter.default is None else _shown(parameter.default)
+        return f"{shown(bound[name])}, from the data set"
+    return "" if parameter.default is None else shown(parameter.default)
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -11,6 +11,7 @@ from wfms.operator.api.pages.chains import ChainPages
 from wfms.operator.api.pages.datasets import DatasetPages
 from wfms.operator.api.pages.overview import OverviewPages
 from wfms.operator.api.pages.queues import QueuePages
+from wfms.operator.api.pages.reruns import RerunPages
 from wfms.operator.api.pages.run_templates import RunTemplatePages
 from wfms.operator.api.pages.start import StartPages
 from wfms.operator.api.pages.tasks import TaskPages
@@ -19,7 +20,8 @@ from wfms.operator.api.pages.templates import TemplatePages
 
 def pages_blueprint(dependencies: Dependencies, bridge: Bridge) -> Blueprint:
     pages = Blueprint("pages", __name__, static_folder="static", static_url_path="/static", template_folder="html")
-    for part in (OverviewPages, DatasetPages, TemplatePages, RunTemplatePages, ChainPages, StartPages, TaskPages, QueuePages):
+    chains = (ChainPages, RerunPages, StartPages)
+    for part in (OverviewPages, DatasetPages, TemplatePages, RunTemplatePages, *chains, TaskPages, QueuePages):
         part(dependencies, bridge).add_to(pages)
     pages.before_request(_check_form)
     pages.after_request(_cache_static)

@@ -8,6 +8,7 @@ from flask import request
 from pydantic import BaseModel
 
 from sluice.contracts.base import Contract
+from sluice.contracts.chains import Chain, RerunChain, RerunPlan
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -46,6 +47,8 @@ PASSED_ON: tuple[_Row, ...] = (
     ("dms", "GET", "/datasets/<uuid:uid>", "One data set.", Dataset, None),
     ("dms", "GET", "/datasets/<uuid:uid>/status", "How far it is, and what it waits for.", DatasetStatus, None),
     ("wfms.chains", "DELETE", "/datasets/<uuid:uid>", "Deletes a data set that no chain needs, by force any.", Dataset, None),
+    ("wfms.chains", "POST", "/chains/<uuid:uid>/rerun/plan", "What a rerun of a chain would do.", RerunPlan, RerunChain),
+    ("wfms.chains", "POST", "/chains/<uuid:uid>/rerun", "Runs a chain that is over again, as a new one.", Chain, RerunChain),
     ("dms", "GET", "/datasets/<uuid:uid>/files", "Its files, in order.", FilePage, None),
     ("dms", "GET", "/datasets/<uuid:uid>/files/<int:file>", "One of its files.", File, None),
     ("dms", "POST", "/datasets/<uuid:uid>/files", "Registers files.", Registered, NewFiles),

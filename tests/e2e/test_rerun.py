@@ -1,0 +1,79 @@
+"""A chain that failed is mended and run again, as people do it."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from sluice.cli.connect import Connection, connected
+from sluice.contracts.chains import Chain
+from sluice.contracts.states import ChainState
+from tests.e2e.systems import LiveSystem
+from tests.e2e.test_command import sluice, write_texts, write_workflow
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+Result = TypeVar("Result")
+
+#: Fails on the text with ``bad`` in it as long as there is the file FLAG.
+PICKY = (
+    '[python3, -c, "import os, sys; text = open(sys.argv[1]).read().strip(); '
+    "text == 'bad' and os.path.exists('FLAG') and sys.exit('refused'); print(text.upper())\"]"
+)
+
+
+def ask(system: LiveSystem, question: Callable[[Connection], Awaitable[Result]]) -> Result:
+    async def run() -> Result:
+        async with connected(system.url) as connection:
+            return await question(connection)
+
+    return asyncio.run(run())
+
+
+def ended(system: LiveSystem, uid: str) -> Chain:
+    async def wait(connection: Connection) -> Chain:
+        async def is_over() -> bool:
+            return (await connection.operator.chain(uid)).state.final  # type: ignore[arg-type] # goes into the path
+
+        await eventually(is_over, what=f"end of chain {uid}", seconds=60)
+        return await connection.operator.chain(uid)  # type: ignore[arg-type]
+
+    return ask(system, wait)
+
+
+async def attempts_of(connection: Connection, chain: Chain, step: str) -> list[int]:
+    """Of each job in order: 0 where it was taken over."""
+    [task] = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
+    return [job.attempt for job in (await connection.operator.jobs(task)).jobs]
+
+
+def test_one_job_of_eight_runs_again_after_it_was_mended(system: LiveSystem, tmp_path: Path) -> None:
+    """Invariants 3, 5 and 8: the output is complete and in order, seven jobs are taken over."""
+    (flag := tmp_path / "flag").touch()
+    workflow = write_workflow(tmp_path / "picky.cwl", command=PICKY.replace("FLAG", str(flag)), attempts=2)
+    words = ["a", "b", "c", "bad", "d", "e", "f", "g"]
+    arguments = ["run", str(workflow), "-i", *write_texts(tmp_path / "in", *words), "-o", str(tmp_path / "out")]
+    failed = json.loads(sluice(*arguments, "--url", system.url, "--json", code=1).stdout)
+    before = failed["chain"]
+    said = sluice("chain", "rerun", before, "--failed-only", "--dry-run", "--url", system.url).stdout
+    assert [line.split()[:4] for line in said.splitlines()[1:]] == [["shout", "runs", "1", "7"], ["join", "runs", "not", "known"]]
+    flag.unlink()
+    made = sluice("chain", "rerun", before, "--failed-only", "--url", system.url, "--json").stdout
+    chain = ended(system, json.loads(made)["uid"])
+    assert (chain.state, str(chain.rerun_of)) == (ChainState.FINISHED, before), chain.reason
+
+    async def look(connection: Connection) -> tuple[list[int], str]:
+        """Attempts at each job, and where the output lies."""
+        [output] = [one.uid for one in chain.datasets if (one.step, one.port) == ("join", "joined")]
+        [file] = (await connection.operator.files(output)).files
+        return await attempts_of(connection, chain, "shout"), file.url.removeprefix("file://")
+
+    attempts, path = ask(system, look)
+    assert attempts == [0, 0, 0, 1, 0, 0, 0, 0]
+    assert Path(path).read_text().split() == [word.upper() for word in words]
+    refused = sluice("chain", "rerun", str(chain.uid), "--from", "join", "--url", system.url, code=1)
+    assert "it cannot be run again so: step shout would have to run, and its input" in refused.stderr

@@ -1,0 +1,269 @@
+"""Chains that are run again: what is taken over, what runs, what is kept for it and for how long (invariant 4)."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.contracts.chains import Chain, RerunChain
+from sluice.contracts.plan import Parameter, ParameterRef, Plan, Retention, Source
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import ChainState, DatasetState, StepState, TaskState
+from tests.integration.wfms.test_chain_life import DELETE_ALL, given, one_file, reads_files
+from tests.integration.wfms.test_crashes import crash_at, crash_everywhere
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import plan, step, three_steps
+
+HOUR = timedelta(hours=1)
+GOING = {DatasetState.DELETING, DatasetState.DELETED}
+
+
+def two_ends() -> Plan:
+    """decode → (left → last, right): two outputs."""
+    return plan(
+        step("decode"),
+        step("left", Source(step="decode", port="out")),
+        step("right", Source(step="decode", port="out"), arguments={"cut": ParameterRef(name="cut")}),
+        step("last", Source(step="left", port="out")),
+        outputs=[("last", "out"), ("right", "out")],
+        parameters={"cut": Parameter(type="int", default=3)},
+        retention=DELETE_ALL,
+    )
+
+
+async def run(world: World, *, fail: str = "", turns: int = 6) -> None:
+    """Everything, until nothing moves; the task of step ``fail`` fails."""
+    for _ in range(turns):
+        await world.start_steps()
+        await world.deliver()
+        for uid, task in world.wms.tasks.items():
+            if task.step == fail and not world.wms.statuses[uid].state.final:
+                await world.end_task(uid, TaskState.FAILED, failed=2, reason="2 of 2 jobs failed")
+        await world.turn()
+
+
+async def begin(world: World, wf: Plan, *, fail: str, **params: object) -> Chain:
+    world.keep_what_failed(HOUR)
+    chain = await world.new_chain(await world.input("a"), world.template(wf), **params)
+    await run(world, fail=fail)
+    return await world.chain(chain.uid)
+
+
+async def again(world: World, chain: Chain, **options: Any) -> Chain:
+    made, new = await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4(), **options))
+    assert new
+    return made
+
+
+def dataset_of(chain: Chain, step: str, port: str = "out") -> UUID:
+    [found] = [one.uid for one in chain.datasets if (one.step, one.port) == (step, port)]
+    return found
+
+
+def sent(world: World, chain: Chain) -> list[str]:
+    return [task.step for task in world.wms.tasks.values() if task.chain_uid == chain.uid]
+
+
+async def gone(world: World, uid: UUID) -> bool:
+    return (await world.dms.dataset(uid)).state in GOING
+
+
+async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(world: World) -> None:
+    first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
+    assert first.state is ChainState.FAILED
+    decoded = dataset_of(first, "decode")
+    assert not await gone(world, decoded)
+    told = await world.chains.plan_rerun(first.uid, RerunChain())
+    assert [(one.name, one.runs) for one in told.steps] == [("decode", False), ("filter", True), ("merge", True)]
+    assert [one.reason for one in told.steps] == ["it finished", "it failed", "it was canceled, or never begun"]
+    assert told.missing == []
+    second = await again(world, first)
+    assert second.rerun_of == first.uid
+    assert second.steps[0].taken_from == first.uid
+    assert dataset_of(second, "decode") == decoded
+    await run(world)
+    second = await world.chain(second.uid)
+    assert second.state is ChainState.FINISHED
+    assert sent(world, second) == ["filter", "merge"]
+    assert next(task for task in world.wms.tasks.values() if task.chain_uid == second.uid).dat_in_uid == decoded
+    assert not await gone(world, decoded), "the first chain keeps it for a while"
+    await world.rows("wfms.chains", "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1", first.uid)
+    await crash_everywhere(world, world.end_keeping)
+    await world.turn()
+    for chain in (await world.chain(first.uid), second):
+        for one in chain.datasets:
+            kept = one.port is None if chain is not second else one.step == "merge"
+            assert await gone(world, one.uid) is not kept or one.step is None, (chain.uid, one.name)
+    assert len(world.deletions) == len(set(world.deletions))
+
+
+async def test_nothing_is_deleted_that_the_rerun_still_needs(world: World) -> None:
+    """Invariant 4: the time of the first chain is over, or it is discarded, while the second one runs."""
+    first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
+    second = await again(world, first)
+    await world.start_steps()
+    await world.deliver()
+    await world.chains.discard_chain(first.uid)
+    await world.rows("wfms.chains", "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1", first.uid)
+    await world.end_keeping()
+    for _ in range(2):
+        await world.hand_over_releases()
+        await world.deliver()
+    assert not await gone(world, dataset_of(first, "decode"))
+    assert not await gone(world, first.dataset_uid)
+    await run(world)
+    assert (await world.chain(second.uid)).state is ChainState.FINISHED
+    assert await gone(world, dataset_of(first, "decode"))
+    assert await gone(world, first.dataset_uid)
+    assert world.deletions.count(dataset_of(first, "decode")) == 1
+
+
+async def test_what_was_deleted_meanwhile_is_made_again_from_the_nearest_that_is_there(world: World) -> None:
+    first = await begin(world, three_steps(), fail="merge")
+    assert await gone(world, dataset_of(first, "decode"))
+    assert not await gone(world, dataset_of(first, "filter"))
+    assert [one.runs for one in (await world.chains.plan_rerun(first.uid, RerunChain())).steps] == [False, False, True]
+    await world.chains.delete_dataset(dataset_of(first, "filter"))
+    told = await world.chains.plan_rerun(first.uid, RerunChain())
+    assert [one.reason for one in told.steps] == [
+        "what it wrote for step filter is not there any more",
+        "what it wrote for step merge is not there any more",
+        "it failed",
+    ]
+    await world.chains.delete_dataset(first.dataset_uid)
+    told = await world.chains.plan_rerun(first.uid, RerunChain())
+    sentence = f"step decode would have to run, and its input, data set {first.dataset_uid}, has been deleted"
+    assert told.missing == [sentence]
+    with pytest.raises(Conflict, match="cannot be run again so") as refused:
+        await again(world, first)
+    assert [finding.message for finding in refused.value.findings] == [sentence]
+    assert len((await world.chains.chains()).chains) == 1
+
+
+async def test_from_a_step_with_other_parameters_the_rest_is_taken_over(world: World) -> None:
+    first = await begin(world, two_ends(), fail="", cut=3)
+    assert first.state is ChainState.FINISHED
+    with pytest.raises(Conflict, match="decode would have to run"):
+        await again(world, first, from_step="right")
+    keeping = await begin_keeping(world)
+    second = await again(world, keeping, params={"cut": 5})
+    assert [one.taken_from is None for one in second.steps] == [False, False, True, False]
+    await run(world)
+    second = await world.chain(second.uid)
+    assert second.state is ChainState.FINISHED
+    [task] = [task for task in world.wms.tasks.values() if task.chain_uid == second.uid and task.step == "right"]
+    assert task.args == {"cut": 5}
+    assert dataset_of(second, "last") == dataset_of(keeping, "last"), "an output of both"
+    await world.chains.discard_chain(keeping.uid)
+    await run(world, turns=2)
+    assert not await gone(world, dataset_of(second, "last"))
+    await world.chains.discard_chain(second.uid)
+    await run(world, turns=2)
+    assert await gone(world, dataset_of(second, "last"))
+
+
+async def begin_keeping(world: World) -> Chain:
+    """A finished chain of which nothing is gone: decode is read by a chain of its own."""
+    wf = two_ends().model_copy(update={"retention": Retention(input="keep"), "outputs": two_ends().outputs})
+    kept = wf.model_copy(update={"outputs": [*wf.outputs, wf.outputs[0].model_copy(update={"name": "d", "step": "decode"})]})
+    chain = await world.new_chain(await world.input("keeping"), world.template(kept))
+    await run(world)
+    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
+    return await world.chain(chain.uid)
+
+
+async def test_would_be_outputs_run_again_with_their_finished_jobs_taken_over(world: World) -> None:
+    first = await begin(world, two_ends(), fail="left")
+    assert [one.state for one in first.steps] == [StepState.FINISHED, StepState.FAILED, StepState.FINISHED, StepState.CANCELED]
+    told = await world.chains.plan_rerun(first.uid, RerunChain())
+    assert {one.name: one.reason for one in told.steps}["right"] == "what it wrote is not on the output storage"
+    second = await again(world, first, failed_only=True)
+    await world.start_steps()
+    await world.deliver()
+    tasks = {task.step: task for task in world.wms.tasks.values() if task.chain_uid == second.uid}
+    earlier = {task.step: task for task in world.wms.tasks.values() if task.chain_uid == first.uid}
+    for name in ("left", "right"):
+        over = tasks[name].taken_over
+        assert over is not None
+        assert (over.task, over.outputs) == (earlier[name].uid, {"out": dataset_of(first, name)})
+    await run(world)
+    second = await world.chain(second.uid)
+    assert second.state is ChainState.FINISHED
+    taken = [one for one in second.datasets if one.port == "out~before"]
+    assert {one.step for one in taken} == {"left", "right"}
+    assert {one.status.value for one in taken} == {"finished"}, "released with the step"
+
+
+async def test_a_rerun_of_a_rerun_takes_over_what_the_first_chain_did(world: World) -> None:
+    first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
+    second = await again(world, first)
+    await run(world, fail="filter")
+    assert (await world.chain(second.uid)).state is ChainState.FAILED
+    await world.chains.discard_chain(first.uid)
+    await run(world, turns=1)
+    third = await again(world, second)
+    assert third.steps[0].taken_from == first.uid
+    await run(world)
+    assert (await world.chain(third.uid)).state is ChainState.FINISHED
+    assert sent(world, third) == ["filter", "merge"]
+    await world.chains.discard_chain(second.uid)
+    await run(world, turns=2)
+    assert await gone(world, dataset_of(first, "decode"))
+
+
+async def test_requests_that_cannot_be(world: World) -> None:
+    first = await begin(world, two_ends(), fail="")
+    running = await world.new_chain(await world.input("b"), world.templates[0])
+    ask = world.chains.rerun_chain
+    with pytest.raises(Conflict, match="has not ended"):
+        await ask(running.uid, RerunChain())
+    with pytest.raises(Conflict, match=r"no job of chain .* failed"):
+        await ask(first.uid, RerunChain(failed_only=True))
+    with pytest.raises(NotFound):
+        await ask(uuid4(), RerunChain())
+    with pytest.raises(Unprocessable, match="no step 'lefft'; it has decode, left, right, last"):
+        await ask(first.uid, RerunChain(from_step="lefft"))
+    with pytest.raises(Unprocessable, match="parameter 'cutt' is unknown"):
+        await ask(first.uid, RerunChain(params={"cutt": 1}))
+    with pytest.raises(Unprocessable, match="must be int"):
+        await ask(first.uid, RerunChain(params={"cut": "x"}))
+    with pytest.raises(Unprocessable, match="not both"):
+        await ask(first.uid, RerunChain(from_step="left", failed_only=True))
+    assert len((await world.chains.chains()).chains) == 2
+
+
+async def test_one_key_is_one_rerun_whatever_crashes(world: World) -> None:
+    """Invariant 7."""
+    first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
+    place, through = 0, False
+    while not through:
+        place += 1
+        asked = RerunChain(key=uuid4())
+
+        async def ask() -> None:
+            await world.chains.rerun_chain(first.uid, asked)  # noqa: B023 - called at once
+
+        through = await crash_at(world, place, ask)
+        answers = await asyncio.gather(*(world.chains.rerun_chain(first.uid, asked) for _ in range(3)))
+        assert len({chain.uid for chain, _ in answers}) == 1
+        assert sum(new for _, new in answers) <= 1
+    assert place > 8
+    await run(world)
+    chains = (await world.chains.chains()).chains
+    assert len(chains) == place + 1
+    assert {chain.state for chain in chains if chain.rerun_of} == {ChainState.FINISHED}
+
+
+async def test_files_given_as_parameters_stay_for_a_rerun_as_long_as_the_rest(world: World) -> None:
+    passing = await one_file(world, "passing")
+    first = await begin(world, reads_files("a"), fail="only", a=given(passing, retention="delete"))
+    assert first.state is ChainState.FAILED
+    assert not await gone(world, passing.uid)
+    second = await again(world, first)
+    await run(world)
+    assert (await world.chain(second.uid)).state is ChainState.FINISHED
+    assert await gone(world, passing.uid)
+    with pytest.raises(Conflict, match=f"the file that is its parameter a, data set {passing.uid}, has been deleted"):
+        await again(world, first)

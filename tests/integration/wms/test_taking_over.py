@@ -1,0 +1,191 @@
+"""Finished jobs of a task before are taken over, with the real DMS: they do not run again, their outputs are the new task's."""
+
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.plan import Boundary
+from sluice.contracts.states import DatasetType, InputMode, JobState, TaskState
+from sluice.contracts.tasks import TakenOver, Task, TaskInput, TaskOutput
+from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
+from wms.usecases.explain import explain_job
+from wms.usecases.split_task import split_waiting_tasks
+
+
+async def output(dms: DmsClient) -> UUID:
+    return (await dms.register_dataset(NewDataset(name=f"o-{uuid4()}", type=DatasetType.INTERMEDIATE))).uid
+
+
+class Twice:
+    """A task over eight files, and the same once more, which takes over what the first one has finished."""
+
+    def __init__(self, stage: Stage, dms: DmsClient, folder: Path) -> None:
+        self.stage, self.dms, self.folder = stage, dms, folder
+
+    async def task(self, **more: object) -> Task:
+        out, side = await output(self.dms), await output(self.dms)
+        filtered = TaskOutput(
+            port="side", dat_out_uid=side, dat_stor_url=f"file://{self.folder}", dat_out_url=f"file://{self.folder}/{side}",
+            optional=True,
+        )  # fmt: skip
+        folder = {"dat_stor_url": f"file://{self.folder}", "dat_out_url": f"file://{self.folder}/{out}"}
+        return await accept(self.stage, make_task(dat_out_uid=out, side_outputs=[filtered], **{"retry": 1, **folder, **more}))
+
+    async def first(self, *, fail: set[int], deliver: bool = True, **more: object) -> Task:
+        """Jobs ``fail`` fail; of the others the even ones have a file at the port ``side``."""
+        task = await self.task(**more)
+        await split_waiting_tasks(self.stage.workload, self.dms)
+        pilot = await self.stage.add_pilot()
+        for job in sorted(await self.stage.lease(pilot, 100), key=lambda job: job.seq in fail):  # a failure ends the task
+            report = self.stage.report_of(job)
+            files = [file for file in report.outputs if file.port != "side" or job.seq % 2 == 0]
+            await (
+                self.stage.fail(pilot, job)
+                if job.seq in fail
+                else self.stage.report(pilot, report.model_copy(update={"outputs": files}))
+            )
+        if deliver:
+            await self.deliver()
+        return task
+
+    async def deliver(self) -> None:
+        """What was promised to the DMS reaches it."""
+        for message in (await self.stage.sent()).messages:
+            await self._register(message)
+        await self.stage.execute("DELETE FROM outbox")
+
+    async def _register(self, message: RegisterFiles) -> None:
+        if not any(message.dataset_uid == one.dat_out_uid for task in self.stage.tasks.values() for one in task.outputs):
+            return
+        if message.files:
+            await self.dms.register_files(message.dataset_uid, message.files)
+        if message.close_at is not None:
+            await self.dms.close_dataset(message.dataset_uid, files=message.close_at)
+
+    async def files(self, uid: UUID) -> list[tuple[int, str]]:
+        return [(file.seq, file.url.rsplit("/", 2)[1]) for file in (await self.dms.files(uid)).files]
+
+
+@pytest.fixture
+def twice(stage: Stage, dms: DmsClient, tmp_path: Path) -> Twice:
+    return Twice(stage, dms, tmp_path)
+
+
+def over(task: Task) -> TakenOver:
+    return TakenOver(task=task.uid, outputs={one.port: one.dat_out_uid for one in task.outputs})
+
+
+async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_order(twice: Twice) -> None:
+    """Invariants 5 and 8."""
+    uid = await make_dataset(twice.dms, twice.folder, files=8)
+    first = await twice.first(fail={2, 5}, dat_in_uid=uid)
+    assert (await twice.stage.status(first)).state is TaskState.FAILED
+    second = await twice.task(dat_in_uid=uid, taken_over=over(first))
+    await split_waiting_tasks(twice.stage.workload, twice.dms, page=3)
+    status = await twice.stage.status(second)
+    assert (status.state, status.total, status.finished, status.ready) == (TaskState.ACTIVE, 8, 6, 2)
+    pilot = await twice.stage.add_pilot()
+    jobs = await twice.stage.lease(pilot, 100)
+    assert [job.seq for job in jobs] == [2, 5]
+    await twice.stage.finish(pilot, *jobs)
+    await twice.deliver()
+    assert (await twice.stage.status(second)).state is TaskState.FINISHED
+    assert (await twice.stage.states(second)) == {JobState.FINISHED: 8}
+    assert [seq for seq, _ in await twice.files(second.dat_out_uid)] == list(range(8))
+    where = {seq for seq, folder in await twice.files(second.dat_out_uid) if folder == str(second.dat_out_uid)}
+    assert where == {2, 5}, "the others lie where the first task put them"
+    assert [seq for seq, _ in await twice.files(second.side_outputs[0].dat_out_uid)] == [0, 2, 4, 5, 6]
+    for out in second.outputs:
+        assert (await twice.dms.dataset(out.dat_out_uid)).state.readable, "closed at the right count"
+
+
+async def test_all_taken_over_ends_at_once(twice: Twice) -> None:
+    uid = await make_dataset(twice.dms, twice.folder, files=4)
+    first = await twice.first(fail=set(), dat_in_uid=uid)
+    second = await twice.task(dat_in_uid=uid, taken_over=over(first))
+    await split_waiting_tasks(twice.stage.workload, twice.dms, page=2)
+    await twice.deliver()
+    assert (await twice.stage.status(second)).reason == "4 of 4 jobs finished"
+    assert len(await twice.files(second.dat_out_uid)) == 4
+    third = await twice.task(dat_in_uid=uid, taken_over=over(second))
+    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    assert (await twice.stage.status(third)).state is TaskState.FINISHED, "what was taken over is taken over again"
+    async with twice.stage.database.connection() as connection:
+        job = await connection.fetchval("SELECT id FROM jobs WHERE task_uid = $1 AND seq = 1", third.uid)
+    said = (await explain_job(twice.stage.workload, job)).text
+    assert said.startswith("Finished: taken over from job ")
+
+
+async def test_boundaries_are_judged_over_the_whole(twice: Twice) -> None:
+    uid = await make_dataset(twice.dms, twice.folder, files=8)
+    first = await twice.first(fail={0, 1}, dat_in_uid=uid)
+    assert (await twice.stage.status(first)).finished == 6
+    second = await twice.task(dat_in_uid=uid, taken_over=over(first), boundary=Boundary(minimum=0.75, sufficient=1.0))
+    await split_waiting_tasks(twice.stage.workload, twice.dms, page=3)
+    pilot = await twice.stage.add_pilot()
+    await twice.stage.fail(pilot, *await twice.stage.lease(pilot, 100))
+    status = await twice.stage.status(second)
+    assert (status.state, status.finished, status.failed) == (TaskState.FINISHED, 6, 2)
+
+
+async def test_killed_at_every_page_it_takes_over_each_job_once(twice: Twice) -> None:
+    """Invariants 3 and 7; the DMS has been told of a page's files, or not, when it dies."""
+    uid = await make_dataset(twice.dms, twice.folder, files=8)
+    first = await twice.first(fail={3}, dat_in_uid=uid)
+    second = await twice.task(dat_in_uid=uid, taken_over=over(first))
+    died = 0
+    for pages in range(1, 12):
+        try:
+            await split_waiting_tasks(twice.stage.workload, Dying(twice.dms, pages=pages), page=3)
+        except Killed:
+            died += 1
+            await twice.stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE ended_at IS NULL")
+    assert died >= 3
+    pilot = await twice.stage.add_pilot()
+    [job] = await twice.stage.lease(pilot, 100)
+    assert job.seq == 3
+    await twice.stage.finish(pilot, job)
+    await twice.deliver()
+    assert [seq for seq, _ in await twice.files(second.dat_out_uid)] == list(range(8))
+    assert (await twice.stage.status(second)).finished == 8
+
+
+async def test_jobs_with_other_inputs_run_again(twice: Twice) -> None:
+    uid = await make_dataset(twice.dms, twice.folder, files=4)
+    other = await make_dataset(twice.dms, twice.folder / "b", files=6)
+    shared = TaskInput(port="all", dat_in_uid=uid, mode=InputMode.ALL)
+    first = await twice.first(fail=set(), dat_in_uid=uid, side_inputs=[shared])
+    elsewhere = await twice.task(dat_in_uid=other, side_inputs=[shared], taken_over=over(first))
+    differs = shared.model_copy(update={"dat_in_uid": other})
+    beside = await twice.task(dat_in_uid=uid, side_inputs=[differs], taken_over=over(first))
+    same = await twice.task(dat_in_uid=uid, side_inputs=[shared], taken_over=over(first))
+    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    assert [(await twice.stage.status(task)).ready for task in (elsewhere, beside, same)] == [6, 4, 0]
+
+
+async def test_files_that_are_still_on_their_way_to_the_catalogue_are_waited_for(twice: Twice) -> None:
+    uid = await make_dataset(twice.dms, twice.folder, files=4)
+    first = await twice.first(fail={1}, dat_in_uid=uid, deliver=False)
+    second = await twice.task(dat_in_uid=uid, taken_over=over(first))
+    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    assert "whose files are to be taken over, is still open" in (await twice.stage.status(second)).reason
+    await twice.deliver()
+    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    status = await twice.stage.status(second)
+    assert (status.finished, status.ready) == (3, 1)
+
+
+async def test_what_was_to_be_taken_over_and_is_gone_fails_the_task(twice: Twice) -> None:
+    uid = await make_dataset(twice.dms, twice.folder, files=4)
+    first = await twice.first(fail={1}, dat_in_uid=uid)
+    second = await twice.task(dat_in_uid=uid, taken_over=over(first))
+    await twice.dms.delete_dataset(first.dat_out_uid)
+    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    status = await twice.stage.status(second)
+    assert status.state is TaskState.FAILED
+    assert "whose files were to be taken over, is deleting" in status.reason

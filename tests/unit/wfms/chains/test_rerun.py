@@ -1,0 +1,103 @@
+"""What a rerun does, for any plan, however its chain ended and whatever is left of it."""
+
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts.plan import Plan
+from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from tests.unit.wfms.chains.plans import plans
+from wfms.chains.domain.graph import output_ports, readers
+from wfms.chains.domain.rerun import NothingFailed, Rerun, Wish, plan_rerun
+from wfms.chains.domain.view import ChainView, DatasetView, StepView
+
+CHAIN, INPUT = UUID(int=1), UUID(int=2)
+READY = ChainDatasetStatus.READY
+
+
+@st.composite
+def chains(draw: st.DrawFn) -> ChainView:
+    """Over, in any way that can be: a step that finished has sources that did."""
+    plan = draw(plans())
+    steps: dict[str, StepView] = {}
+    while len(steps) < len(plan.steps):
+        for step in plan.steps:
+            before = [steps.get(source.step) for source in step.sources if source.step is not None]
+            if step.name in steps or None in before:
+                continue
+            can = all(one is not None and one.state is StepState.FINISHED for one in before)
+            states = [StepState.FINISHED, StepState.FAILED, StepState.CANCELED] if can else [StepState.CANCELED]
+            steps[step.name] = StepView(draw(st.sampled_from(states)), tried=can, sent=can, failed_jobs=draw(st.integers(0, 1)))
+    ports = [(step.name, output.port) for step in plan.steps for output in step.outputs if steps[step.name].sent]
+    datasets = [
+        DatasetView(UUID(int=number), name, port, READY, uploaded=draw(st.booleans()))
+        for number, (name, port) in enumerate(ports, 10)
+    ]
+    all_finished = all(step.state is StepState.FINISHED for step in steps.values())
+    return ChainView(
+        plan=plan,
+        state=ChainState.FINISHED if all_finished else ChainState.FAILED,
+        ending=None if all_finished else ChainState.FAILED,
+        upload_asked=all_finished,
+        input_type=DatasetType.INPUT,
+        input_kept=False,
+        steps=steps,
+        datasets=datasets,
+    )
+
+
+def followers(plan: Plan, name: str) -> set[str]:
+    step = plan.step(name)
+    direct = {reader.name for output in step.outputs for reader in readers(plan, name, output.port)}
+    return direct.union(*(followers(plan, one) for one in direct))
+
+
+def planned(chain: ChainView, there: set[UUID], *, from_step: str | None, failed_only: bool) -> Rerun | None:
+    try:
+        return plan_rerun(chain, Wish(CHAIN, INPUT, {}, {}, from_step, failed_only), there=there)
+    except NothingFailed:
+        assert failed_only
+        assert chain.ending is None
+        return None
+
+
+@given(chains(), st.data())
+def test_every_step_that_runs_finds_what_it_reads_and_every_output_is_had(chain: ChainView, data: st.DataObject) -> None:
+    there = set(data.draw(st.lists(st.sampled_from([INPUT, *(one.uid for one in chain.datasets)]))))
+    failed_only = data.draw(st.booleans())
+    from_step = None if failed_only else data.draw(st.sampled_from([None, *chain.steps]))
+    rerun = planned(chain, there, from_step=from_step, failed_only=failed_only)
+    if rerun is None:
+        return
+    known = {(one.step, one.port): one for one in chain.datasets}
+    for name in rerun.runs:
+        for source in chain.plan.step(name).sources:
+            if source.step is None:
+                assert INPUT in there or rerun.missing
+            elif source.step not in rerun.runs:
+                assert known[source.step, source.port].uid in there
+                assert (source.step, source.port) in rerun.reads
+    for name, port in output_ports(chain.plan):
+        assert name in rerun.runs or (known[name, port].uid in there and known[name, port].uploaded)
+    for name, step in chain.steps.items():
+        assert name in rerun.runs or step.state is StepState.FINISHED
+        if name in rerun.by_jobs:
+            assert all(known[name, output.port].uid in there for output in chain.plan.step(name).outputs)
+    if from_step is not None:
+        assert {from_step} | followers(chain.plan, from_step) <= rerun.runs.keys()
+    if rerun.missing:
+        assert INPUT not in there
+
+
+@given(chains())
+def test_nothing_runs_that_need_not_where_everything_is_there(chain: ChainView) -> None:
+    there = {INPUT, *(one.uid for one in chain.datasets)}
+    rerun = planned(chain, there, from_step=None, failed_only=True)
+    if rerun is None:
+        return
+    failed = {name for name, step in chain.steps.items() if step.state is not StepState.FINISHED or step.failed_jobs}
+    wanted = failed.union(*(followers(chain.plan, name) for name in failed))
+    waiting = {str(one.step) for one in chain.datasets if (one.step, one.port) in output_ports(chain.plan) and not one.uploaded}
+    assert set(rerun.runs) == wanted | waiting
+    assert rerun.missing == ()

@@ -1,0 +1,20 @@
+"""What a chain left that failed or was canceled is kept for a rerun no longer than was said."""
+
+from sluice.servicekit.database import Database
+from wfms.chains.db import chains
+from wfms.chains.usecases.settle_chain import settle_chain
+
+BATCH = 50
+
+
+async def end_keeping(database: Database) -> bool:
+    """Effect: chains whose time is over give up what they kept. Messages: none. Errors: none. True when there may be more."""
+    now = database.clock.now()
+    async with database.connection() as connection:
+        rows = await connection.fetch(chains.KEPT_TOO_LONG, now, BATCH)
+    for row in rows:
+        async with database.transaction() as transaction:
+            await chains.hold_chain(transaction.connection, row["uid"])
+            await transaction.connection.execute(chains.END_KEEPING, row["uid"])
+            await settle_chain(transaction, row["uid"], now=now)
+    return len(rows) == BATCH

@@ -1,0 +1,202 @@
+"""A chain that is over is run again: as a new one, which takes over what is still there of it.
+
+Load, process, apply: what is there is asked of the DMS outside of transactions; the new chain is stored under the lock of the old
+one, which gives up none of its data sets meanwhile. What it had given up by then makes the request begin anew.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import structlog
+
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.chains import NewChain, RerunChain, RerunPlan, RerunStep
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.problems import Conflict, Finding, ServiceError
+from sluice.contracts.states import DatasetState
+from sluice.contracts.tasks import TaskStatus
+from sluice.servicekit.database import Database, Transaction
+from wfms.chains.db import chains, datasets
+from wfms.chains.db.chains import NewRow, StoredChain
+from wfms.chains.domain.identity import rerun_uid, task_uid
+from wfms.chains.domain.parameters import complete, findings
+from wfms.chains.domain.rerun import Rerun, Wish, from_outside, plan_rerun
+from wfms.chains.domain.tasks import before_port
+from wfms.chains.usecases.cancel_chain import UnknownChain
+from wfms.chains.usecases.find_files import UnfitChain, find_files
+from wfms.chains.usecases.settle_chain import settle_chain
+
+log = structlog.get_logger(__name__)
+
+#: How often a request begins anew before it gives up.
+TRIES = 3
+
+
+class NotOver(Conflict):
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(f"chain {uid} has not ended: wait for its end, or cancel it, before it is run again", uid=uid)
+
+
+class CannotRerun(Conflict):
+    """What the rerun would need cannot be had any more; the findings say what."""
+
+    def __init__(self, uid: UUID, missing: tuple[str, ...]) -> None:
+        wrong = [Finding(message=sentence) for sentence in missing]
+        super().__init__(f"chain {uid} cannot be run again so: {'; '.join(missing)}", findings=wrong, uid=uid)
+
+
+class Moved(Conflict):
+    """The chain gave up data sets while it was looked at, again and again."""
+
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(f"what chain {uid} left is being deleted at this moment: ask again", uid=uid)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """``there``: what the DMS has of the data sets that count, by uid."""
+
+    before: StoredChain
+    wish: Wish
+    rerun: Rerun
+    there: Mapping[UUID, Dataset]
+
+    @property
+    def takes(self) -> dict[UUID, str]:
+        """Data sets of the chain that its rerun has too, and the ports that they have there."""
+        places = {place: place[1] for place in self.rerun.reads}
+        for name in self.rerun.by_jobs:
+            ports = [output.port for output in self.before.view.plan.step(name).outputs]
+            places |= {(name, port): before_port(port) for port in ports}
+        known = {place: self.before.view.dataset(*place) for place in places}
+        return {one.uid: places[place] for place, one in known.items() if one is not None}
+
+
+async def plan_of_rerun(database: Database, uid: UUID, asked: RerunChain, *, dms: DmsClient, wms: WmsClient) -> RerunPlan:
+    """What ``rerun_chain`` would do. Effect: none. Messages: none. Errors: as there, but ``CannotRerun``."""
+    draft = await _draft(database, uid, asked, dms)
+    counts = await _counts(wms, draft)
+    plan = draft.before.view.plan
+    return RerunPlan(
+        chain=uid,
+        steps=[_step(draft, step.name, counts.get(step.name)) for step in plan.steps],
+        params=dict(draft.wish.params),
+        missing=list(draft.rerun.missing),
+    )
+
+
+async def rerun_chain(
+    database: Database, uid: UUID, asked: RerunChain, *, dms: DmsClient, keep_failed: timedelta
+) -> tuple[UUID, bool]:
+    """Precondition: the chain is over. Effect: a new chain of the same data set and the same version of the template; steps that
+    are taken over are finished in it. Gives its uid and whether it is new: the same key gives the first. Messages: those of
+    ``settle_chain``. Errors: ``UnknownChain``, ``NotOver``, ``UnfitChain`` (parameters), ``NoSuchStep``, ``NothingFailed``,
+    ``CannotRerun``, ``Moved``, ``NotAvailable``."""
+    new = rerun_uid(uid, asked.key or uuid4())
+    for _ in range(TRIES):
+        async with database.connection() as connection:
+            if await connection.fetchval(chains.KNOWN_CHAIN, new) is not None:
+                return new, False
+        draft = await _draft(database, uid, asked, dms)
+        if draft.rerun.missing:
+            raise CannotRerun(uid, draft.rerun.missing)
+        with suppress(Moved):
+            async with database.transaction() as transaction:
+                stored = await _store(transaction, new, draft, keep_failed=keep_failed, now=database.clock.now())
+            if stored:
+                log.info("chain.rerun", chain=str(new), rerun_of=str(uid), steps=list(draft.rerun.runs))
+            return new, stored
+    raise Moved(uid)
+
+
+async def _draft(database: Database, uid: UUID, asked: RerunChain, dms: DmsClient) -> _Draft:
+    async with database.transaction() as transaction:
+        before = await chains.lock_chain(transaction.connection, uid)
+    if before is None:
+        raise UnknownChain(uid)
+    if not before.view.state.final:
+        raise NotOver(uid)
+    plan = before.view.plan
+    params = complete(plan, {**before.params, **asked.params})
+    wish = Wish(uid, before.input_uid, before.params, params, asked.from_step, asked.failed_only)
+    await _check(before, asked, wish, dms)
+    kept = [one.uid for one in before.view.datasets if one.step is not None and one.port is not None and one.kept]
+    found = await dms.datasets_of([*kept, *from_outside(plan, wish).values()])
+    # One that is open still will be closed: its task has ended, or it is an input that is waited for.
+    there = {one.uid: one for one in found if one.state not in {DatasetState.DELETING, DatasetState.DELETED}}
+    return _Draft(before, wish, plan_rerun(before.view, wish, there=there.keys()), there)
+
+
+async def _check(before: StoredChain, asked: RerunChain, wish: Wish, dms: DmsClient) -> None:
+    """Only what was given now: the rest was checked when the chain was made."""
+    plan = before.view.plan
+    new = NewChain(
+        dataset=before.dataset,
+        template_id=before.template[0],
+        template_name=before.template[1],
+        template_version=before.template[2],
+        plan=plan,
+        params=asked.params,
+    )
+    if wrong := findings(plan, {**wish.params, **asked.params}):
+        raise UnfitChain.of(new, wrong)
+    await find_files(dms, new)
+
+
+async def _store(transaction: Transaction, new: UUID, draft: _Draft, *, keep_failed: timedelta, now: datetime) -> bool:
+    """False where somebody else has stored the same rerun. Raises ``Moved`` where the chain has given up a data set meanwhile."""
+    connection, before = transaction.connection, draft.before
+    await chains.hold_chain(connection, before.uid)
+    if await connection.fetchval(chains.KNOWN_CHAIN, new) is not None:
+        return False
+    outside = {name: uid for name, uid in from_outside(before.view.plan, draft.wish).items() if uid in draft.there}
+    if await chains.lock_inputs(connection, [*outside.values(), *draft.takes]):
+        raise Moved(before.uid)
+    row = NewRow(
+        uid=new,
+        variant=str(new),
+        template=before.template,
+        plan=before.view.plan,
+        params=draft.wish.params,
+        dataset=before.dataset,
+        keep_failed=keep_failed,
+        rerun_of=before.uid,
+    )
+    await chains.insert_chain(connection, row, now=now)
+    whole = [step.name for step in before.view.plan.steps if step.name not in draft.rerun.runs]
+    await chains.take_steps(connection, new, before=before.uid, whole=whole, jobs=draft.rerun.by_jobs)
+    for name, uid in outside.items():
+        place = (None, None if name == before.view.plan.data_input else name)
+        await datasets.insert_dataset(connection, new, uid, name=draft.there[uid].name, place=place, now=now)
+    if not await datasets.take_datasets(connection, new, before=before.uid, ports=draft.takes, now=now):
+        raise Moved(before.uid)
+    await settle_chain(transaction, new, now=now)
+    return True
+
+
+async def _counts(wms: WmsClient, draft: _Draft) -> dict[str, TaskStatus]:
+    """By step, of the tasks that did them; nothing where the WMS does not answer."""
+    tasks = {
+        name: task_uid(step.taken_from or draft.before.uid, name) for name, step in draft.before.view.steps.items() if step.sent
+    }
+    try:
+        answer = await wms.tasks(list(tasks.values()))
+    except ServiceError as error:
+        log.warning("wms.no_counts", reason=error.detail)
+        return {}
+    known = {status.uid: status for status in answer.tasks}
+    return {name: known[uid] for name, uid in tasks.items() if uid in known}
+
+
+def _step(draft: _Draft, name: str, status: TaskStatus | None) -> RerunStep:
+    if name not in draft.rerun.runs:
+        return RerunStep(name=name, runs=False, reason="it finished")
+    total = status.total if status is not None and status.total else None
+    taken = status.finished if status is not None and name in draft.rerun.by_jobs else 0
+    return RerunStep(
+        name=name, runs=True, jobs=None if total is None else total - taken, taken=taken, reason=draft.rerun.runs[name]
+    )

@@ -1,0 +1,102 @@
+"""``/chains/<uid>/rerun``: what a rerun of a chain would do, and the way to have it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.chains import RerunChain, RerunPlan
+from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.domain.errors import RequestRefused
+from wfms.operator.domain.start_form import Field, fields_of, read_values, shown
+from wfms.operator.usecases.read_chain import ChainDetail, read_chain
+
+#: Before the names of parameters among the form's fields.
+_PREFIX = "param-"
+#: Values of the field ``what`` beside the names of steps, which have this before them.
+_STEP = "from:"
+_FAILED = "failed"
+
+
+class RerunPages:
+    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
+        self._use = dependencies
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/chains/<uuid:uid>/rerun", "rerun", self.show)
+        pages.add_url_rule("/chains/<uuid:uid>/rerun", "start_rerun", self.start, methods=["POST"])
+
+    def show(self, uid: UUID) -> AnyResponse:
+        detail = self._read(uid)
+        try:
+            plan = self._bridge.run(self._use.chains.plan_rerun(uid, _asked(detail, request.args)))
+        except (Conflict, Unprocessable) as refusal:
+            return _page(detail, request.args, None, refusal=refusal)
+        return _page(detail, request.args, plan)
+
+    def start(self, uid: UUID) -> AnyResponse:
+        detail = self._read(uid)
+        try:
+            asked = _asked(detail, request.form)
+            chain, made = self._bridge.run(self._use.chains.rerun_chain(uid, asked))
+        except (Conflict, Unprocessable) as refusal:
+            return _page(detail, request.form, None, refusal=refusal)
+        flash("The chain runs again, as this one." if made else "It was started before: as this chain.")
+        return redirect(url_for("pages.chain", uid=chain.uid), 303)
+
+    def _read(self, uid: UUID) -> ChainDetail:
+        use = self._use
+        return self._bridge.run(read_chain(use.database, use.chains, use.dms, use.wms, uid=uid))
+
+
+def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
+    """Raises ``RequestRefused``."""
+    what = form.get("what", "")
+    values, wrong = ({}, []) if detail.template is None else read_values(detail.template.plan, _typed(form))
+    try:
+        key = UUID(form["key"]) if "key" in form else None
+    except ValueError:
+        wrong = [*wrong, Finding(message="the form's key is none: reload the page")]
+        key = None
+    if wrong:
+        raise RequestRefused(wrong)
+    step = what.removeprefix(_STEP) if what.startswith(_STEP) else None
+    return RerunChain(from_step=step, failed_only=what == _FAILED, params=values, key=key)
+
+
+def _typed(form: Mapping[str, str]) -> dict[str, str]:
+    return {name.removeprefix(_PREFIX): text for name, text in form.items() if name.startswith(_PREFIX)}
+
+
+def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding]) -> list[Field]:
+    """Nothing typed is the value that the chain has."""
+    if detail.template is None:
+        return []
+    before = detail.progress.chain.params
+    fields = fields_of(detail.template.plan, {}, _typed(form), findings)
+    return [replace(one, required=False, otherwise=shown(before[one.name]) if one.name in before else "") for one in fields]
+
+
+def _page(
+    detail: ChainDetail, form: Mapping[str, str], plan: RerunPlan | None, *, refusal: ServiceError | None = None
+) -> Response:
+    fields = _fields(detail, form, [] if refusal is None else list(refusal.findings))
+    page = render_template(
+        "rerun.html",
+        detail=detail,
+        plan=plan,
+        refusal=refusal,
+        fields=fields,
+        prefix=_PREFIX,
+        what=form.get("what", ""),
+        step_prefix=_STEP,
+        failed=_FAILED,
+        key=uuid4(),
+        carried={name: text for name, text in form.items() if name.startswith(_PREFIX) or name == "what"},
+    )
+    return Response(page, status=200 if refusal is None else refusal.status, mimetype="text/html")
