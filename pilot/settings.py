@@ -38,8 +38,8 @@ class PilotSettings(BaseSettings):
     drain_timeout: float | None = None
     #: Seconds to try to get the last reports through at the end; those left are sent by the next start.
     flush_timeout: float = 30.0
-    #: End as after SIGTERM when the process that started this pilot dies.
-    end_with_parent: bool = False
+    #: Process of this node, by its id, that this pilot ends with, at once.
+    end_with: int | None = None
     #: Seconds between SIGTERM and SIGKILL for a tool that is canceled or too slow.
     grace: float = 5.0
     #: A job may use this many times the memory that it asked for …

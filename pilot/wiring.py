@@ -25,13 +25,14 @@ from pilot.loops.takeover import take_over
 from pilot.node import detect
 from pilot.outbox import Outbox
 from pilot.pool import SlotPool
-from pilot.runner.orphans import adopt_orphans, end_with_parent
+from pilot.runner.orphans import adopt_orphans
 from pilot.runner.protocol import RunnerSettings
 from pilot.session import Session
 from pilot.settings import PilotSettings
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
+from sluice.servicekit.processes import until_ended
 from sluice.trust import trust
 
 log = structlog.get_logger(__name__)
@@ -43,8 +44,6 @@ _FOLDER_PATIENCE = 20.0
 async def run_pilot(settings: PilotSettings) -> None:
     """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``, ``UnsafeFolderError``."""
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
-    if settings.end_with_parent:
-        end_with_parent()
     uid = uuid.uuid4()
     # What engines leave behind of their tries is not for this process to bury.
     engines = await asyncio.to_thread(find_engines, settings.containers)
@@ -69,11 +68,13 @@ async def run_pilot(settings: PilotSettings) -> None:
         pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)
         agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon)), pool, outbox, run)
         _drain_on_signals(agent, settings.drain_timeout)
+        ending = asyncio.create_task(_end_with(settings.end_with, agent), name="end with another process")
         try:
             await agent.start()
             await _work(agent, session, outbox, settings=settings, folder=folder)
             await _sign_off(agent, session)
         finally:
+            ending.cancel()
             await pool.stop()
     if outbox.empty.is_set():
         run.delete()
@@ -128,6 +129,14 @@ async def _sign_off(agent: Agent, session: Session) -> None:
         log.info("pilot.signed_off", returned=len(agent.core.returned))
     except ServiceError as error:  # the WMS finds out by the silence
         log.warning("pilot.not_signed_off", reason=error.detail)
+
+
+async def _end_with(process: int | None, agent: Agent) -> None:
+    if process is not None:
+        await until_ended(process)
+        log.warning("pilot.shutdown", ended=process)
+        agent.tell(DrainAsked())
+        agent.tell(ShutdownAsked())
 
 
 def _drain_on_signals(agent: Agent, drain_timeout: float | None) -> None:

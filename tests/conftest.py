@@ -1,5 +1,7 @@
 """Real servers for every test that asks: PostgreSQL and RabbitMQ, started once per test process when first needed."""
 
+import os
+import signal
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
@@ -8,6 +10,7 @@ import pytest
 
 from sluice.garbage import keep_what_is_loaded
 from tests.draws import draw_the_same_each_time
+from tests.guard import start_guard
 from tests.servers.postgres import PostgresServer, start_postgres
 from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
@@ -17,6 +20,13 @@ LONG = ("faults", "e2e", "differential", "deploy", "cwl_runner", "conformance", 
 draw_the_same_each_time()
 
 DatabaseFactory = Callable[[], Awaitable[str]]
+
+
+def pytest_configure() -> None:
+    """SIGTERM ends a run as Ctrl-C does; after SIGKILL only what runs can be ended."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        start_guard()
 
 
 @pytest.hookimpl(tryfirst=True)

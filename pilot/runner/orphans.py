@@ -1,22 +1,16 @@
-"""Processes that outlive others: what a tool left behind must not outlive its job, nor a pilot the system it belongs to."""
+"""Processes that outlive others: what a tool left behind must not outlive its job."""
 
 import contextlib
 import ctypes
 import os
 import signal
 
-_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
     """Processes whose parent dies below this one become its children, where it can find and end them."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-
-
-def end_with_parent() -> None:
-    """SIGTERM to this process when the one that started it dies."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _prctl(option: int, value: int) -> None:

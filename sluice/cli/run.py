@@ -108,7 +108,7 @@ def _system(url: str | None, home: Path) -> Iterator[_System]:
         yield _System(address.rstrip("/"), ours=False)
         return
     err.print("starting an embedded system …")
-    running = start_detached(Home(home), ["--port", "0"])
+    running = start_detached(Home(home), ["--port", "0"], ours=True)
     try:
         yield _System(running.url, ours=True)
     finally:

@@ -1,29 +1,40 @@
 """The one folder of an embedded system: its database, storages, pilots' work, logs, and who is running it."""
 
+import fcntl
 import json
 import os
 import tempfile
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from sluice.embedded.processes import lives
+from sluice.servicekit.processes import lives
+
+#: Seconds to wait for the folder: others look who has it.
+_PATIENCE = 0.5
 
 
 class HomeBusy(OSError):
     """Another process runs the system in this folder."""
 
-    def __init__(self, home: Path, running: "RunningSystem | None") -> None:
-        where = f" at {running.url} (process {running.pid})" if running else ""
-        super().__init__(f"a system already runs in {home}{where}; use it, stop it with `sluice down`, or choose another --home")
+    def __init__(self, home: Path, owner: "RunningSystem | None") -> None:
+        match owner:
+            case None:
+                what = "a system already runs"
+            case RunningSystem(url=""):
+                what = f"a system (process {owner.pid}) is starting"
+            case _:
+                what = f"a system already runs at {owner.url} (process {owner.pid})"
+        super().__init__(f"{home}: {what}; use it, stop it with `sluice down`, or choose another --home")
         self.home = home
-        self.running = running
+        self.owner = owner
 
 
 @dataclass(frozen=True, slots=True)
 class RunningSystem:
-    """Who runs the system of a home folder, and where it answers."""
+    """Who runs the system of a home folder, and where it answers; ``url``: empty until it does."""
 
     pid: int
     url: str
@@ -47,25 +58,49 @@ class Home:
         for folder in (self.root, self.storages, self.pilots, self.logs):
             folder.mkdir(parents=True, exist_ok=True)
         try:
-            self._lock.acquire(timeout=0)
+            self._lock.acquire(timeout=_PATIENCE)
         except Timeout:
-            raise HomeBusy(self.root, self.running()) from None
-        self._state.unlink(missing_ok=True)
+            raise HomeBusy(self.root, self.owner()) from None
+        self.announce("")
 
     def close(self) -> None:
-        self._state.unlink(missing_ok=True)
-        self._lock.release()
+        """Repeating it is fine."""
+        if self._lock.is_locked:
+            self._state.unlink(missing_ok=True)
+            self._lock.release()
 
-    def announce(self, running: RunningSystem) -> None:
-        """Says that the system is ready: from here on ``running()`` finds it."""
+    def announce(self, url: str) -> None:
+        """Says where this process's system answers: from here on ``running()`` finds it."""
+        state = RunningSystem(os.getpid(), url, datetime.now(UTC).isoformat(timespec="seconds"))
         with tempfile.NamedTemporaryFile("w", dir=self.root, delete=False) as file:
-            json.dump(asdict(running), file)
+            json.dump(asdict(state), file)
         os.replace(file.name, self._state)
+
+    def owner(self) -> RunningSystem | None:
+        """The process that has this folder, if there is one: its system starts, runs or stops."""
+        try:
+            owner = RunningSystem(**json.loads(self._state.read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+        return owner if lives(owner.pid) and self._is_taken() else None
 
     def running(self) -> RunningSystem | None:
         """The system that is up and ready in this folder, if there is one."""
+        owner = self.owner()
+        return owner if owner is not None and owner.url else None
+
+    def _is_taken(self) -> bool:
+        """A killed system's state stays, and its id may be another process's by now; its lock has gone with it."""
+        if self._lock.is_locked:
+            return True
         try:
-            running = RunningSystem(**json.loads(self._state.read_text()))
-        except (OSError, ValueError, TypeError):
-            return None
-        return running if lives(running.pid) else None
+            lock = os.open(self._lock.lock_file, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # where the file system knows no locks, too
+            return True
+        finally:
+            os.close(lock)
+        return False

@@ -2,25 +2,27 @@
 
 import asyncio
 import os
+import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
 
+from sluice.embedded.remains import WORK_DIR, note_pilot
 from sluice.servicekit.lifecycle import cancel_and_wait
 
 log = structlog.get_logger(__name__)
 
-#: Seconds a pilot gets to finish what it has before it is killed at the end.
-DRAIN = 10.0
-#: Seconds of these for its last reports.
-FLUSH = 3.0
+#: Seconds that a pilot gets to hand back what it has, once it is told to, and of these for its last reports.
+HAND_BACK, FLUSH = 15.0, 10.0
 #: Shortest time between two starts of the same pilot.
 RESTART_PAUSE = 1.0
 
 
 class PilotProcesses:
-    """Component: ``count`` pilots with ``slots`` each, talking to the WMS at ``wms_url``."""
+    """Component: ``count`` pilots with ``slots`` each, talking to the WMS at ``wms_url``. They end by themselves where this
+    process is killed."""
 
     def __init__(self, *, wms_url: str, count: int, slots: int, work: Path, logs: Path) -> None:
         self._wms_url = wms_url
@@ -29,6 +31,7 @@ class PilotProcesses:
         self._work = work
         self._logs = logs
         self._tasks: list[asyncio.Task[None]] = []
+        self._hurried = asyncio.Event()
         self.processes: dict[str, asyncio.subprocess.Process] = {}
 
     async def start(self) -> None:
@@ -36,12 +39,17 @@ class PilotProcesses:
         self._tasks = [asyncio.create_task(self._keep_running(name), name=f"pilot {name}") for name in names]
 
     async def stop(self) -> None:
-        """Drains all pilots at once; what does not end in time is killed (its jobs return when their leases end)."""
+        """Drains all pilots together: the jobs that they run are waited for, unless ``hurry`` says otherwise."""
         for task in self._tasks:
             await cancel_and_wait(task)
         self._tasks = []
         await asyncio.gather(*(self._end(process) for process in self.processes.values()))
         self.processes.clear()
+
+    def hurry(self) -> None:
+        """A stop, this one or the next, has the pilots hand back what they run. What does not end in time then is killed; its
+        jobs return when their leases end."""
+        self._hurried.set()
 
     async def _keep_running(self, name: str) -> None:
         while True:
@@ -55,23 +63,38 @@ class PilotProcesses:
             "SLUICE_PILOT_WMS_URL": self._wms_url,
             "SLUICE_PILOT_NAME": name,
             "SLUICE_PILOT_SLOTS": str(self._slots),
-            "SLUICE_PILOT_WORK_DIR": str(self._work / name),
-            "SLUICE_PILOT_END_WITH_PARENT": "true",
-            "SLUICE_PILOT_DRAIN_TIMEOUT": str(DRAIN - FLUSH - 1),
+            WORK_DIR: str(self._work / name),
+            "SLUICE_PILOT_END_WITH": str(os.getpid()),
             "SLUICE_PILOT_FLUSH_TIMEOUT": str(FLUSH),
         }
         with (self._logs / f"pilot-{name}.log").open("ab") as output:
-            return await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "pilot", env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "pilot",
+                env=environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,  # Ctrl-C is for this process, which tells its pilots
             )
+        note_pilot(self._work / name, process.pid)
+        return process
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
-        if process.returncode is not None:
-            return
-        process.terminate()
-        try:
-            async with asyncio.timeout(DRAIN):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+        ended = asyncio.create_task(process.wait())
+        hurried = asyncio.create_task(self._hurried.wait())
+        _send(process, signal.SIGTERM)
+        await asyncio.wait([ended, hurried], return_when=asyncio.FIRST_COMPLETED)
+        hurried.cancel()
+        if not ended.done():
+            _send(process, signal.SIGINT)  # another one: two of a kind could become one on the way
+            await asyncio.wait([ended], timeout=HAND_BACK)
+        if not ended.done():
+            _send(process, signal.SIGKILL)
+        await ended
+
+
+def _send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        process.send_signal(number)

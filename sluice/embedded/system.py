@@ -2,10 +2,8 @@
 
 import asyncio
 import importlib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import structlog
 from starlette.applications import Starlette
@@ -14,25 +12,33 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
 from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
 from sluice.contracts.datasets import NewStorage
+from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import StorageType
-from sluice.embedded.home import Home, RunningSystem
+from sluice.embedded.home import Home
 from sluice.embedded.pilots import PilotProcesses
+from sluice.embedded.port import require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
+from sluice.embedded.remains import end_remains
 from sluice.embedded.services import SERVICES, build_service
 from sluice.garbage import keep_what_is_loaded, look_for_none
-from sluice.servicekit.lifecycle import Component, start_all, stop_all
+from sluice.servicekit.lifecycle import Component, cancel_and_wait, start_all, stop_all
 from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.logging import configure_logging
+from sluice.servicekit.processes import until_ended
 from sluice.servicekit.server import HttpServer
 from sluice.servicekit.service import Service
-from sluice.servicekit.signals import until_signal
+from sluice.servicekit.signals import StopAsked
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.storage import local_url
 
 log = structlog.get_logger(__name__)
+
+#: Seconds between two looks at what is waited for at the end.
+LOOK = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,18 @@ class Options:
     port: int = 8080
     pilots: int = 1
     slots: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Conduct:
+    """How a system is run as a process. ``on_ready``: called with its address; ``on_wait``: with the number of jobs that the end
+    waits for, when that changes. ``drain_timeout``: seconds, None: as long as they take. ``end_with``: id of a process."""
+
+    on_ready: Callable[[str], None]
+    on_wait: Callable[[int], None]
+    log_level: str = "INFO"
+    drain_timeout: float | None = None
+    end_with: int | None = None
 
 
 class EmbeddedSystem:
@@ -53,9 +71,11 @@ class EmbeddedSystem:
         self.transport: Transport | None = None
         self._postgres = EmbeddedPostgres(home.database, [*(part.database for part in SERVICES.values()), "transport"])
         self._started: list[Component] = []
+        self._pilots: PilotProcesses | None = None
+        self._wms: WmsClient | None = None
 
     async def start(self) -> None:
-        """Raises ``HomeBusy``, ``OSError`` (port taken); what had started is stopped again."""
+        """Raises ``HomeBusy``, ``PortTaken``, ``OSError``; what had started is stopped again."""
         look_for_none()
         self.home.open()
         try:
@@ -65,20 +85,42 @@ class EmbeddedSystem:
             raise
         finally:
             keep_what_is_loaded()
-        self.home.announce(RunningSystem(os.getpid(), self.url, datetime.now(UTC).isoformat(timespec="seconds")))
+        self.home.announce(self.url)
         log.info("system.ready", url=self.url, home=str(self.home.root))
 
     async def stop(self) -> None:
-        """Pilots are drained first; then the services end, the database last."""
+        """Pilots are drained first, which takes as long as the jobs that they run; then the services end, the database last."""
         started, self._started = self._started, []
         await stop_all(started)
         self.home.close()
+
+    def hurry(self) -> None:
+        """What pilots run is handed back by a stop."""
+        if self._pilots is not None:
+            self._pilots.hurry()
+
+    async def jobs_at_work(self) -> int:
+        """That pilots have now; 0 where nobody can tell."""
+        if self._wms is None or self._pilots is None or not self._pilots.processes:
+            return 0
+        try:
+            async with asyncio.timeout(LOOK):
+                pilots = (await self._wms.pilots()).pilots
+        except (ServiceError, TimeoutError):
+            return 0
+        return sum(pilot.leased + pilot.running for pilot in pilots)
 
     def database_url(self, database: str) -> str:
         """Of one of the system's databases, while it runs."""
         return self._postgres.url(database)
 
     async def _start(self) -> None:
+        await require_free_port(self.options.host, self.options.port)
+        left, going_on = await asyncio.to_thread(end_remains, self.home)
+        if left:
+            log.warning("system.remains_ended", processes=list(map(str, left)))
+        if going_on:
+            raise OSError(f"a killed system has left what cannot be stopped: {', '.join(map(str, going_on))}")
         postgres = self._postgres
         imports = asyncio.create_task(asyncio.to_thread(_import_services))
         await self._begin(postgres)
@@ -97,15 +139,15 @@ class EmbeddedSystem:
         await self._begin(server)
         self.url = f"http://{self.options.host}:{server.port}"
         await self._register_storages(DmsClient(links.http("dms")))
-        await self._begin(
-            PilotProcesses(
-                wms_url=f"{self.url}/services/wms",
-                count=self.options.pilots,
-                slots=self.options.slots,
-                work=self.home.pilots,
-                logs=self.home.logs,
-            )
+        self._wms = WmsClient(links.http("wms"))
+        self._pilots = PilotProcesses(
+            wms_url=f"{self.url}/services/wms",
+            count=self.options.pilots,
+            slots=self.options.slots,
+            work=self.home.pilots,
+            logs=self.home.logs,
         )
+        await self._begin(self._pilots)
 
     async def _begin(self, component: Component) -> None:
         await start_all([component])
@@ -154,12 +196,48 @@ def _one_port(services: dict[str, Service], links: ProcessLinks) -> Starlette:
     return Starlette(routes=[Route("/system/readyz", readyz), *others, Mount("/", services["wfms.operator"].app)])
 
 
-async def run_until_signal(system: EmbeddedSystem, *, on_ready: Callable[[str], None], log_level: str) -> None:
-    """Runs the system until SIGTERM or SIGINT."""
-    configure_logging("sluice", level=log_level)
-    await system.start()
+async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
+    """Runs the system until SIGTERM or SIGINT, and then until the jobs that run have ended; another signal, the drain timeout or
+    the end of the process that it ends with: these are handed back. Raises as ``EmbeddedSystem.start``."""
+    configure_logging("sluice", level=conduct.log_level)
+    stop = StopAsked()
+    stop.listen()
+    ending = asyncio.create_task(_end_with(conduct.end_with, stop), name="end with another process")
+    starting = asyncio.create_task(system.start(), name="start")
+    asked = asyncio.create_task(stop.asked.wait(), name="wait for a signal")
     try:
-        on_ready(system.url)
-        await until_signal()
+        await asyncio.wait([starting, asked], return_when=asyncio.FIRST_COMPLETED)
+        if not starting.done():
+            await cancel_and_wait(starting)
+            return
+        await starting
+        conduct.on_ready(system.url)
+        await asked
+        await _stop(system, stop, conduct)
     finally:
-        await system.stop()
+        ending.cancel()
+
+
+async def _stop(system: EmbeddedSystem, stop: StopAsked, conduct: Conduct) -> None:
+    stopping = asyncio.create_task(system.stop(), name="stop")
+    hurried = asyncio.create_task(stop.at_once.wait(), name="wait for another signal")
+    if conduct.drain_timeout is not None:
+        asyncio.get_running_loop().call_later(conduct.drain_timeout, stop.hurry)
+    told = 0
+    while not stopping.done() and not hurried.done():
+        await asyncio.wait([stopping, hurried], timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+        jobs = await system.jobs_at_work()
+        if jobs and jobs != told:
+            told = jobs
+            conduct.on_wait(jobs)
+    if hurried.done():
+        system.hurry()
+    hurried.cancel()
+    await stopping
+
+
+async def _end_with(process: int | None, stop: StopAsked) -> None:
+    if process is not None:
+        await until_ended(process)
+        log.warning("system.parent_ended", process=process)
+        stop.hurry()

@@ -37,22 +37,25 @@ class StopRequest:
             os._exit(130)
 
 
-async def until_signal() -> str:
-    """Waits for SIGTERM or SIGINT; gives its name. A second signal does what it does by default."""
-    loop = asyncio.get_running_loop()
-    received: asyncio.Future[str] = loop.create_future()
+class StopAsked:
+    """``asked``: by the first signal, to end well, however long that takes; ``at_once``: by the next one."""
 
-    def note(name: str) -> None:
-        if not received.done():
-            received.set_result(name)
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.at_once = asyncio.Event()
 
-    for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, note, number.name)
-    try:
-        return await received
-    finally:
+    def listen(self) -> None:
+        """From here on, in the running event loop."""
+        loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
-            loop.remove_signal_handler(number)
+            loop.add_signal_handler(number, self._note)
+
+    def hurry(self) -> None:
+        self.asked.set()
+        self.at_once.set()
+
+    def _note(self) -> None:
+        (self.at_once if self.asked.is_set() else self.asked).set()
 
 
 def _end_now(number: int, frame: FrameType | None) -> None:

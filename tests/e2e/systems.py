@@ -167,7 +167,7 @@ def _start(home: Path, options: Sequence[str], environment: Mapping[str, str]) -
     before = os.environ.copy()
     os.environ.update(QUICK_LEASES | NO_CONTAINERS | before | dict(environment))
     try:
-        return start_detached(Home(home), ["--port", "0", *options])
+        return start_detached(Home(home), ["--port", "0", *options], ours=True)
     finally:
         os.environ.clear()
         os.environ.update(before)

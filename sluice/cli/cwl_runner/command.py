@@ -142,7 +142,7 @@ def _system(url: str | None, home: str) -> Iterator[str]:
     from sluice.cli.up import start_detached, stop  # noqa: PLC0415 - a running system needs none of it
 
     print("sluice: starting an embedded system …", file=sys.stderr)
-    started = start_detached(Home(Path(home)), ["--port", "0"])
+    started = start_detached(Home(Path(home)), ["--port", "0"], ours=True)
     try:
         yield started.url
     finally:

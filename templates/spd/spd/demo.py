@@ -9,6 +9,8 @@ comes from the system's answers and from the merged ROOT files, except the numbe
 import argparse
 import asyncio
 import json
+import os
+import shlex
 import shutil
 import sys
 import time
@@ -120,7 +122,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
     parser.add_argument("--frames", type=int, default=60, help="frames of each run")
-    parser.add_argument("--port", type=int, default=0, help="port of the web page; 0: any free one")
+    port = os.environ.get("SLUICE_PORT", "0")
+    parser.add_argument("--port", type=int, default=port, help="port of the web page (default: SLUICE_PORT); 0: any free one")
     parser.add_argument("--keep", action="store_true", help="leave the system up at the end")
     parser.add_argument("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")
     arguments = parser.parse_args(argv)
@@ -148,7 +151,7 @@ def _in_running_system(folder: Path, url: str) -> int:
 
 def _in_own_system(folder: Path, system: Home, arguments: argparse.Namespace) -> int:
     started = time.monotonic()
-    running = start_detached(system, ["--port", str(arguments.port)])
+    running = start_detached(system, ["--port", str(arguments.port)], ours=not arguments.keep)
     out.print(f"Sluice is up at {running.url}")
     try:
         runs = asyncio.run(_demo(running.url, folder))
@@ -157,8 +160,18 @@ def _in_own_system(folder: Path, system: Home, arguments: argparse.Namespace) ->
             stop(running)
     code = _close(folder, runs, started)
     if arguments.keep:
-        out.print(f"Sluice is still up: look at {running.url}, stop it with `sluice down --home {system.root}`")
+        out.print(f"Sluice is still up: look at {running.url}, stop it with `{_command()} down --home {_shown(system.root)}`")
     return code
+
+
+def _command() -> str:
+    """As it can be typed here: an environment that is not activated is not on the PATH."""
+    return _shown(Path(sys.executable).parent / "sluice")
+
+
+def _shown(path: Path) -> str:
+    here = Path.cwd()
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 def _close(folder: Path, runs: Sequence[CarriedRun], started: float) -> int:

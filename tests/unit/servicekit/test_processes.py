@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from sluice.embedded.processes import lives
+from sluice.servicekit.processes import lives
 
 
 def test_a_zombie_is_dead() -> None:

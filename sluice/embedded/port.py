@@ -1,0 +1,38 @@
+"""The port of an embedded system: is it free, and if not, who has it?"""
+
+import errno
+import socket
+
+import httpx
+
+from sluice.trust import trust
+
+_PATIENCE = 2.0
+
+
+class PortTaken(OSError):
+    """``by_sluice``: another system of ours answers there."""
+
+    def __init__(self, host: str, port: int, *, by_sluice: bool) -> None:
+        who = "a Sluice system with another home folder" if by_sluice else "another program"
+        super().__init__(f"port {port} of {host} is taken by {who}: choose another one with --port (0: any free one)")
+        self.by_sluice = by_sluice
+
+
+async def require_free_port(host: str, port: int) -> None:
+    """Raises ``PortTaken``; ``OSError`` where this process may not listen there."""
+    try:
+        socket.create_server((host, port)).close()
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror}") from error
+        raise PortTaken(host, port, by_sluice=await _is_sluice(f"http://{host}:{port}")) from None
+
+
+async def _is_sluice(url: str) -> bool:
+    try:
+        async with httpx.AsyncClient(timeout=_PATIENCE, verify=trust(url)) as client:
+            answer = (await client.get(f"{url}/system/readyz")).json()
+    except (httpx.HTTPError, ValueError):
+        return False
+    return isinstance(answer, dict) and "wms" in answer

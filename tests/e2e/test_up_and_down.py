@@ -1,0 +1,180 @@
+"""`sluice up` and `sluice down`, while jobs run, and after the system was killed."""
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from spd import demo
+
+from sluice.embedded.home import Home
+from tests.e2e.systems import NO_CONTAINERS, LiveSystem, home_folder
+from tests.e2e.test_command import SLUICE, sluice, write_texts, write_workflow
+from tests.servers.rabbitmq import free_ports
+from tests.servers.test_ended_runs import running_below
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.xdist_group("e2e-up-and-down")
+
+#: Says that it has begun, and waits until it is let go.
+WAIT = "[sh, -c, 'touch {folder}/begun; while [ ! -e {folder}/go ]; do sleep 0.02; done; cat \"$0\"']"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A home folder and the job that its system runs."""
+
+    home: Path
+    folder: Path
+
+    def up(self, *options: str) -> None:
+        (self.folder / "begun").unlink(missing_ok=True)
+        sluice("up", "--detach", "--port", "0", "--slots", "1", *options, *self.option)
+
+    @property
+    def option(self) -> list[str]:
+        return ["--home", str(self.home)]
+
+    def start_job(self) -> None:
+        workflow = write_workflow(self.folder / "waits.cwl", command=WAIT.format(folder=self.folder))
+        sluice("template", "upload", str(workflow), *self.option)
+        texts = write_texts(self.folder / "in", "a")
+        registered = json.loads(sluice("dataset", "register", "texts", *texts, "--json", *self.option).stdout)
+        sluice("chain", "start", registered["uid"], "waits", *self.option)
+
+    def begun(self) -> None:
+        until((self.folder / "begun").exists, "the job runs")
+
+    def job(self) -> dict[str, Any]:
+        """Of the step ``shout``."""
+        tasks = json.loads(sluice("task", "list", "--json", *self.option).stdout)
+        [task] = [task for task in tasks if task["step"] == "shout"]
+        [job] = json.loads(sluice("task", "jobs", task["task_id"], "--json", *self.option).stdout)
+        return dict(job)
+
+    @contextmanager
+    def going_down(self) -> Iterator["subprocess.Popen[str]"]:
+        """While the command waits for the job, as it has said."""
+        command = [SLUICE, "down", *self.option]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as down:
+            assert down.stderr is not None
+            assert down.stderr.readline().startswith("waiting for 1 job to end")
+            yield down
+
+
+def until(condition: Any, what: str) -> None:
+    async def holds() -> bool:
+        return bool(condition())
+
+    asyncio.run(eventually(holds, what=what, seconds=60))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with home_folder() as home:
+        place = Place(home, tmp_path)
+        yield place
+        sluice("down", "--now", *place.option)
+
+
+def test_nothing_is_left_of_a_system_that_was_killed(place: Place) -> None:
+    for again in (True, False):
+        place.up()
+        owner = Home(place.home).owner()
+        assert owner is not None
+        os.kill(owner.pid, signal.SIGKILL)
+        if again:
+            place.up()
+        sluice("down", *place.option)
+        assert running_below(place.home) == []
+
+
+def test_a_stop_waits_for_what_runs_or_hands_it_back(place: Place) -> None:
+    """Waits unless told otherwise, by an option, by Ctrl-C, or by the time it was given from the start."""
+    place.up()
+    place.start_job()
+    place.begun()
+    assert "stopped" in sluice("down", "--now", *place.option).stdout
+
+    place.up("--drain-timeout", "0.5")
+    place.begun()
+    assert "stopped" in sluice("down", *place.option).stdout
+
+    place.up()
+    place.begun()
+    assert place.job()["attempt"] == 3, "handed back twice"
+    with place.going_down() as down:
+        down.send_signal(signal.SIGINT)
+        assert down.wait(60) == 0
+
+    place.up()
+    place.begun()
+    with place.going_down() as down:
+        (place.folder / "go").touch()
+        assert down.wait(60) == 0
+        assert down.stdout is not None
+        assert down.stdout.read() == "stopped\n"
+    place.up()
+    until(lambda: place.job()["state"] == "finished", "the job's report was kept")
+    assert place.job()["attempt"] == 4, "it was waited for"
+
+
+def test_ctrl_c_waits_for_what_runs(place: Place) -> None:
+    """Sent to all processes of the terminal, as it is."""
+    command = [SLUICE, "up", "--port", "0", "--slots", "1", *place.option]
+    environment = os.environ | NO_CONTAINERS
+    said = place.folder / "said"
+    with said.open("w") as output:
+        up = subprocess.Popen(command, env=environment, stdout=output, stderr=output, start_new_session=True)
+    until(lambda: Home(place.home).running(), "the system is up")
+    place.start_job()
+    place.begun()
+    os.killpg(up.pid, signal.SIGINT)
+    until(
+        lambda: "waiting for 1 job to end (Ctrl-C once more" in (place.folder / "said").read_text(), "it says what it waits for"
+    )
+    assert psutil.Process(up.pid).is_running()
+    os.killpg(up.pid, signal.SIGINT)
+    assert up.wait(60) == 0
+    assert running_below(place.home) == []
+
+
+def test_a_port_that_is_taken_is_one_sentence(place: Place, system: LiveSystem) -> None:
+    port = system.url.rpartition(":")[2]
+    for command in (["up", "--detach"], ["up"]):
+        said = sluice(*command, "--port", port, *place.option, code=1).stderr
+        assert said == (
+            f"error: port {port} of 127.0.0.1 is taken by a Sluice system with another home folder: "
+            "choose another one with --port (0: any free one)\n"
+        )
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        said = sluice("up", "--detach", "--port", str(port), *place.option, code=1).stderr
+        assert said.startswith(f"error: port {port} of 127.0.0.1 is taken by another program: ")
+        assert said.count("\n") == 1
+
+
+def test_a_demonstration_that_stays_up_says_how_to_stop_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At the port that was asked for; the command can be typed as it stands, in a shell that has nothing on its PATH."""
+    [port] = free_ports(1)
+    monkeypatch.setenv("SLUICE_PORT", str(port))
+    monkeypatch.setattr(demo, "RUNS", demo.RUNS[:1])
+    assert demo.main(["--home", str(place.home), "--frames", "2", "--keep"]) == 0
+    said = capsys.readouterr().out
+    assert f"look at http://127.0.0.1:{port}" in said
+    [command] = re.findall("stop it with `(.*)`", said)
+    done = subprocess.run(shlex.split(command), env={"HOME": "/nowhere"}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "stopped\n")

@@ -1,0 +1,107 @@
+"""The embedded database server, beside what an earlier one has left in its folder."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import asyncpg
+import psutil
+import pytest
+
+from sluice.embedded.home import Home
+from sluice.embedded.postgres import EmbeddedPostgres
+from sluice.embedded.postmaster import postmaster_of
+from sluice.embedded.remains import end_remains
+from sluice.servicekit.lifecycle import running
+from tests.e2e.systems import home_folder
+from tests.waiting import eventually
+
+#: Starts the server of a folder and waits; without "tied" as on a machine where nothing ends it with who started it.
+SYSTEM = """
+import asyncio, shutil, sys
+from pathlib import Path
+from sluice.embedded.postgres import EmbeddedPostgres
+if sys.argv[2] != "tied":
+    shutil.which = lambda program: None
+async def run():
+    await EmbeddedPostgres(Path(sys.argv[1]), []).start()
+    print("started", flush=True)
+    await asyncio.sleep(600)
+asyncio.run(run())
+"""
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Home]:
+    """Its database server has run once."""
+    with home_folder() as folder:
+        home = Home(folder)
+        home.open()
+        home.close()
+        asyncio.run(start_and_stop(home))
+        yield home
+
+
+async def start_and_stop(home: Home) -> None:
+    async with running(EmbeddedPostgres(home.database, ["one"])):
+        pass
+
+
+def kill_a_system(home: Home, how: str) -> None:
+    """After it has started its server."""
+    with subprocess.Popen([sys.executable, "-c", SYSTEM, str(home.database), how], stdout=subprocess.PIPE) as system:
+        assert system.stdout is not None
+        assert system.stdout.readline() == b"started\n"
+        system.kill()
+
+
+async def answers(server: EmbeddedPostgres) -> bool:
+    try:
+        connection = await asyncpg.connect(server.url("one"))
+    except (OSError, asyncpg.PostgresError):
+        return False
+    await connection.close()
+    return True
+
+
+async def test_it_ends_with_who_started_it(home: Home) -> None:
+    await asyncio.to_thread(kill_a_system, home, "tied")
+
+    async def has_ended() -> bool:
+        return postmaster_of(home.database) is None
+
+    await eventually(has_ended, what="the server has ended")
+
+
+async def test_one_that_was_left_running_can_be_ended(home: Home) -> None:
+    await asyncio.to_thread(kill_a_system, home, "loose")
+    left = postmaster_of(home.database)
+    assert left is not None
+    ended, going_on = await asyncio.to_thread(end_remains, home)
+    assert ([process.pid for process in ended], going_on) == ([left], [])
+    async with running(EmbeddedPostgres(home.database, ["one"])):
+        assert postmaster_of(home.database) not in {None, left}
+
+
+async def test_an_old_lock_file_may_name_somebody_elses_process(home: Home) -> None:
+    """Ids come again, above all in a container that is started anew."""
+    (home.database / "postmaster.pid").write_text(f"{os.getpid()}\n{home.database}\n1\n5432\n/tmp\n\n1 1\nready   \n")
+    assert end_remains(home) == ([], [])
+    server = EmbeddedPostgres(home.database, ["one"])
+    async with running(server):
+        assert await answers(server)
+
+
+async def test_one_that_dies_is_started_again(home: Home) -> None:
+    server = EmbeddedPostgres(home.database, ["one"])
+    async with running(server):
+        killed = postmaster_of(home.database)
+        assert killed is not None
+        psutil.Process(killed).kill()
+
+        async def is_back() -> bool:
+            return postmaster_of(home.database) not in {None, killed} and await answers(server)
+
+        await eventually(is_back, what="the server is back")

@@ -1,0 +1,16 @@
+"""A run of tests that goes on until somebody ends it; not collected unless it is named."""
+
+import time
+from pathlib import Path
+
+from tests.e2e.systems import live_system
+from tests.servers.postgres import PostgresServer
+from tests.servers.rabbitmq import RabbitServer
+
+
+def test_that_never_ends(postgres_server: PostgresServer, rabbitmq_server: RabbitServer, tmp_path: Path) -> None:
+    with live_system() as system:
+        (tmp_path / "started.part").write_text(str(system.running.pid))
+        (tmp_path / "started.part").rename(tmp_path / "started")
+        while True:
+            time.sleep(60)

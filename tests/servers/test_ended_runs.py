@@ -1,0 +1,72 @@
+"""A test run that is ended in the middle leaves nothing running."""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.guard import MARK
+from tests.waiting import eventually
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Short, and open to the user that databases run as."""
+    folder = Path(tempfile.mkdtemp(prefix="sluice-ended-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def running_below(folder: Path) -> list[str]:
+    """Command lines of processes that were started by somebody who works below a folder, or work there."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            places = [*process.environ().values(), *process.cmdline(), process.cwd()]
+            if any(str(folder) in place for place in places) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(f"{process.pid} {process.cmdline()}")
+    return found
+
+
+def names(folder: Path, pattern: str) -> list[str]:
+    return sorted(path.name for path in folder.glob(pattern))
+
+
+@pytest.mark.parametrize("blow", [signal.SIGTERM, signal.SIGKILL])
+async def test_nothing_of_a_run_that_is_ended_goes_on(folder: Path, blow: signal.Signals) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != MARK and not name.startswith("PYTEST_")}
+    options = ["-q", "-p", "no:cacheprovider", f"--basetemp={folder}/base", "tests/servers/held_run.py"]
+    with (folder / "said").open("w") as said:
+        run = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "pytest", *options),
+            cwd=ROOT,
+            env=environment | {"TMPDIR": str(folder)},
+            stdout=said,
+            stderr=said,
+        )
+
+    async def has_begun() -> bool:
+        assert run.returncode is None, (folder / "said").read_text()
+        return bool(names(folder, "base/*/started"))
+
+    async def nothing_goes_on() -> bool:
+        return not running_below(folder)
+
+    await eventually(has_begun, what="the run has begun", seconds=120)
+    assert len(running_below(folder)) > 10
+    run.send_signal(blow)
+    await run.wait()
+    await eventually(nothing_goes_on, what="nothing of the run goes on")
+    if blow is signal.SIGTERM:
+        assert names(folder, "sluice-*") == []
