@@ -1,7 +1,9 @@
 """What `sluice run` does, one function a stage: bring files in, ask for their processing, follow it. Results: ``bring_out``."""
 
 import asyncio
+import contextlib
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,12 +12,13 @@ from uuid import UUID
 
 from sluice import storage
 from sluice.cli.connect import Connection
-from sluice.cli.entries import ToBringIn, ToBundle
+from sluice.cli.entries import ToBringIn, ToBundle, shown, trouble_with_name
+from sluice.cli.output import err
 from sluice.cli.waits import OnWait, Waits
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
-from sluice.contracts.problems import NotAvailable, Unprocessable
-from sluice.contracts.states import JobState, StorageType
+from sluice.contracts.problems import Conflict, Finding, NotAvailable, ServiceError, Unprocessable
+from sluice.contracts.states import DatasetState, JobState, StorageType
 from sluice.contracts.tasks import Job
 
 #: Seconds between two looks at a chain: few at first, then up to the longest.
@@ -26,21 +29,44 @@ async def bring_in(
     connection: Connection, files: Sequence[ToBringIn], *, dataset: NewDataset, on_file: Callable[[int], None]
 ) -> Dataset:
     """Copies the files (and bundles of what is no plain file) to an input storage, registers them in their order, closes the data
-    set. ``on_file`` gets bytes done."""
+    set. ``on_file`` gets bytes done. Where that fails, or is interrupted, what was begun is removed.
+
+    Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names that files cannot have."""
     stores = await connection.dms.storages(StorageType.INPUT)
     if not stores:
         raise NotAvailable("the system has no input storage: register one with `sluice storage add`")
+    names = _unique_names(files)
+    if wrong := [Finding(message=f"{name!r}: {why}") for name in names if (why := trouble_with_name(name))]:
+        raise Unprocessable("the data set cannot have files of these names", findings=wrong)
     folder = f"{stores[0].url}/{dataset.name}"
-    registered = await connection.dms.register_dataset(dataset.model_copy(update={"url": folder}))
-    entries: list[NewFile] = []
-    for seq, (path, name) in enumerate(zip(files, _unique_names(files), strict=True)):
-        url = f"{folder}/{name}"
-        stored = await asyncio.to_thread(_put, path, url)
-        source = path.source.name if isinstance(path, ToBundle) else path.name
-        entries.append(NewFile(seq=seq, name=name, size=stored.size, checksum=stored.checksum, url=url, meta={"source": source}))
-        on_file(stored.size)
-    await connection.dms.register_files(registered.uid, entries)
-    return await connection.dms.close_dataset(registered.uid, files=len(files))
+    registered, made = await connection.dms.make_dataset(dataset.model_copy(update={"url": folder}))
+    if registered.state is not DatasetState.OPEN:
+        raise Conflict(
+            f"there is a data set {dataset.name!r} already, {registered.state} with {registered.count_files} files: "
+            "take another name, or delete it first"
+        )
+    urls = [f"{folder}/{name}" for name in names]
+    try:
+        entries: list[NewFile] = []
+        for seq, (path, url) in enumerate(zip(files, urls, strict=True)):
+            stored = await _put_unless_canceled(path, url)
+            entries.append(_new_file(seq, path, url, stored))
+            on_file(stored.size)
+        await connection.dms.register_files(registered.uid, entries)
+        return await connection.dms.close_dataset(registered.uid, files=len(files))
+    except BaseException:
+        if made:
+            await asyncio.to_thread(_remove_files, urls)
+            await take_back(connection, registered)
+        raise
+
+
+async def take_back(connection: Connection, dataset: Dataset) -> None:
+    """Deletes a data set that was brought in for a chain that is not to be. Says so where that cannot be."""
+    try:
+        await connection.operator.delete_dataset(dataset.uid)
+    except ServiceError as error:
+        err.print(f"data set {dataset.name} was not removed: {error.detail}")
 
 
 async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
@@ -88,16 +114,53 @@ async def failures(connection: Connection, tasks: Sequence[ChainTask]) -> list[t
     return found
 
 
-def _put(entry: ToBringIn, url: str) -> storage.Stored:
+class _Canceled(Exception):
+    """Nobody waits for the copy any more."""
+
+
+async def _put_unless_canceled(entry: ToBringIn, url: str) -> storage.Stored:
+    """When this is canceled the copying ends too, before anything else happens: nothing of it stays."""
+    canceled = threading.Event()
+
+    def check() -> None:
+        if canceled.is_set():
+            raise _Canceled
+
+    copying = asyncio.create_task(asyncio.to_thread(_put, entry, url, check))
+    try:
+        return await asyncio.shield(copying)
+    except storage.StorageError as error:
+        original = entry.source if isinstance(entry, ToBundle) else entry
+        raise Unprocessable(f"{shown(original)} could not be copied: {error}") from error
+    except asyncio.CancelledError:
+        canceled.set()
+        await asyncio.gather(copying, return_exceptions=True)
+        raise
+
+
+def _new_file(seq: int, entry: ToBringIn, url: str, stored: storage.Stored) -> NewFile:
+    """Of files of one name it is kept where each of them lay."""
+    name, original = url.rsplit("/", 1)[1], entry.source if isinstance(entry, ToBundle) else entry
+    source = original.name if name == entry.name else str(original)
+    return NewFile(seq=seq, name=name, size=stored.size, checksum=stored.checksum, url=url, meta={"source": source})
+
+
+def _remove_files(urls: Sequence[str]) -> None:
+    for url in urls:
+        with contextlib.suppress(storage.StorageError):  # the error that led here is the one to tell
+            storage.remove(url)
+
+
+def _put(entry: ToBringIn, url: str, check: Callable[[], None]) -> storage.Stored:
     if isinstance(entry, Path):
-        return storage.put(entry, url)
+        return storage.put(entry, url, check=check)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bundle"
         try:
             storage.pack(entry.value, path)
         except storage.BundleError as error:
             raise Unprocessable(f"{entry.source.name} cannot be brought in: {error}") from error
-        return storage.put(path, url, move=True)
+        return storage.put(path, url, move=True, check=check)
 
 
 def _unique_names(files: Sequence[ToBringIn]) -> list[str]:

@@ -1,17 +1,21 @@
 """`sluice chain …`"""
 
 import json
+import secrets
+from contextlib import AsyncExitStack
 from typing import Annotated
 from uuid import UUID, uuid4
 
 import typer
 
-from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.get import get_chain
+from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.output import answer, err, out, print_json, print_table
-from sluice.cli.parameters import key_values
+from sluice.cli.parameters import given_params, key_values
 from sluice.cli.watch import watch
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
+from sluice.contracts.matching import facts_of
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import template_label
 
@@ -69,7 +73,7 @@ def start(
     dataset: UUID,
     template: str,
     *,
-    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter of the workflow.")] = None,
+    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter; a File's path.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
@@ -79,12 +83,26 @@ def start(
     There is one chain for each data set, version of the template and parameters given (none: the chain that starts by itself, or
     would). Asking for it again starts nothing: the command says so, shows that chain, and ends with exit code 3.
     """
-    values = key_values(params or [], option="--param")
-    chain, made = ask(url, home, lambda c: c.operator.request_new_chain(dataset, template, params=values))
+    given = given_params(params or [])
+
+    async def question(connection: Connection) -> tuple[Chain, bool]:
+        plan = (await connection.operator.template(template)).plan
+        found = await connection.operator.dataset(dataset)
+        files = local_files(plan, given.values)
+        values = given.fitting(plan, facts=facts_of(found), files=files)
+        async with AsyncExitStack() as undo:
+            name = f"{found.name}-{secrets.token_hex(3)}"
+            values = await bring_in_parameters(connection, values, files, dataset_name=name, undo=undo)
+            chain, made = await connection.operator.request_new_chain(found.uid, template, params=values)
+            if made:
+                undo.pop_all()
+        return chain, made
+
+    chain, made = ask(url, home, question)
     answer(chain, f"chain {chain.uid}: {chain.state.value}", as_json=as_json)
     if not made:
-        given = "these parameters" if values else "no other parameters"
-        err.print(f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)} and {given} already")
+        told = "these parameters" if params else "no other parameters"
+        err.print(f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)} and {told} already")
         raise typer.Exit(REPEATED)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar
 
 import httpx
 import typer
+from pydantic import ValidationError
 
 from sluice.cli.output import err, print_problem
 from sluice.clients.dms import DmsClient
@@ -80,6 +81,9 @@ def plain_errors(call: Callable[[], Result]) -> Result:
     except KeyboardInterrupt:
         err.print("interrupted")
         raise typer.Exit(130) from None
+    except ValidationError as error:
+        for wrong in error.errors():
+            err.print(f"error: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}, not {str(wrong['input'])[:200]!r}")
     except (OSError, StorageError, BundleError) as error:
         err.print(f"error: {error}")
     raise typer.Exit(1) from None

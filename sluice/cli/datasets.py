@@ -7,8 +7,8 @@ from uuid import UUID
 import typer
 
 from sluice.cli import carry, unmatched
-from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.entries import entries_of
+from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
+from sluice.cli.entries import RecursiveOption, entries_of
 from sluice.cli.get import get_dataset
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
@@ -85,7 +85,7 @@ def files(
 
 
 @app.command("register")
-def register(
+def register(  # noqa: PLR0913 - a command's options, each by its name
     name: str,
     paths: Annotated[list[Path], typer.Argument(help="Its files, in order; a folder means its files.")],
     *,
@@ -93,16 +93,19 @@ def register(
         str | None, typer.Option(help="Bundle files as this template wants them: directories, or files with secondary files.")
     ] = None,
     meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata, which templates match.")] = None,
+    recursive: RecursiveOption = False,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
     """Copy files to an input storage as a new data set; the template that matches it takes it from there."""
-    new = NewDataset(name=name, meta=key_values(meta or [], option="--meta"))
+    values = key_values(meta or [], option="--meta")
+    new = plain_errors(lambda: NewDataset(name=name, meta=values))
 
     async def bring_in(connection: Connection) -> Dataset:
         wanted = DataEntries() if template is None else (await connection.operator.template(template)).plan.data_entries
-        return await carry.bring_in(connection, entries_of(paths, wanted), dataset=new, on_file=lambda size: None)
+        entries = entries_of(paths, wanted, recursive=recursive)
+        return await carry.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
 
     dataset = ask(url, home, bring_in)
     answer(dataset, f"{dataset.name} ({dataset.uid}): {dataset.count_files} files, {human_bytes(dataset.bytes)}", as_json=as_json)

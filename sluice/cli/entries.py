@@ -1,13 +1,22 @@
 """From paths on the command line to the entries of a data set: plain files, or directories and files with others beside them."""
 
+import os
+import stat
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from sluice.cli.output import err
+from sluice.contracts.base import FileName
 from sluice.contracts.plan import DataEntries, SecondaryFile
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.problems import Finding, Unprocessable
+
+_FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,24 +33,84 @@ class ToBundle:
 
 ToBringIn = Path | ToBundle
 
+RecursiveOption = Annotated[
+    bool, typer.Option("--recursive", "-r", help="Take the files in subfolders of folders as well, folder by folder.")
+]
+
 
 def require_paths(paths: Sequence[Path]) -> None:
-    """Raises ``Unprocessable`` naming those that are not there."""
-    missing = [path for path in paths if not path.exists()]
-    if missing:
-        raise Unprocessable("no such file: " + ", ".join(map(str, missing)))
+    """Raises ``Unprocessable`` naming those that are no files or folders that can be read."""
+    _refuse([(path, why) for path in paths if (why := trouble_with(path))])
 
 
-def input_files(paths: Sequence[Path]) -> list[Path]:
-    """The files named, folders replaced by their files in order of name. Raises ``Unprocessable`` naming what is not there."""
+def trouble_with(path: Path) -> str:
+    """Why it cannot be taken; empty where it is a file, or a folder, that can be read."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+    if stat.S_ISDIR(mode):
+        return "" if os.access(path, os.R_OK | os.X_OK) else "the folder cannot be read: permission denied"
+    if not stat.S_ISREG(mode):
+        return "no regular file, but a device, a pipe or a socket"
+    if not os.access(path, os.R_OK):
+        return "cannot be read: permission denied"
+    return trouble_with_name(path.name)
+
+
+def trouble_with_name(name: str) -> str:
+    """Why a data set cannot have a file of this name; empty where it can."""
+    try:
+        _FILE_NAME.validate_python(name)
+        name.encode()
+    except UnicodeEncodeError:
+        return "its name is no text in UTF-8: rename it"
+    except ValidationError:
+        odd = any(letter < " " for letter in name)
+        return "its name has a tab, a line break or the like: rename it" if odd else "its name is too long: rename it"
+    return ""
+
+
+def _refuse(wrong: Sequence[tuple[Path, str]]) -> None:
+    """Raises ``Unprocessable`` where there is anything wrong; names are shown so that what is odd in them is seen."""
+    if not wrong:
+        return
+    if len(wrong) == 1:
+        raise Unprocessable(f"{wrong[0][1]}: {shown(wrong[0][0])}")
+    found = [Finding(message=f"{why}: {shown(path)}") for path, why in wrong]
+    raise Unprocessable(f"{len(wrong)} of the files cannot be taken", findings=found)
+
+
+def shown(path: Path) -> str:
+    text = str(path)
+    return text if text.isprintable() else repr(text)
+
+
+def input_files(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
+    """The files named, folders replaced by their files in order of name, with ``recursive`` by those of their subfolders too;
+    else it is said what is left out. Raises ``Unprocessable`` naming what cannot be taken."""
     require_paths(paths)
-    files = [file for path in paths for file in (sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path])]
+    files = [file for path in paths for file in (_files_of(path, recursive=recursive) if path.is_dir() else [path])]
+    require_paths(files)
     if not files:
-        raise Unprocessable("no input: the folder is empty")
+        raise Unprocessable("no input: there is no file in " + ", ".join(shown(path) for path in paths))
     return files
 
 
-def entries_of(paths: Sequence[Path], wanted: DataEntries) -> list[ToBringIn]:
+def _files_of(folder: Path, *, recursive: bool) -> list[Path]:
+    there = sorted(folder.iterdir())
+    # A link to a folder may lead back to where it stands.
+    entered = {path for path in there if recursive and path.is_dir() and not path.is_symlink()}
+    if left := [path for path in there if path.is_dir() and path not in entered]:
+        count = f"{len(left)} subfolders are" if len(left) != 1 else "1 subfolder is"
+        named = ", ".join(shown(path) for path in left[:3]) + (" …" if len(left) > 3 else "")
+        why = "links are not followed" if recursive else "--recursive takes their files, too"
+        err.print(f"{count} left out: {named} ({why})")
+    files = [_files_of(path, recursive=True) if path in entered else [path] for path in there if path not in left]
+    return [file for found in files for file in found]
+
+
+def entries_of(paths: Sequence[Path], wanted: DataEntries, *, recursive: bool = False) -> list[ToBringIn]:
     """In order, as the template wants its data set. Raises ``Unprocessable`` where they cannot be that."""
     require_paths(paths)
     if wanted.type == "Directory":
@@ -49,7 +118,7 @@ def entries_of(paths: Sequence[Path], wanted: DataEntries) -> list[ToBringIn]:
         if wrong:
             raise Unprocessable("the template takes directories, and these are none: " + ", ".join(wrong))
         return [ToBundle(Path(path.resolve().name), _object(path)) for path in paths]
-    files = input_files(paths)
+    files = input_files(paths, recursive=recursive)
     return _with_secondary(files, wanted.secondary_files) if wanted.secondary_files else list(files)
 
 

@@ -1,35 +1,51 @@
 """Parameters that are files: local ones are brought in as data sets of their own, which go with the chain."""
 
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from sluice.cli import carry
 from sluice.cli.connect import Connection
+from sluice.cli.entries import shown, trouble_with
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.problems import Finding, Unprocessable
 
 
 def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, Path]:
     """Of the parameters that are files, those given as a path or as a CWL File object with one. Raises ``Unprocessable`` naming
     what is not there."""
     found = {name: path for name in plan.file_parameters if (path := _path_of(params.get(name))) is not None}
-    missing = [f"parameter {name!r}: no such file: {path}" for name, path in found.items() if not path.is_file()]
-    if missing:
-        raise Unprocessable("; ".join(missing))
+    wrong = [
+        Finding(message=f"parameter {name!r}: {why}: {shown(path)}") for name, path in found.items() if (why := _trouble(path))
+    ]
+    if wrong:
+        raise Unprocessable("files that parameters name cannot be taken", findings=wrong)
     return found
 
 
+def _trouble(path: Path) -> str:
+    return "a folder, and not a file" if path.is_dir() else trouble_with(path)
+
+
 async def bring_in_parameters(
-    connection: Connection, params: Mapping[str, Any], files: Mapping[str, Path], *, dataset_name: str
+    connection: Connection,
+    params: Mapping[str, Any],
+    files: Mapping[str, Path],
+    *,
+    dataset_name: str,
+    undo: AsyncExitStack | None = None,
 ) -> dict[str, Any]:
-    """``params`` with the data sets of the files in their places; they are named after the data set that goes with them."""
+    """``params`` with the data sets of the files in their places; they are named after the data set that goes with them.
+    ``undo``: gets the calls that take them back."""
     values = dict(params)
     for name, path in files.items():
         new = NewDataset(name=f"{dataset_name}.{name}", on_demand=True)
         dataset = await carry.bring_in(connection, [path], dataset=new, on_file=lambda size: None)
+        if undo is not None:
+            undo.push_async_callback(carry.take_back, connection, dataset)
         values[name] = {"class": "File", "dataset": str(dataset.uid), "retention": "delete"}
     return values
 

@@ -1,10 +1,52 @@
 """``--param`` and ``--meta``: ``key=value`` on the command line, the value read as JSON where it is JSON, else as text."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import typer
+
+from sluice.contracts.matching import bind
+from sluice.contracts.parameters import findings, fits
+from sluice.contracts.plan import Plan
+from sluice.contracts.problems import Unprocessable
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Parameters as they were typed. ``texts``: each before it was read."""
+
+    values: dict[str, Any]
+    texts: dict[str, str]
+
+    def fitting(self, plan: Plan, *, facts: Mapping[str, Any], files: Mapping[str, Path]) -> dict[str, Any]:
+        """The values; what was typed is text where only a text fits (``label=2024``). ``facts``: of the data set, which
+        parameters may be bound to; ``files``: values that are files yet to be brought in. Raises ``Unprocessable`` with all that
+        is wrong."""
+        values = {name: self._value(plan, name) for name in self.values}
+        bound, _ = bind(plan, facts)
+        brought = {name: {"class": "File", "dataset": _SOME_DATASET} for name in files}
+        if wrong := findings(plan, {**bound, **values, **brought}):
+            raise Unprocessable("the parameters do not fit the workflow", findings=wrong)
+        return values
+
+    def _value(self, plan: Plan, name: str) -> Any:
+        value, parameter = self.values[name], plan.parameters.get(name)
+        if parameter is None or fits(value, parameter.type) or not fits(self.texts[name], parameter.type):
+            return value
+        return self.texts[name]
+
+
+#: Stands for one that does not exist yet.
+_SOME_DATASET = "00000000-0000-0000-0000-000000000000"
+
+
+def given_params(texts: Sequence[str]) -> Given:
+    """Those of ``--param``; errors as in ``key_values``."""
+    values = key_values(texts, option="--param")
+    return Given(values, {name: text.partition("=")[2] for name, text in zip(values, texts, strict=True)})
 
 
 def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -15,17 +15,18 @@ import typer
 from sluice.cli import carry
 from sluice.cli.bring_out import bring_out, write_manifest
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, connected, plain_errors, running_url
-from sluice.cli.entries import entries_of, require_paths
+from sluice.cli.entries import RecursiveOption, entries_of, require_paths
 from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.out_folder import require_folder
 from sluice.cli.output import err, human_bytes, out, print_json
-from sluice.cli.parameters import key_values
+from sluice.cli.parameters import Given, given_params, key_values
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.up import start_detached, stop
 from sluice.cli.watch import follow_chain, say_how_to_go_on
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import ChainState
+from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
 
 
@@ -46,6 +47,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     folder: Annotated[Path, typer.Option("--out", "-o", help="Empty folder for the outputs and manifest.json.")] = Path("out"),
     force: Annotated[bool, typer.Option("--force", help="Also into a folder that has files, overwriting.")] = False,
     name: Annotated[str | None, typer.Option(help="What the run's template is called; default: as its file.")] = None,
+    recursive: RecursiveOption = False,
     home: HomeOption = DEFAULT_HOME,
     url: UrlOption = None,
     as_json: JsonOption = False,
@@ -56,11 +58,12 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     arguments = _Arguments(
         template=template,
         files=[*inputs, *(more or [])],
-        params=key_values(params or [], option="--param"),
+        params=given_params(params or []),
         meta=key_values(meta or [], option="--meta"),
         folder=folder,
         force=force,
         name=name or template_name(template),
+        recursive=recursive,
         as_json=as_json,
     )
 
@@ -84,11 +87,12 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
 class _Arguments:
     template: Path
     files: list[Path]
-    params: dict[str, object]
+    params: Given
     meta: dict[str, object]
     folder: Path
     force: bool
     name: str
+    recursive: bool
     as_json: bool
 
 
@@ -123,18 +127,30 @@ async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
         template = await connection.operator.store_run_template(written.new(arguments.name))
         for finding in template.warnings:
             err.print(str(finding))
-        entries = await asyncio.to_thread(entries_of, arguments.files, template.plan.data_entries)
-        dataset_name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-        given = local_files(template.plan, arguments.params)
-        # On demand: no other template takes it.
-        dataset = NewDataset(name=dataset_name, meta=arguments.meta, on_demand=True)
-        registered = await carry.bring_in(connection, entries, dataset=dataset, on_file=lambda size: None)
-        params = await bring_in_parameters(connection, arguments.params, given, dataset_name=dataset_name)
-        chain = await connection.operator.request_chain(registered.uid, template.name, run_template=template.id, params=params)
+        chain = await _begin(connection, template, arguments)
         begun.append(chain.uid)
         err.print(f"chain {chain.uid}")
         chain, tasks = await follow_chain(connection, chain, quiet=arguments.as_json)
         return await _finish(connection, chain, tasks, arguments=arguments, seconds=time.monotonic() - started)
+
+
+async def _begin(connection: Connection, template: Template, arguments: _Arguments) -> Chain:
+    """Brings the files in and asks for the chain; what was brought in is taken back where there is to be none. All that can be
+    wrong with files and parameters is found before anything is copied."""
+    entries = await asyncio.to_thread(entries_of, arguments.files, template.plan.data_entries, recursive=arguments.recursive)
+    # On demand: no other template takes it.
+    name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    new = NewDataset(name=name, meta=arguments.meta, on_demand=True)
+    files = local_files(template.plan, arguments.params.values)
+    facts = {"name": name, "type": str(new.type), **new.meta}
+    given = arguments.params.fitting(template.plan, facts=facts, files=files)
+    async with AsyncExitStack() as undo:
+        dataset = await carry.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
+        undo.push_async_callback(carry.take_back, connection, dataset)
+        params = await bring_in_parameters(connection, given, files, dataset_name=name, undo=undo)
+        chain = await connection.operator.request_chain(dataset.uid, template.name, run_template=template.id, params=params)
+        undo.pop_all()
+    return chain
 
 
 async def _finish(connection: Connection, chain: Chain, tasks: list[ChainTask], *, arguments: _Arguments, seconds: float) -> bool:

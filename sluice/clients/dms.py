@@ -59,6 +59,10 @@ class DmsClient(ServiceClient):
         Raises ``Unprocessable`` for an unknown period or run, or a folder outside the storages."""
         return await self.call("POST", f"{_API}/datasets", body=new, answer=Dataset)
 
+    async def make_dataset(self, new: NewDataset) -> tuple[Dataset, bool]:
+        """As ``register_dataset``, with whether it is new."""
+        return await self.create(f"{_API}/datasets", body=new, answer=Dataset)
+
     async def dataset(self, uid: UUID) -> Dataset:
         """Raises ``NotFound``."""
         return await self.call("GET", f"{_API}/datasets/{uid}", answer=Dataset)

@@ -10,10 +10,10 @@ from sluice.storage.errors import ChecksumMismatch
 CHUNK = 1 << 20
 
 
-def checksum_of(path: str | os.PathLike[str]) -> str:
-    """``sha256:<hex>`` of a local file's content. Raises ``OSError``."""
+def checksum_of(path: str | os.PathLike[str], *, check: Callable[[], None] | None = None) -> str:
+    """``sha256:<hex>`` of a local file's content; ``check`` as in ``going_on``. Raises ``OSError``."""
     with open(path, "rb", buffering=0) as file:
-        return stream(file.read, None)[0]
+        return stream(going_on(file.read, check), None)[0]
 
 
 def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None) -> tuple[str, int]:
@@ -26,6 +26,18 @@ def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None
         if write is not None:
             write(data)
     return f"sha256:{digest.hexdigest()}", size
+
+
+def going_on(read: Callable[[int], bytes], check: Callable[[], None] | None) -> Callable[[int], bytes]:
+    """``read``, with ``check`` called before each time: what it raises breaks a long reading off."""
+    if check is None:
+        return read
+
+    def checked(size: int) -> bytes:
+        check()
+        return read(size)
+
+    return checked
 
 
 def require_same(url: str, *, expected: tuple[str | None, int | None], found: tuple[str, int]) -> None:

@@ -2,14 +2,14 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from io import FileIO
 from stat import S_IMODE, S_ISLNK
 
-from sluice.storage.checksums import checksum_of, require_same, stream
+from sluice.storage.checksums import checksum_of, going_on, require_same, stream
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import FileMissing, OutsideStorage, os_errors_at
 from sluice.storage.places import local_url
@@ -55,13 +55,13 @@ def bring(url: str, path: str, to: str, *, expected: tuple[str | None, int | Non
             raise
 
 
-def verify(url: str, path: str, *, checksum: str | None, size: int | None) -> None:
-    """Raises ``ChecksumMismatch`` unless the file has this size and checksum; None: not compared."""
+def verify(url: str, path: str, *, checksum: str | None, size: int | None, check: Callable[[], None] | None = None) -> None:
+    """Raises ``ChecksumMismatch`` unless the file has this size and checksum; None: not compared. ``check``: see ``going_on``."""
     with os_errors_at(url):
         found_size = os.stat(path).st_size
         require_same(url, expected=(None, size), found=("", found_size))
         if checksum is not None:
-            require_same(url, expected=(checksum, None), found=(checksum_of(path), found_size))
+            require_same(url, expected=(checksum, None), found=(checksum_of(path, check=check), found_size))
 
 
 def move(path: str, url: str, target: str) -> Stored | None:
@@ -79,19 +79,26 @@ def move(path: str, url: str, target: str) -> Stored | None:
 
 
 def copy(
-    source_url: str, source: str, url: str, target: str, *, expected: tuple[str | None, int | None] = (None, None)
+    source_url: str,
+    source: str,
+    url: str,
+    target: str,
+    *,
+    expected: tuple[str | None, int | None] = (None, None),
+    check: Callable[[], None] | None = None,
 ) -> Stored:
-    """Copies to a temporary name beside the target, reads it back, renames. ``expected``: checksum and size, None: any."""
+    """Copies to a temporary name beside the target, reads it back, renames. ``expected``: checksum and size, None: any;
+    ``check``: as in ``going_on``."""
     temporary = os.path.join(os.path.dirname(target), temporary_name())
     with os_errors_at(source_url):
         reader = open(source, "rb", buffering=0)  # noqa: SIM115 - closed below; opened apart so that its errors name the source
     try:
         with reader, os_errors_at(url):
             with open_making_folders(temporary) as writer:
-                found = stream(reader.read, partial(_write_all, writer))
+                found = stream(going_on(reader.read, check), partial(_write_all, writer))
                 _keep_executable(reader, writer)
             require_same(source_url, expected=expected, found=found)
-            verify(url, temporary, checksum=found[0], size=found[1])
+            verify(url, temporary, checksum=found[0], size=found[1], check=check)
             os.replace(temporary, target)
     except BaseException:
         _forget(temporary)

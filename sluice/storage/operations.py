@@ -6,6 +6,7 @@ storages do; whether a URL *may* be touched is the caller's question to ``within
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from sluice.storage import local, remote
@@ -41,10 +42,11 @@ def fetch(url: str, to: Path, *, checksum: str | None, size: int | None, copied:
     return False
 
 
-def put(path: Path, url: str, *, move: bool = False) -> Stored:
+def put(path: Path, url: str, *, move: bool = False, check: Callable[[], None] | None = None) -> Stored:
     """Writes a local file to a storage, replacing what stood there; folders are made.
 
-    ``move``: the local file is given away, and may be renamed into place where both are on one file system.
+    ``move``: the local file is given away, and may be renamed into place where both are on one file system. ``check``: called
+    again and again while bytes go; what it raises breaks the copy off, and nothing is left of it.
     Raises ``FileMissing`` (of ``path``), ``StorageFull``, ``StorageUnavailable``, ``ChecksumMismatch`` when read back.
     """
     source = os.fspath(path)
@@ -54,8 +56,8 @@ def put(path: Path, url: str, *, move: bool = False) -> Stored:
     target = local_path(url)
     if target is not None:
         moved = local.move(source, url, target) if move else None
-        return moved or local.copy(source_url, source, url, target)
-    stored = remote.put(source, url)
+        return moved or local.copy(source_url, source, url, target, check=check)
+    stored = remote.put(source, url, check=check)
     if move:
         os.unlink(source)
     return stored

@@ -3,13 +3,13 @@
 import contextlib
 import io
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import fsspec
 
-from sluice.storage.checksums import require_same, stream
+from sluice.storage.checksums import going_on, require_same, stream
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import StorageError, StorageUnavailable, from_os_error
 
@@ -57,10 +57,10 @@ def open_file(url: str) -> tuple[Any, int]:
         return place.system.open(place.path, "rb"), int(size)
 
 
-def put(path: str, url: str) -> Stored:
-    """Copies a local file to a temporary name on the storage, reads it back, renames."""
+def put(path: str, url: str, *, check: Callable[[], None] | None = None) -> Stored:
+    """Copies a local file to a temporary name on the storage, reads it back, renames. ``check``: as in ``going_on``."""
     with open(path, "rb") as reader:
-        return _write(reader.read, url, path, (None, None))
+        return _write(going_on(reader.read, check), url, path, (None, None))
 
 
 def put_bytes(data: bytes, url: str) -> Stored:

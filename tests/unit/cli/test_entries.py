@@ -1,5 +1,6 @@
 """What is brought in as a data set: files, directories, and files with what must lie beside them."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,43 @@ def test_directories_are_entries_where_the_template_takes_them(folder: Path) -> 
     assert named(entries_of([folder / "tree"], trees)) == [("tree.tar", [])]
     with pytest.raises(Unprocessable, match=r"these are none: .*a\.bam"):
         entries_of([folder / "tree", folder / "a.bam"], trees)
+
+
+def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "to nothing").symlink_to(tmp_path / "nothing")
+    for name in ("a\tb.txt", "a\nb.txt", "x" * 241):
+        (tmp_path / name).touch()
+    reasons = {
+        Path("/dev/null"): "no regular file, but a device, a pipe or a socket: /dev/null",
+        tmp_path / "pipe": "no regular file, but a device, a pipe or a socket: .*pipe",
+        tmp_path / "to nothing": "no such file: .*to nothing",
+        tmp_path / "a\tb.txt": r"its name has a tab, a line break or the like: rename it: '.*a\\tb\.txt'",
+        tmp_path / ("x" * 241): "its name is too long",
+    }
+    for path, reason in reasons.items():
+        with pytest.raises(Unprocessable, match=reason):
+            entries_of([path], DataEntries())
+    with pytest.raises(Unprocessable, match="5 of the files cannot be taken") as refusal:
+        entries_of([tmp_path], DataEntries())
+    assert len(refusal.value.findings) == 5, "also those that lie in a folder"
+
+
+def test_subfolders_are_told_of_or_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("b/z.txt", "b/c/1.txt", "a.txt", "d.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert entries_of([tmp_path], DataEntries()) == [tmp_path / "a.txt", tmp_path / "d.txt"]
+    assert "1 subfolder is left out" in capsys.readouterr().err
+    taken = [tmp_path / name for name in ("a.txt", "b/c/1.txt", "b/z.txt", "d.txt")]
+    assert entries_of([tmp_path], DataEntries(), recursive=True) == taken
+    assert capsys.readouterr().err == ""
+    (tmp_path / "b" / "back").symlink_to(tmp_path)
+    assert entries_of([tmp_path], DataEntries(), recursive=True) == taken
+    assert "links are not followed" in capsys.readouterr().err
+    (tmp_path / "b" / "c" / "1.txt").unlink()
+    with pytest.raises(Unprocessable, match="there is no file in"):
+        entries_of([tmp_path / "b" / "c"], DataEntries())
 
 
 def test_plain_files_stay_plain(folder: Path) -> None:

@@ -72,6 +72,25 @@ def test_put_of_nothing_is_missing(root: str, tmp_path: Path) -> None:
     assert names(root) == []
 
 
+@pytest.mark.parametrize("after", [0, 1, 2, 3], ids=["before all", "while it is read", "while it is read back", "at its end"])
+def test_put_is_broken_off_and_leaves_nothing(root: str, source: Path, after: int) -> None:
+    calls: list[int] = []
+
+    class NobodyWaits(Exception): ...
+
+    def check() -> None:
+        calls.append(1)
+        if len(calls) > after:
+            raise NobodyWaits
+
+    if after >= 2 and root.startswith("memory"):
+        storage.put(source, f"{root}/a", check=check)  # what is read back from afar is not asked for
+        return
+    with pytest.raises((NobodyWaits, StorageUnavailable)):
+        storage.put(source, f"{root}/a", check=check)
+    assert names(root) == []
+
+
 def test_put_bytes(root: str) -> None:
     assert storage.put_bytes(b"log", f"{root}/logs/1.log") == storage.Stored(3, checksum(b"log"))
     assert names(root) == ["1.log"]

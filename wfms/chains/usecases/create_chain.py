@@ -9,12 +9,13 @@ import structlog
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.parameters import findings
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection, Database, Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewRow
 from wfms.chains.domain.identity import ChainKey
-from wfms.chains.domain.parameters import complete, findings
+from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.tasks import name_findings
 from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files
 from wfms.chains.usecases.settle_chain import settle_chain

@@ -16,6 +16,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import NewChain, RerunChain, RerunPlan, RerunStep
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.parameters import findings
 from sluice.contracts.problems import Conflict, Finding, ServiceError
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TaskStatus
@@ -23,7 +24,7 @@ from sluice.servicekit.database import Database, Transaction
 from wfms.chains.db import chains, datasets
 from wfms.chains.db.chains import NewRow, StoredChain
 from wfms.chains.domain.identity import rerun_uid, task_uid
-from wfms.chains.domain.parameters import complete, findings
+from wfms.chains.domain.parameters import complete
 from wfms.chains.domain.rerun import Rerun, Wish, from_outside, plan_rerun
 from wfms.chains.domain.tasks import before_port
 from wfms.chains.usecases.cancel_chain import UnknownChain

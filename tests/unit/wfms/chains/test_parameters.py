@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from sluice.contracts.parameters import describe, findings, fits
 from sluice.contracts.plan import Constant, Parameter, ParameterRef
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.chains.domain.parameters import arguments, complete, describe, findings, fits
+from wfms.chains.domain.parameters import arguments, complete
 
 ENUM = {"type": "enum", "symbols": ["file:///wf.cwl#mode/fast", "slow"]}
 
@@ -63,9 +64,11 @@ WORKFLOW = plan(
 
 
 def test_all_findings_at_once() -> None:
-    wrong = [one.message for one in findings(WORKFLOW, {"scale": "big", "speed": 1})]
+    there = "cut (int, has to be given), maybe (string?), scale (float)"
+    wrong = [one.message for one in findings(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})]
     assert wrong == [
-        "parameter 'speed' is unknown; the workflow has cut, maybe, scale",
+        f"parameter 'speed' is unknown; the workflow has {there}",
+        f"parameter 'maybee' is unknown (did you mean 'maybe'?); the workflow has {there}",
         "parameter 'cut' (int) is required and has no value",
         "parameter 'scale' must be float, not 'big'",
     ]

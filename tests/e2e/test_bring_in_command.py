@@ -1,0 +1,116 @@
+"""What commands bring in, and what they leave when it cannot be brought in: nothing. Against a real system."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sluice.contracts.states import DatasetState
+from tests.e2e.systems import LiveSystem
+from tests.e2e.test_command import SLUICE, sluice, write_texts, write_workflow
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+#: A plain file to all who ask, which cannot be read: an input/output error.
+UNREADABLE = "/proc/self/mem"
+
+
+def states(system: LiveSystem, beginning: str) -> dict[str, str]:
+    """Of data sets whose names begin so, those that are gone too."""
+    query: dict[str, list[str] | int] = {"state": [str(state) for state in DatasetState], "limit": 10_000}
+    listed = httpx.get(f"{system.dms_url}/api/v1/datasets", params=query).json()["datasets"]
+    return {one["name"]: one["state"] for one in listed if one["name"].startswith(beginning)}
+
+
+def left(system: LiveSystem, beginning: str) -> list[Path]:
+    return [path for path in system.storage_files("input") if beginning in str(path)]
+
+
+async def removed(system: LiveSystem, name: str) -> None:
+    async def gone() -> bool:
+        return states(system, name) == {name: "deleted"}
+
+    await eventually(gone, what=f"data set {name} is deleted")
+    assert left(system, name) == []
+
+
+def test_a_copy_that_fails_leaves_no_data_set_open(system: LiveSystem, tmp_path: Path) -> None:
+    texts = write_texts(tmp_path / "in", "one", "two")
+    done = sluice("dataset", "register", "half-read", *texts, UNREADABLE, "--url", system.url, code=1)
+    assert UNREADABLE in done.stderr
+    asyncio.run(removed(system, "half-read"))
+
+
+def test_an_interrupt_leaves_no_data_set_open(system: LiveSystem, tmp_path: Path) -> None:
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(64 << 30)
+    command = [SLUICE, "dataset", "register", "interrupted", str(tmp_path / "huge"), "--url", system.url]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+
+        async def begun() -> bool:
+            return bool(left(system, "interrupted"))
+
+        asyncio.run(eventually(begun, what="the copy has begun"))
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    asyncio.run(removed(system, "interrupted"))
+
+
+def test_a_name_that_is_taken_is_refused_and_its_files_stay(system: LiveSystem, tmp_path: Path) -> None:
+    [first, second] = write_texts(tmp_path / "in", "one", "two")
+    sluice("dataset", "register", "taken", first, "--url", system.url)
+    before = {path: path.read_bytes() for path in left(system, "taken")}
+    os.replace(second, first)
+    done = sluice("dataset", "register", "taken", first, "--url", system.url, code=1)
+    assert "there is a data set 'taken' already, closed with 1 files" in done.stderr
+    assert {path: path.read_bytes() for path in left(system, "taken")} == before
+
+
+def test_a_wrong_parameter_is_refused_before_anything_is_copied(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_workflow(tmp_path / "refused.cwl"), write_texts(tmp_path / "in", "a")
+    given = ["--param", "sufix=?"]
+    sentence = "parameter 'sufix' is unknown (did you mean 'suffix'?); the workflow has suffix (string)"
+    done = sluice("run", str(workflow), "-i", *texts, *given, "-o", str(tmp_path / "out"), "--url", system.url, code=1)
+    assert sentence in done.stderr
+    assert states(system, "refused") == {}
+    sluice("template", "publish", str(workflow), "--yes", "--url", system.url)
+    uid = json.loads(sluice("dataset", "register", "fine", *texts, "--json", "--url", system.url).stdout)["uid"]
+    assert sentence in sluice("chain", "start", uid, "refused", *given, "--url", system.url, code=1).stderr
+
+
+def test_files_in_subfolders_are_taken_when_asked_for(system: LiveSystem, tmp_path: Path) -> None:
+    workflow = write_workflow(tmp_path / "folders.cwl")
+    write_texts(tmp_path / "in", "a")
+    write_texts(tmp_path / "in" / "more", "b")
+    run = ["run", str(workflow), "-i", str(tmp_path / "in"), "--url", system.url]
+    assert "1 subfolder is left out" in sluice(*run, "-o", str(tmp_path / "flat")).stderr
+    assert (tmp_path / "flat" / "joined.txt").read_text() == "A!\n"
+    sluice(*run, "-r", "-o", str(tmp_path / "deep"))
+    assert (tmp_path / "deep" / "joined.txt").read_text() == "B!\nA!\n"
+
+
+def test_what_was_brought_in_for_a_chain_that_is_not_to_be_goes_again(system: LiveSystem, tmp_path: Path) -> None:
+    """The file of a parameter cannot be read: the data set was complete by then."""
+    workflow = write_workflow(tmp_path / "taken-back.cwl")
+    text = workflow.read_text()
+    text = text.replace('  suffix: {type: string, default: "!"}\n', '  suffix: {type: string, default: "!"}\n  ref: File\n')
+    text = text.replace("in: {parts: shout/loud}", "in: {parts: shout/loud, ref: ref}")
+    workflow.write_text(text.replace('inputs: {parts: "File[]"}', 'inputs: {parts: "File[]", ref: File}'))
+    run = ["run", str(workflow), "-i", *write_texts(tmp_path / "in", "a"), "--url", system.url]
+    assert "no such file" in sluice(*run, "--param", f"ref={tmp_path}/nothing", code=1).stderr
+    assert states(system, "taken-back") == {}, "this is seen before"
+    sluice(*run, "--param", f"ref={UNREADABLE}", code=1)
+
+    async def gone() -> bool:
+        return set(states(system, "taken-back").values()) == {"deleted"}
+
+    asyncio.run(eventually(gone, what="both data sets are deleted"))
+    assert left(system, "taken-back") == []
