@@ -64,7 +64,7 @@ def jobs(
     print_table(
         ["job", "seq", "state", "attempt", "input", "error", "why"],
         [(j.id, j.seq, j.state.value, j.attempt, _inputs(j.inputs), j.error_class or "", j.message) for j in found],
-        empty="no such job",
+        empty="it has no job yet" if state is None else f"none of its jobs is {state.value}",
     )
 
 

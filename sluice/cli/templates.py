@@ -57,7 +57,8 @@ def check(
                 out.print(annotation(finding) if form is Format.GITHUB else str(finding))
             if result.plan is not None and form is Format.TEXT:
                 steps = ", ".join(f"{step.name} ({step.mode.value})" for step in result.plan.steps)
-                out.print(f"{file}: fine; {len(result.plan.steps)} steps: {steps}")
+                count = f"{len(result.plan.steps)} {'step' if len(result.plan.steps) == 1 else 'steps'}"
+                out.print(f"{file}: fine; {count}: {steps}")
     if any(result.plan is None for result in results):
         raise typer.Exit(1)
 

@@ -99,7 +99,10 @@ INPUTS: Features = {
     "values": _yes("parameters: numbers, texts, lists and records of them"),
     "a second File[]": _no("let the data set hold all files, or make this one a parameter"),
     "Directory": _no("a parameter may be a File or File?, several files are data sets of their own"),
-    "default of a file": _no("it has no default (File? may be left out)"),
+    "default of a file": _no(
+        "it has none: give the file with each chain, make it File?, "
+        "or let the tool's own input have it (a file that is uploaded along)"
+    ),
     "secondaryFiles of the data set": _yes("patterns such as `.bai`"),
     "secondaryFiles of the data set by an expression": _no("write patterns such as '.bai' or '^.fai?'"),
     "scatter over a parameter": _no("give the values of a parameter to every job, or to a step each"),

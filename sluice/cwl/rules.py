@@ -73,7 +73,7 @@ def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
         if port.body.get("default") is not None:
             findings.error(
                 port.place_of("default"),
-                f"'{port.name}' is a file, and files come from the catalogue: {INPUTS['default of a file'].note}",
+                f"'{port.name}' is a file, and files come from the catalogue, not by default: {INPUTS['default of a file'].note}",
             )
     elif holds_files(port.type) and show(without_null(port.type)) != "File[]":
         findings.error(
