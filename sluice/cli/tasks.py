@@ -6,9 +6,10 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.output import answer, out, print_json, print_table
+from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.contracts.chains import ChainTask
 from sluice.contracts.states import JobState, StepState
+from sluice.contracts.tasks import Job, JobOrder
 
 app = typer.Typer(no_args_is_help=True, help="Steps over whole data sets, and their jobs.")
 
@@ -47,38 +48,45 @@ def show(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, 
 
 
 @app.command("jobs")
-def jobs(
+def jobs(  # noqa: PLR0913 - a command's options, each by its name
     task: UUID,
     *,
     state: Annotated[JobState | None, typer.Option(help="Only those in this state.")] = None,
+    sort: Annotated[JobOrder, typer.Option(help="By number; or those that have ended, the greatest first.")] = JobOrder.SEQ,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    after: Annotated[str | None, typer.Option(help="Go on where the list before ended, as it says.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """The jobs of a task."""
-    found = ask(url, home, lambda c: c.operator.jobs(task, state=state, limit=limit)).jobs
+    """The jobs of a task: state, pilot, time, memory and exit code of each."""
+    page = ask(url, home, lambda c: c.operator.jobs(task, state=state, sort=sort, after=after, limit=limit, full=True))
     if as_json:
-        print_json(found)
-        return
-    print_table(
-        ["job", "seq", "state", "attempt", "input", "error", "why"],
-        [(j.id, j.seq, j.state.value, j.attempt, _inputs(j.inputs), j.error_class or "", j.message) for j in found],
-        empty="it has no job yet" if state is None else f"none of its jobs is {state.value}",
-    )
+        print_json(page.jobs)
+    else:
+        print_table(
+            ["job", "seq", "state", "attempt", "pilot", "time", "MiB", "exit", "input", "error", "why"],
+            [_job_row(job) for job in page.jobs],
+            empty="it has no job yet" if state is None else f"none of its jobs is {state.value}",
+        )
+    if page.next is not None:
+        err.print(f"there are more: --after {page.next}")
 
 
 @app.command("job")
 def job(number: int, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """A job with all its attempts, and one sentence why it does not run or how it ended."""
-    found = ask(url, home, lambda c: c.operator.job(number))
+    found = ask(url, home, lambda c: c.operator.job(number, full=True))
     if as_json:
         print_json(found)
         return
     print_table(
         ["attempt", "pilot", "outcome", "exit", "error", "peak MiB", "CPU s", "message"],
-        [(a.attempt, a.pilot, a.outcome or "", a.exit_code, a.error_class or "", a.peak_memory, a.cpu_seconds, a.message)
-         for a in found.attempts],
+        [
+            (a.attempt, a.pilot_name or a.pilot, a.outcome or "", a.exit_code, a.error_class or "", a.peak_memory, a.cpu_seconds,
+             a.message)
+            for a in found.attempts
+        ],
         empty="no attempt yet",
     )  # fmt: skip
     out.print(ask(url, home, lambda c: c.operator.explain_job(number)).text)
@@ -126,6 +134,24 @@ def _row(task: ChainTask) -> tuple[object, ...]:
     j = task.jobs
     counts = (j.total, j.finished, j.failed, j.leased + j.running, round(j.rank, 2)) if j else (0, 0, 0, 0, 0)
     return (task.task_id, task.step, task.dataset_name, task.status.value, *counts)
+
+
+def _job_row(job: Job) -> tuple[object, ...]:
+    time = "" if job.seconds is None else f"{job.seconds:.1f} s"
+    memory = "" if job.peak_memory is None else round(job.peak_memory)
+    why = job.error_class or "", job.message
+    return (
+        job.id,
+        job.seq,
+        job.state.value,
+        job.attempt,
+        job.pilot or "",
+        time,
+        memory,
+        job.exit_code,
+        _inputs(job.inputs),
+        *why,
+    )
 
 
 def _inputs(names: list[str]) -> str:

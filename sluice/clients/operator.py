@@ -39,7 +39,7 @@ from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, U
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.states import ChainState, JobState, StepState
-from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus
+from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus
 from sluice.contracts.templates import (
     CheckedTemplate,
     CheckTemplate,
@@ -185,15 +185,23 @@ class OperatorClient(ServiceClient):
         return await self.call("GET", f"{_API}/tasks/{uid}/explain", answer=Explanation)
 
     async def jobs(
-        self, task: UUID, *, state: JobState | None = None, after: str | None = None, limit: int | None = None
+        self,
+        task: UUID,
+        *,
+        state: JobState | None = None,
+        sort: JobOrder | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        full: bool = False,
     ) -> JobPage:
-        """By sequence number."""
-        params = {"state": state, "after": after, "limit": limit}
+        """Jobs of a task by number, or as ``sort`` says; ``full``: with what is known of their last attempts.
+        Raises ``NotFound``, ``Unprocessable`` (jobs that have not ended have no other order)."""
+        params = {"state": state, "sort": sort, "after": after, "limit": limit, "full": full or None}
         return await self.call("GET", f"{_API}/tasks/{task}/jobs", answer=JobPage, params=params)
 
-    async def job(self, job_id: int) -> Job:
-        """With its attempts."""
-        return await self.call("GET", f"{_API}/jobs/{job_id}", answer=Job)
+    async def job(self, job_id: int, *, full: bool = False) -> Job:
+        """With its attempts; ``full``: and the names of their pilots."""
+        return await self.call("GET", f"{_API}/jobs/{job_id}", answer=Job, params={"full": full or None})
 
     async def explain_job(self, job_id: int) -> Explanation:
         return await self.call("GET", f"{_API}/jobs/{job_id}/explain", answer=Explanation)

@@ -18,7 +18,7 @@ from sluice.contracts.pilots import (
     StorageUrls,
 )
 from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus, TaskStatusList
 
 _API = "/api/v1"
 
@@ -54,15 +54,23 @@ class WmsClient(ServiceClient):
         return await self.call("POST", f"{_API}/tasks/{uid}/retry", answer=TaskStatus)
 
     async def jobs(
-        self, uid: UUID, *, state: JobState | None = None, after: str | None = None, limit: int | None = None
+        self,
+        uid: UUID,
+        *,
+        state: JobState | None = None,
+        sort: JobOrder | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        full: bool = False,
     ) -> JobPage:
-        """Jobs of a task by sequence number. Raises ``NotFound``."""
-        params = {"state": state, "after": after, "limit": limit}
+        """Jobs of a task by number, or as ``sort`` says; ``full``: with what is known of their last attempts.
+        Raises ``NotFound``, ``Unprocessable`` (jobs that have not ended have no other order)."""
+        params = {"state": state, "sort": sort, "after": after, "limit": limit, "full": full or None}
         return await self.call("GET", f"{_API}/tasks/{uid}/jobs", answer=JobPage, params=params)
 
-    async def job(self, job_id: int) -> Job:
-        """With its attempts. Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/jobs/{job_id}", answer=Job)
+    async def job(self, job_id: int, *, full: bool = False) -> Job:
+        """With its attempts; ``full``: and the names of their pilots. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/jobs/{job_id}", answer=Job, params={"full": full or None})
 
     async def retry_job(self, job_id: int) -> Job:
         """Raises ``NotFound``, ``Conflict``."""

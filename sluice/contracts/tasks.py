@@ -1,5 +1,6 @@
 """Tasks and jobs: the WMS's messages, requests and answers, those of pilots left out."""
 
+from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -166,8 +167,11 @@ class Prioritise(Contract):
 
 
 class Attempt(Contract):
+    """``pilot``: its uid. ``pilot_name``: given where asked for."""
+
     attempt: int
     pilot: str
+    pilot_name: str | None = Field(default=None, exclude_if=absent)
     leased_at: Timestamp
     started_at: Timestamp | None = None
     ended_at: Timestamp | None = None
@@ -182,7 +186,11 @@ class Attempt(Contract):
 
 
 class Job(Contract):
-    """``inputs``: names of its files, in order. ``attempts`` are given where one job is asked for."""
+    """``inputs``: names of its files, in order. ``attempts`` are given where one job is asked for.
+
+    Of its present or last attempt, where asked for: ``pilot`` (its name), ``started_at``, and once that has ended ``seconds``,
+    ``peak_memory`` (MiB), ``cpu_seconds`` and ``exit_code``.
+    """
 
     id: int
     task_uid: UUID
@@ -193,6 +201,20 @@ class Job(Contract):
     error_class: ErrorClass | None = None
     message: str = ""
     attempts: list[Attempt] = Field(default_factory=list)
+    pilot: str | None = Field(default=None, exclude_if=absent)
+    started_at: Timestamp | None = Field(default=None, exclude_if=absent)
+    seconds: float | None = Field(default=None, exclude_if=absent)
+    peak_memory: float | None = Field(default=None, exclude_if=absent)
+    cpu_seconds: float | None = Field(default=None, exclude_if=absent)
+    exit_code: int | None = Field(default=None, exclude_if=absent)
+
+
+class JobOrder(StrEnum):
+    """``SEQ``: by their numbers; ready ones as they are given out. The others: of those that have ended, the greatest first."""
+
+    SEQ = "seq"
+    TIME = "time"
+    MEMORY = "memory"
 
 
 class JobPage(Contract):

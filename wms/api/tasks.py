@@ -7,8 +7,9 @@ from fastapi import APIRouter, Path, Query
 
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus, TaskStatusList
 from sluice.servicekit.http import errors
+from wms.db.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
 from wms.usecases import explain, read_tasks, retry_jobs
 from wms.usecases.cancel_task import cancel_task
@@ -34,9 +35,17 @@ def tasks_router(workload: Workload) -> APIRouter:
         return await read_tasks.read_task(workload, uid)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
-    async def jobs(uid: UUID, state: JobState | None = None, after: str | None = None, limit: Limit = 1000) -> JobPage:
-        """In order of their sequence numbers."""
-        return await read_tasks.read_jobs(workload, uid, state=state, after=after, limit=limit)
+    async def jobs(
+        uid: UUID,
+        state: JobState | None = None,
+        sort: JobOrder = JobOrder.SEQ,
+        after: str | None = None,
+        limit: Limit = 1000,
+        full: Annotated[bool, Query(description="With pilot, time, memory and exit code.")] = False,
+    ) -> JobPage:
+        """In order of their numbers, ready ones as they are given out; or those that have ended by time or memory, the greatest
+        first. `after`: the `next` of the page before, in the same order and state."""
+        return await read_tasks.read_jobs(workload, uid, JobQuery(state, sort, after, limit, full))
 
     @router.get("/{uid}/explain", responses=errors(NotFound))
     async def explain_task(uid: UUID) -> Explanation:
@@ -64,8 +73,8 @@ def jobs_router(workload: Workload) -> APIRouter:
     router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
 
     @router.get("/{job_id}", responses=errors(NotFound))
-    async def job(job_id: JobId) -> Job:
-        return await read_tasks.read_job(workload, job_id)
+    async def job(job_id: JobId, full: Annotated[bool, Query(description="With the names of the pilots.")] = False) -> Job:
+        return await read_tasks.read_job(workload, job_id, full=full)
 
     @router.get("/{job_id}/explain", responses=errors(NotFound))
     async def explain_job(job_id: JobId) -> Explanation:

@@ -130,7 +130,10 @@ WITH ended AS (
         not_before = now() + make_interval(secs => e.delay), lease_until = NULL,
         pilot = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE j.pilot END,
         ended_at = CASE WHEN e.state IN ('{job.READY}', '{job.HELD}') THEN NULL ELSE now() END,
-        error_class = e.error_class, message = e.message
+        error_class = e.error_class, message = e.message,
+        seconds = coalesce(CASE WHEN e.duration IS NULL THEN extract(epoch FROM now() - e.started_at)
+            ELSE least(e.duration, extract(epoch FROM now() - e.leased_at)) END, 0),
+        peak_memory = coalesce(e.peak_memory, 0)
     FROM ended AS e
     WHERE j.id = e.id AND j.attempt = e.attempt AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
     RETURNING 1

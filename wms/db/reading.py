@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.problems import NotFound
 from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import Attempt, Job, JobPage, TaskStatus
+from sluice.contracts.tasks import Attempt, Job, TaskStatus
 from sluice.servicekit.database import Connection
-from wms.db.statement import statement
 
 _STATUS = """
 uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed, canceled, held,
@@ -21,23 +20,12 @@ SELECT_LATEST = f"""
 SELECT {_STATUS} FROM tasks WHERE $1::text IS NULL OR state = $1 ORDER BY created_at DESC, uid LIMIT $2
 """
 
-_JOB = """
+JOB = """
 id, task_uid, seq, state, attempt, error_class, message,
 ARRAY(SELECT f->>'name' FROM jsonb_array_elements(inputs) AS f) AS inputs
 """
 
-SELECT_JOBS = f"""
--- A page in order of seq, by the index jobs_task_seq.
-SELECT {_JOB} FROM jobs WHERE task_uid = $1 AND seq > $2 AND ($3::text IS NULL OR state = $3) ORDER BY seq LIMIT $4
-"""
-
-SELECT_TROUBLED = statement(f"""
--- Failed or held jobs, which are few, have an index of their own.
-SELECT {_JOB} FROM jobs
-WHERE task_uid = $1 AND seq > $2 AND state IN ('{{job.FAILED}}', '{{job.HELD}}') AND state = $3 ORDER BY seq LIMIT $4
-""")
-
-SELECT_JOB = f"SELECT {_JOB}, pilot, leased_at, started_at FROM jobs WHERE id = $1"
+SELECT_JOB = f"SELECT {JOB}, pilot, leased_at, started_at FROM jobs WHERE id = $1"
 
 SELECT_ATTEMPTS = """
 SELECT attempt, pilot, leased_at, started_at, ended_at, outcome, exit_code, error_class, message,
@@ -45,10 +33,11 @@ SELECT attempt, pilot, leased_at, started_at, ended_at, outcome, exit_code, erro
 FROM attempts WHERE job_id = $1 ORDER BY attempt
 """
 
+SELECT_PILOT_NAMES = "SELECT uid, name FROM pilots WHERE uid = ANY($1::uuid[])"
+
 TASK_EXISTS = "SELECT 1 FROM tasks WHERE uid = $1"
 
 _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
-_TROUBLED = frozenset({JobState.FAILED, JobState.HELD})
 
 
 async def task_status(connection: Connection, uid: UUID) -> TaskStatus:
@@ -68,34 +57,33 @@ async def latest_tasks(connection: Connection, *, state: TaskState | None, limit
     return [TaskStatus.model_validate(dict(row)) for row in await connection.fetch(SELECT_LATEST, state, limit)]
 
 
-async def job_page(connection: Connection, uid: UUID, *, state: JobState | None, after: str | None, limit: int) -> JobPage:
-    """Raises ``NotFound`` for the task, ``Unprocessable`` for a cursor that is none."""
+async def require_task(connection: Connection, uid: UUID) -> None:
+    """Raises ``NotFound``."""
     if await connection.fetchval(TASK_EXISTS, uid) is None:
         raise NotFound(f"no task {uid}", task=uid)
-    if after is not None and not after.isdecimal():
-        raise Unprocessable(f"after={after!r} is not the 'next' of an earlier page", after=after)
-    query = SELECT_TROUBLED if state in _TROUBLED else SELECT_JOBS
-    rows = await connection.fetch(query, uid, int(after) if after else -1, state, limit + 1)
-    jobs = [_job(row) for row in rows[:limit]]
-    return JobPage(jobs=jobs, next=str(jobs[-1].seq) if len(rows) > limit else None)
 
 
-async def job_with_attempts(connection: Connection, job_id: int) -> Job:
-    """The attempt that is under way comes last. Raises ``NotFound``."""
+async def job_with_attempts(connection: Connection, job_id: int, *, full: bool = False) -> Job:
+    """The attempt that is under way comes last. ``full``: with the names of pilots. Raises ``NotFound``."""
     row = await connection.fetchrow(SELECT_JOB, job_id)
     if row is None:
         raise NotFound(f"no job {job_id}", job=job_id)
-    attempts = [
-        Attempt.model_validate({**past, "pilot": str(past["pilot"])}) for past in await connection.fetch(SELECT_ATTEMPTS, job_id)
-    ]
+    attempts = [dict(past) for past in await connection.fetch(SELECT_ATTEMPTS, job_id)]
     if JobState(row["state"]) in _IN_FLIGHT:
-        attempts.append(
-            Attempt(attempt=row["attempt"], pilot=str(row["pilot"]), leased_at=row["leased_at"], started_at=row["started_at"])
-        )
-    return _job(row, attempts)
+        attempts.append({key: row[key] for key in ("attempt", "pilot", "leased_at", "started_at")})
+    names: dict[UUID, str] = {}
+    if full:
+        pilots = await connection.fetch(SELECT_PILOT_NAMES, [one["pilot"] for one in attempts])
+        names = {pilot["uid"]: pilot["name"] for pilot in pilots}
+    return job_of(
+        row,
+        attempts=[
+            Attempt.model_validate({**one, "pilot": str(one["pilot"]), "pilot_name": names.get(one["pilot"])}) for one in attempts
+        ],
+    )
 
 
-def _job(row: Any, attempts: Sequence[Attempt] = ()) -> Job:
+def job_of(row: Any, **more: Any) -> Job:
     return Job(
         id=row["id"],
         task_uid=row["task_uid"],
@@ -105,5 +93,5 @@ def _job(row: Any, attempts: Sequence[Attempt] = ()) -> Job:
         attempt=row["attempt"],
         error_class=row["error_class"],
         message=row["message"],
-        attempts=list(attempts),
+        **more,
     )

@@ -235,3 +235,24 @@ UPDATE alembic_version SET version_num='wms0008' WHERE alembic_version.version_n
 ALTER TABLE tasks ADD COLUMN taken_over jsonb;
 
 UPDATE alembic_version SET version_num='wms0009' WHERE alembic_version.version_num = 'wms0008';
+
+-- Running upgrade wms0009 -> wms0010
+
+ALTER TABLE jobs
+    -- Of its last attempt; 0 where that is not known.
+    ADD COLUMN seconds real NOT NULL DEFAULT 0,
+    ADD COLUMN peak_memory real NOT NULL DEFAULT 0;
+
+UPDATE alembic_version SET version_num='wms0010' WHERE alembic_version.version_num = 'wms0009';
+
+-- Running upgrade wms0010 -> wms0011
+
+CREATE INDEX jobs_settled ON jobs (task_uid, state, seq) WHERE state IN ('finished', 'failed', 'canceled', 'held');
+
+CREATE INDEX jobs_by_seconds ON jobs (task_uid, state, seconds, seq) WHERE state IN ('finished', 'failed', 'canceled');
+
+CREATE INDEX jobs_by_memory ON jobs (task_uid, state, peak_memory, seq) WHERE state IN ('finished', 'failed', 'canceled');
+
+DROP INDEX jobs_troubled;
+
+UPDATE alembic_version SET version_num='wms0011' WHERE alembic_version.version_num = 'wms0010';

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Job, JobPage, TaskStatus
 from wms.db import reading
+from wms.db.job_pages import JobQuery, job_page
 from wms.usecases.workload import Workload
 
 
@@ -24,13 +25,14 @@ async def read_tasks(workload: Workload, uids: Sequence[UUID], *, state: TaskSta
         return [task for task in found if state is None or task.state is state]
 
 
-async def read_jobs(workload: Workload, uid: UUID, *, state: JobState | None, after: str | None, limit: int) -> JobPage:
-    """A page of a task's jobs in order of seq. Raises ``NotFound``, ``Unprocessable``."""
+async def read_jobs(workload: Workload, uid: UUID, query: JobQuery) -> JobPage:
+    """A page of a task's jobs. Raises ``NotFound``, ``WrongCursor``, ``NotOrdered``."""
     async with workload.database.connection() as connection:
-        return await reading.job_page(connection, uid, state=state, after=after, limit=limit)
+        await reading.require_task(connection, uid)
+        return await job_page(connection, uid, query)
 
 
-async def read_job(workload: Workload, job_id: int) -> Job:
-    """A job with its attempts. Raises ``NotFound``."""
+async def read_job(workload: Workload, job_id: int, *, full: bool = False) -> Job:
+    """A job with its attempts; ``full``: with the names of their pilots. Raises ``NotFound``."""
     async with workload.database.connection() as connection:
-        return await reading.job_with_attempts(connection, job_id)
+        return await reading.job_with_attempts(connection, job_id, full=full)

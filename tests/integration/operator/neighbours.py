@@ -21,7 +21,7 @@ from sluice.contracts.intake import Rematch, Rematched, RematchedAll, Tie, TieLi
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState, TaskState
-from sluice.contracts.tasks import Explanation, Job, JobPage, Prioritise, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus, TaskStatusList
 from sluice.servicekit.clock import SystemClock
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
@@ -213,9 +213,12 @@ class Neighbours:
             return TaskStatusList(tasks=list(self.tasks.values()))
 
         @router.get("/tasks/{uid}/jobs")
-        async def jobs(uid: UUID, state: JobState | None = None) -> JobPage:
+        async def jobs(
+            uid: UUID, state: JobState | None = None, sort: JobOrder = JobOrder.SEQ, after: int = 0, limit: int = 1000
+        ) -> JobPage:
             found = [job for job in self.jobs.values() if job.task_uid == uid and state in {None, job.state}]
-            return JobPage(jobs=found, next=None)
+            found.sort(key=lambda job: job.seq if sort is JobOrder.SEQ else -(job.seconds or 0))
+            return JobPage(jobs=found[after : after + limit], next=str(after + limit) if after + limit < len(found) else None)
 
         @router.get("/tasks/{uid}/explain")
         async def explain(uid: UUID) -> Explanation:

@@ -132,7 +132,22 @@ class Scene:
                 exit_code=None,
                 message="five pilots in a row died with it; it waits for a person",
             )
+        for seq in range(min(counts.finished, 70)):
+            self._well(status.uid, 100 + seq, JobState.FINISHED, seconds=0.4 + (seq * 37 % 100) / 10)
+        for seq in range(counts.running):
+            self._well(status.uid, 200 + seq, JobState.RUNNING)
         return status
+
+    def _well(self, task: UUID, seq: int, state: JobState, *, seconds: float | None = None) -> None:
+        """A job that finished, or runs."""
+        number = len(self.neighbours.jobs) + 1
+        ended = seconds is not None
+        self.neighbours.jobs[number] = Job(
+            id=number, task_uid=task, seq=seq, state=state, inputs=[f"frame-{seq:04d}.raw"], attempt=1,
+            pilot=f"farm-0{7 + seq % 2}", started_at=self.now - timedelta(seconds=12), seconds=seconds,
+            peak_memory=80.0 + seq if ended else None,
+            exit_code=0 if ended else None,
+        )  # fmt: skip
 
     def job(self, task: UUID, seq: int, state: JobState, *, error: ErrorClass, exit_code: int | None, message: str) -> Job:
         number = len(self.neighbours.jobs) + 1
@@ -147,7 +162,7 @@ class Scene:
         )  # fmt: skip
         job = Job(
             id=number, task_uid=task, seq=seq, state=state, inputs=[f"frame-{seq:04d}.raw"], attempt=1, error_class=error,
-            message=message, attempts=[attempt],
+            message=message, attempts=[attempt], pilot=attempt.pilot, seconds=1.4, peak_memory=84.2, exit_code=exit_code,
         )  # fmt: skip
         self.neighbours.jobs[number] = job
         return job

@@ -194,3 +194,40 @@ async def test_a_template_shows_all_that_a_step_reads(operator: Operator) -> Non
     await operator.http.post("/api/v1/templates", json={"name": "graph", "cwl": GRAPH})
     page = (await operator.http.get("/templates/graph")).text
     assert "<code>texts</code>, <code>total/sum</code>, <code>upper/big</code>" in page
+
+
+async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(operator: Operator, scene: Scene) -> None:
+    task = next(one for one in operator.neighbours.tasks.values() if one.held)
+    address = f"/tasks/{task.uid}"
+    page = (await operator.http.get(address)).text
+    for count, state in ((80, "all"), (12, "finished"), (4, "running"), (1, "failed"), (1, "held")):
+        assert re.search(rf'>{state} <span class="count">{count}</span></a>', page), state
+    for shown in ("farm-07", "12 s", "so far", "180 MiB", '<td data-label="Exit code" class="figure">65</td>', "frame-0017.raw"):
+        assert shown in page
+    held = (await operator.http.get(f"{address}?state=held")).text
+    assert "five pilots in a row died with it" in held
+    assert "frame-0017.raw" not in held
+    assert "No job is leased" in (await operator.http.get(f"{address}?state=leased")).text
+    longest = (await operator.http.get(f"{address}?sort=time")).text
+    assert "of those that have ended" in longest
+    assert "longest first" not in (await operator.http.get(f"{address}?state=running")).text
+    large = next(one for one in operator.neighbours.tasks.values() if one.finished == 59 and one.failed)
+    seen: list[str] = []
+    following: str | None = f"/tasks/{large.uid}"
+    while following is not None:
+        text = (await operator.http.get(following)).text
+        seen += re.findall(r'href="/jobs/(\d+)"', text)
+        found = re.search(rf'href="(/tasks/{large.uid}\?after=[^"#]+)#jobs-title">Next jobs', text)
+        following = found[1] if found else None
+    assert len(seen) == len(set(seen)) == 60
+
+
+async def test_the_wms_that_does_not_answer_leaves_the_tasks_page(operator: Operator, scene: Scene) -> None:
+    task = next(iter(operator.neighbours.tasks))
+
+    async def broken(scope: object, receive: object, send: object) -> None:
+        raise OSError("the disk is gone")
+
+    operator.links.apps["wms"] = broken
+    page = await operator.http.get(f"/tasks/{task}")
+    assert (page.status_code, "Not known now: the WMS does not answer" in page.text) == (200, True)

@@ -1,4 +1,4 @@
-"""One task with the jobs that failed and the sentence that explains it; and one job with its log."""
+"""One task with a page of its jobs and the sentence that explains it."""
 
 import asyncio
 from dataclasses import dataclass
@@ -7,23 +7,33 @@ from uuid import UUID
 from sluice.clients.chains import ChainsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import ChainTask
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.problems import ServiceError, Unprocessable
 from sluice.contracts.states import JobState
-from sluice.contracts.tasks import Job, TaskStatus
+from sluice.contracts.tasks import Job, JobOrder, TaskStatus
 from wfms.operator.domain.progress import Counts, counts_of
 
-#: Failed jobs shown.
-MOST_JOBS = 50
+#: Jobs on one page.
+PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs, and in which order: ``state`` None is all of them, by time or memory all that have ended."""
+
+    state: JobState | None = None
+    order: JobOrder = JobOrder.SEQ
+    after: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
-    """``more``: there are more failed jobs than shown."""
+    """``jobs``: those that ``shown`` names; ``next``: where their next page begins. None: the WMS does not tell."""
 
     row: ChainTask
     explanation: str
-    failed: list[Job]
-    more: bool
+    shown: JobFilter
+    jobs: list[Job] | None
+    next: str | None
 
     @property
     def status(self) -> TaskStatus | None:
@@ -33,14 +43,18 @@ class TaskDetail:
     def counts(self) -> Counts | None:
         return None if self.row.jobs is None or self.row.jobs.total == 0 else counts_of(self.row.jobs)
 
+    @property
+    def states(self) -> list[tuple[JobState, int]]:
+        """Those that jobs are in, with their numbers, and that shown."""
+        status = self.row.jobs
+        counted = [(state, getattr(status, state.value) if status is not None else 0) for state in JobState]
+        return [(state, count) for state, count in counted if count or state is self.shown.state]
 
-async def read_task(chains: ChainsClient, wms: WmsClient, uid: UUID) -> TaskDetail:
+
+async def read_task(chains: ChainsClient, wms: WmsClient, uid: UUID, *, shown: JobFilter) -> TaskDetail:
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain service."""
-    row, explanation, failed, held = await asyncio.gather(
-        chains.task(uid), _explain(wms, uid), _jobs(wms, uid, JobState.FAILED), _jobs(wms, uid, JobState.HELD)
-    )
-    jobs = [*held[0], *failed[0]]
-    return TaskDetail(row, explanation, jobs[:MOST_JOBS], held[1] or failed[1] or len(jobs) > MOST_JOBS)
+    row, explanation, (jobs, after) = await asyncio.gather(chains.task(uid), _explain(wms, uid), _jobs(wms, uid, shown))
+    return TaskDetail(row, explanation, shown, jobs, after)
 
 
 async def _explain(wms: WmsClient, uid: UUID) -> str:
@@ -50,9 +64,11 @@ async def _explain(wms: WmsClient, uid: UUID) -> str:
         return error.detail
 
 
-async def _jobs(wms: WmsClient, uid: UUID, state: JobState) -> tuple[list[Job], bool]:
+async def _jobs(wms: WmsClient, uid: UUID, shown: JobFilter) -> tuple[list[Job] | None, str | None]:
     try:
-        page = await wms.jobs(uid, state=state, limit=MOST_JOBS)
+        page = await wms.jobs(uid, state=shown.state, sort=shown.order, after=shown.after, limit=PAGE, full=True)
+    except Unprocessable:
+        page = await wms.jobs(uid, state=shown.state, limit=PAGE, full=True)  # what was typed is no place of this list
     except ServiceError:
-        return [], False
-    return page.jobs, page.next is not None
+        return None, None
+    return page.jobs, page.next

@@ -1,7 +1,7 @@
 """What the pages' templates can use, and the page that shows an error."""
 
 import hashlib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import resources
 
 from flask import Flask, Response, jsonify, render_template, url_for
@@ -27,6 +27,7 @@ def prepare_rendering(flask: Flask) -> None:
     environment.filters.update(
         ago=lambda moment: wording.ago_text(moment, datetime.now(UTC)),
         duration=lambda start, end: wording.duration_text((end or datetime.now(UTC)) - start),
+        seconds=lambda number: wording.duration_text(timedelta(seconds=number)),
         size=wording.size_text,
         number=wording.number_text,
         count=wording.count_text,

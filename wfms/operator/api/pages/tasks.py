@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.chains import ChainTask
 from sluice.contracts.problems import Conflict
-from sluice.contracts.states import StepState
-from sluice.contracts.tasks import Prioritise
+from sluice.contracts.states import JobState, StepState
+from sluice.contracts.tasks import JobOrder, Prioritise
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.choices import chosen
@@ -17,7 +17,7 @@ from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.errors import LogUnknown
 from wfms.operator.domain.progress import counts_of
 from wfms.operator.usecases.read_log import read_log
-from wfms.operator.usecases.read_task import read_task
+from wfms.operator.usecases.read_task import JobFilter, TaskDetail, read_task
 
 #: Tasks in the table.
 _MOST_TASKS = 200
@@ -50,11 +50,17 @@ class TaskPages:
     def list_live(self) -> Response:
         return live({"tasks": "parts/tasks.html"}, again=True, tasks=self._list(), counts_of=counts_of, state=chosen(StepState))
 
+    def _read(self, uid: UUID) -> TaskDetail:
+        state, order = chosen(JobState), chosen(JobOrder, "sort") or JobOrder.SEQ
+        if state is not None and not state.final:
+            order = JobOrder.SEQ
+        return self._bridge.run(read_task(self._chains, self._wms, uid, shown=JobFilter(state, order, request.args.get("after"))))
+
     def show(self, uid: UUID) -> str:
-        return render_template("task.html", detail=self._bridge.run(read_task(self._chains, self._wms, uid)))
+        return render_template("task.html", detail=self._read(uid))
 
     def live(self, uid: UUID) -> Response:
-        detail = self._bridge.run(read_task(self._chains, self._wms, uid))
+        detail = self._read(uid)
         parts = {"task": "parts/task.html", "jobs": "parts/task_jobs.html", "actions": "parts/task_actions.html"}
         return live(parts, again=not detail.row.status.final, detail=detail)
 
@@ -87,7 +93,7 @@ class TaskPages:
 
     def job(self, job: int) -> str:
         attempt = request.args.get("attempt", type=int)
-        found = self._bridge.run(self._wms.job(job))
+        found = self._bridge.run(self._wms.job(job, full=True))
         log, trouble = None, ""
         try:
             most = self._dependencies.settings.log_preview

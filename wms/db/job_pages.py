@@ -1,0 +1,160 @@
+"""A task's jobs, page by page: each order is read along its index from where the page before ended, however many there are."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import JobState
+from sluice.contracts.tasks import JobOrder, JobPage
+from sluice.servicekit.database import Connection
+from wms.db.reading import JOB, job_of
+from wms.db.statement import statement
+
+_ENDED = tuple(state for state in JobState if state.final)
+_IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
+_COLUMNS = f"{JOB}, pilot, started_at"
+
+BY_SEQ = f"""
+-- By the index jobs_task_seq.
+SELECT {_COLUMNS}, seq::text AS place FROM jobs WHERE task_uid = $1 AND seq > $2::bigint ORDER BY seq LIMIT $3
+"""
+
+#: By the index jobs_settled. A state as a literal, so that the planner sees that the index serves.
+BY_SEQ_SETTLED = {
+    state: f"""
+SELECT {_COLUMNS}, seq::text AS place FROM jobs
+WHERE task_uid = $1 AND state = '{state}' AND seq > $2::bigint ORDER BY seq LIMIT $3
+"""
+    for state in (*_ENDED, JobState.HELD)
+}
+
+READY = statement(f"""
+-- As they are given out: those never leased, then the others when they are due. By the index jobs_ready.
+SELECT {_COLUMNS}, not_before::text || '/' || seq AS place FROM jobs
+WHERE task_uid = $1 AND state = '{{job.READY}}' AND (not_before, seq) > ($2::text::timestamptz, $3::bigint)
+ORDER BY not_before, seq LIMIT $4
+""")
+
+IN_FLIGHT = statement(f"""
+-- There are as many as pilots have slots and something at hand; looked through by the index jobs_in_flight.
+WITH flying AS MATERIALIZED (SELECT * FROM jobs WHERE state IN ('{{job.LEASED}}', '{{job.RUNNING}}'))
+SELECT {_COLUMNS}, seq::text AS place FROM flying WHERE task_uid = $1 AND seq > $2::bigint AND state = $4 ORDER BY seq LIMIT $3
+""")
+
+SELECT_LAST = """
+-- The last ended attempts at jobs ($1, $2), and the names of the pilots that had them, or have them now ($3).
+SELECT n.id, p.name AS pilot, a.started_at, a.exit_code, a.peak_memory, a.cpu_seconds,
+    extract(epoch FROM a.ended_at - a.started_at)::float8 AS seconds
+FROM unnest($1::bigint[], $2::int[], $3::uuid[]) AS n(id, attempt, pilot)
+LEFT JOIN attempts AS a ON a.job_id = n.id AND a.attempt = n.attempt
+LEFT JOIN pilots AS p ON p.uid = coalesce(a.pilot, n.pilot)
+"""
+
+
+def _by_figure(column: str, states: Sequence[JobState]) -> str:
+    """The greatest first: of each state a page by the index jobs_by_…, and of these the first."""
+    parts = [
+        f"""
+(SELECT {_COLUMNS}, {column}::float8 || '/' || seq AS place, {column} AS figure FROM jobs
+WHERE task_uid = $1 AND state = '{state}' AND ({column}, seq) < ($2::real, $3::bigint) ORDER BY {column} DESC, seq DESC LIMIT $4)
+"""
+        for state in states
+    ]
+    return f"SELECT * FROM ({'UNION ALL'.join(parts)}) AS found ORDER BY figure DESC, seq DESC LIMIT $4"
+
+
+_FIGURES = {JobOrder.TIME: "seconds", JobOrder.MEMORY: "peak_memory"}
+#: (order, state; None: all that have ended) → statement.
+BY_FIGURE: dict[tuple[JobOrder, JobState | None], str] = {
+    (order, state): _by_figure(column, _ENDED if state is None else (state,))
+    for order, column in _FIGURES.items()
+    for state in (*_ENDED, None)
+}
+
+
+class WrongCursor(Unprocessable):
+    def __init__(self, after: str) -> None:
+        super().__init__(f"after={after!r} is not the 'next' of an earlier page of this list", after=after)
+
+
+class NotOrdered(Unprocessable):
+    def __init__(self, order: JobOrder, state: JobState) -> None:
+        super().__init__(f"jobs are ordered by {order} once they have ended; these are {state}", state=state, sort=order)
+
+
+@dataclass(frozen=True, slots=True)
+class JobQuery:
+    """``state`` None: all; of an order by time or memory, all that have ended. ``full``: with their last attempts."""
+
+    state: JobState | None = None
+    order: JobOrder = JobOrder.SEQ
+    after: str | None = None
+    limit: int = 1000
+    full: bool = False
+
+
+async def job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPage:
+    """Raises ``WrongCursor``, ``NotOrdered``."""
+    sql, place = _statement_of(query)
+    rows = await connection.fetch(sql, uid, *place, query.limit + 1, *_extra(query))
+    more, rows = len(rows) > query.limit, rows[: query.limit]
+    last = await _last_attempts(connection, rows) if query.full else {}
+    jobs = [job_of(row, **last.get(row["id"], {})) for row in rows]
+    return JobPage(jobs=jobs, next=rows[-1]["place"] if more else None)
+
+
+def _extra(query: JobQuery) -> list[str]:
+    return [query.state] if query.order is JobOrder.SEQ and query.state in _IN_FLIGHT and query.state else []
+
+
+def _statement_of(query: JobQuery) -> tuple[str, list[Any]]:
+    """The statement, and where the page begins."""
+    state, after = query.state, query.after
+    if query.order is not JobOrder.SEQ:
+        if (query.order, state) not in BY_FIGURE:
+            raise NotOrdered(query.order, state or JobState.READY)
+        return BY_FIGURE[query.order, state], _figure_place(after)
+    if state is JobState.READY:
+        return READY, _ready_place(after)
+    place = [-1 if not after else _number(after, after)]
+    if state is None:
+        return BY_SEQ, place
+    return (IN_FLIGHT if state in _IN_FLIGHT else BY_SEQ_SETTLED[state]), place
+
+
+def _number(digits: str, after: str) -> int:
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
+        raise WrongCursor(after)
+    return int(digits)
+
+
+def _ready_place(after: str | None) -> list[Any]:
+    if not after:
+        return ["-infinity", -1]
+    time, slash, seq = after.rpartition("/")
+    # PostgreSQL says of what is no time that it is none (422).
+    return [time if slash else "-infinity", _number(seq, after)]
+
+
+def _figure_place(after: str | None) -> list[Any]:
+    if not after:
+        return [math.inf, 0]
+    figure, _, seq = after.rpartition("/")
+    try:
+        return [float(figure), _number(seq, after)]
+    except ValueError as error:
+        raise WrongCursor(after) from error
+
+
+async def _last_attempts(connection: Connection, rows: Sequence[Any]) -> dict[int, dict[str, Any]]:
+    """Of each job what ``Job`` tells of its last attempt."""
+    columns = ([row[key] for row in rows] for key in ("id", "attempt", "pilot"))
+    began = {row["id"]: row["started_at"] for row in rows if row["state"] in _IN_FLIGHT}
+    found = {row["id"]: dict(row) for row in await connection.fetch(SELECT_LAST, *columns)}
+    for uid, last in found.items():
+        del last["id"]
+        last["started_at"] = last["started_at"] or began.get(uid)
+    return found
