@@ -37,13 +37,15 @@ _MOST_TOGETHER = 500
 
 def run_process(given: Namespace, open_session: Callable[[], Session], folder: Path) -> int:
     """``given``: cwltool's options, as ``options.parse`` lets them through. ``open_session``: called where something is to run.
-    ``folder``: where the session puts outputs. Prints the output object, or what was asked for instead; the exit status.
+    ``folder``: for outputs, and all that is temporary. Prints the output object, or what was asked for instead; the exit status.
 
     Raises ``ValueError`` where there is no such process.
     """
     take_types_from_the_newest()
     executor = None if given.validate else _Executor(open_session, folder, Choices.of(given))
     given.use_container = False  # for what runs here; the jobs' containers are the pilots'
+    # cwltool makes two folders for each job that it works out, and leaves it to the job to remove them.
+    given.tmpdir_prefix = given.tmp_outdir_prefix = f"{folder}/"
     loading = LoadingContext(vars(given))
     if executor is not None:
         loading.construct_tool_object = partial(_make_tool, executor)

@@ -1,0 +1,60 @@
+"""A run leaves nothing in the folder for temporary files, however it ends."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cwl_runner.test_cases import command
+from tests.waiting import eventually
+
+pytestmark = pytest.mark.xdist_group("cwl-runner")
+
+TOOL: dict[str, Any] = {"class": "CommandLineTool", "inputs": {"text": "string"}, "outputs": {"out": "stdout"}}
+#: What only a full reader understands, so that cwltool works out the jobs.
+WORKFLOW: dict[str, Any] = {
+    "cwlVersion": "v1.2",
+    "class": "Workflow",
+    "requirements": {"ScatterFeatureRequirement": {}},
+    "inputs": {"texts": {"type": "string[]", "default": ["a", "b", "c"]}},
+    "outputs": {"out": {"type": "File[]", "outputSource": "each/out"}},
+}
+
+
+def start(url: str, folder: Path, script: str) -> "subprocess.Popen[str]":
+    """Three jobs, each of which runs the script."""
+    run = TOOL | {"baseCommand": ["sh", "-c", script]}
+    each = {"run": run, "scatter": "text", "in": {"text": "texts"}, "out": ["out"]}
+    (folder / "process.cwl").write_text(json.dumps(WORKFLOW | {"steps": {"each": each}}))
+    (folder / "temporary").mkdir()
+    environment = os.environ | {"TMPDIR": str(folder / "temporary")}
+    return subprocess.Popen(
+        command(url, "--outdir", "out", "process.cwl"), cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
+    )
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder / "temporary"))
+
+
+@pytest.mark.parametrize(("script", "status"), [("echo here", 0), ("exit 3", 1)])
+def test_nothing_is_left(url: str, tmp_path: Path, script: str, status: int) -> None:
+    process = start(url, tmp_path, script)
+    process.communicate(timeout=120)
+    assert process.returncode == status
+    assert left(tmp_path) == []
+
+
+def test_nothing_is_left_after_an_interrupt(url: str, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    process = start(url, tmp_path, f"touch {started}; exec sleep 500")
+    asyncio.run(eventually(lambda: asyncio.to_thread(started.exists), what="a job runs", seconds=60))
+    assert left(tmp_path) != []
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert left(tmp_path) == []
