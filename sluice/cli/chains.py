@@ -4,13 +4,14 @@ import json
 import secrets
 from contextlib import AsyncExitStack
 from typing import Annotated
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.get import get_chain
 from sluice.cli.given_files import bring_in_parameters, local_files
+from sluice.cli.named import ChainArgument, DatasetArgument, the_chain, the_dataset
 from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.cli.parameters import given_params, key_values
 from sluice.cli.watch import watch
@@ -49,9 +50,10 @@ def list_chains(
 
 
 @app.command("show")
-def show(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def show(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """A chain with its steps and data sets."""
-    found = ask(url, home, lambda c: c.operator.chain(chain))
+    uid = the_chain(url, home, chain)
+    found = ask(url, home, lambda c: c.operator.chain(uid))
     if as_json:
         print_json(found)
         return
@@ -70,7 +72,7 @@ def show(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME,
 
 @app.command("start")
 def start(
-    dataset: UUID,
+    dataset: DatasetArgument,
     template: str,
     *,
     params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter; a File's path.")] = None,
@@ -83,11 +85,12 @@ def start(
     There is one chain for each data set, version of the template and parameters given (none: the chain that starts by itself, or
     would). Asking for it again starts nothing: the command says so, shows that chain, and ends with exit code 3.
     """
+    uid = the_dataset(url, home, dataset)
     given = given_params(params or [])
 
     async def question(connection: Connection) -> tuple[Chain, bool]:
         plan = (await connection.operator.template(template)).plan
-        found = await connection.operator.dataset(dataset)
+        found = await connection.operator.dataset(uid)
         files = local_files(plan, given.values)
         values = given.fitting(plan, facts=facts_of(found), files=files)
         async with AsyncExitStack() as undo:
@@ -108,7 +111,7 @@ def start(
 
 @app.command("rerun")
 def rerun(  # noqa: PLR0913 - a command's options, each by its name
-    chain: UUID,
+    chain: ChainArgument,
     *,
     from_step: Annotated[str | None, typer.Option("--from", metavar="STEP", help="This step and all after it.")] = None,
     failed_only: Annotated[
@@ -126,9 +129,10 @@ def rerun(  # noqa: PLR0913 - a command's options, each by its name
     what that changes. What is still there of the other steps is taken over; what was deleted meanwhile is made again, as far back
     as needed. It is said beforehand which steps run; where something cannot be had any more nothing is started (exit code 1).
     """
+    uid = the_chain(url, home, chain)
     values = key_values(params or [], option="--param")
     asked = RerunChain(from_step=from_step, failed_only=failed_only, params=values, key=uuid4())
-    plan = ask(url, home, lambda c: c.operator.plan_rerun(chain, asked))
+    plan = ask(url, home, lambda c: c.operator.plan_rerun(uid, asked))
     if not as_json:
         _print_plan(plan)
     if dry_run and as_json:
@@ -137,8 +141,8 @@ def rerun(  # noqa: PLR0913 - a command's options, each by its name
         for sentence in plan.missing:
             err.print(f"it cannot be run again so: {sentence}")
         raise typer.Exit(1 if plan.missing else 0)
-    found, _ = ask(url, home, lambda c: c.operator.rerun_chain(chain, asked))
-    answer(found, f"chain {found.uid}: {found.state.value}, a rerun of {chain}", as_json=as_json)
+    found, _ = ask(url, home, lambda c: c.operator.rerun_chain(uid, asked))
+    answer(found, f"chain {found.uid}: {found.state.value}, a rerun of {uid}", as_json=as_json)
 
 
 def _print_plan(plan: RerunPlan) -> None:
@@ -152,16 +156,18 @@ def _print_plan(plan: RerunPlan) -> None:
 
 
 @app.command("cancel")
-def cancel(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def cancel(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Cancel a chain and its running tasks. Its input stays."""
-    found = ask(url, home, lambda c: c.operator.cancel_chain(chain))
+    uid = the_chain(url, home, chain)
+    found = ask(url, home, lambda c: c.operator.cancel_chain(uid))
     answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}", as_json=as_json)
 
 
 @app.command("discard")
-def discard(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def discard(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Delete all data of a chain once it is over: outputs, logs but of failed jobs, and its input as its template says."""
-    found = ask(url, home, lambda c: c.operator.discard_chain(chain))
+    uid = the_chain(url, home, chain)
+    found = ask(url, home, lambda c: c.operator.discard_chain(uid))
     when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
     answer(found, f"chain {found.uid}: its data are deleted {when}", as_json=as_json)
 

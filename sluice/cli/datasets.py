@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
@@ -10,6 +9,7 @@ from sluice.cli import carry, unmatched
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
 from sluice.cli.entries import RecursiveOption, entries_of
 from sluice.cli.get import get_dataset
+from sluice.cli.named import DatasetArgument, label, the_dataset
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
@@ -46,11 +46,14 @@ def list_datasets(
 
 
 @app.command("show")
-def show(dataset: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def show(
+    dataset: DatasetArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+) -> None:
     """A data set with its metadata, and what it waits for."""
+    uid = the_dataset(url, home, dataset)
 
     async def read(connection: Connection) -> tuple[Dataset, DatasetStatus]:
-        return await connection.operator.dataset(dataset), await connection.operator.dataset_status(dataset)
+        return await connection.operator.dataset(uid), await connection.operator.dataset_status(uid)
 
     found, status = ask(url, home, read)
     if as_json:
@@ -65,7 +68,7 @@ def show(dataset: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOM
 
 @app.command("files")
 def files(
-    dataset: UUID,
+    dataset: DatasetArgument,
     *,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 1000,
     url: UrlOption = None,
@@ -73,7 +76,8 @@ def files(
     as_json: JsonOption = False,
 ) -> None:
     """The files of a data set, in order."""
-    page = ask(url, home, lambda c: c.operator.files(dataset, limit=limit))
+    uid = the_dataset(url, home, dataset)
+    page = ask(url, home, lambda c: c.operator.files(uid, limit=limit))
     if as_json:
         print_json(page)
         return
@@ -113,7 +117,7 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
 
 @app.command("close")
 def close(
-    dataset: UUID,
+    dataset: DatasetArgument,
     *,
     files: Annotated[
         int | None, typer.Option(min=0, help="Files that make it complete; without: those there are. The last number counts.")
@@ -123,10 +127,11 @@ def close(
     as_json: JsonOption = False,
 ) -> None:
     """Say that a data set is complete, or correct how many files make it so."""
+    uid = the_dataset(url, home, dataset)
 
     async def say(connection: Connection) -> tuple[Dataset, DatasetStatus]:
-        closed = await connection.operator.close_dataset(dataset, files=files)
-        return closed, await connection.operator.dataset_status(dataset)
+        closed = await connection.operator.close_dataset(uid, files=files)
+        return closed, await connection.operator.dataset_status(uid)
 
     found, status = ask(url, home, say)
     waits = "" if status.waits_for is None else f"; it waits for {status.waits_for}"
@@ -135,7 +140,7 @@ def close(
 
 @app.command("delete")
 def delete(
-    dataset: UUID,
+    dataset: DatasetArgument,
     *,
     force: Annotated[
         bool, typer.Option("--force", help="Even the last copy of an output, and what chains need: they are canceled first.")
@@ -145,18 +150,22 @@ def delete(
     as_json: JsonOption = False,
 ) -> None:
     """Delete a data set and its files. Refused while a chain that has not ended needs it; the chains are named."""
-    found = ask(url, home, lambda c: c.operator.delete_dataset(dataset, force=force))
+    uid = the_dataset(url, home, dataset)
+    found = ask(url, home, lambda c: c.operator.delete_dataset(uid, force=force))
     waits = "" if found.state in _GOING else ", to be deleted when the chains that need it have ended; they are being canceled"
     answer(found, f"{found.name}: {found.state.value}{waits}", as_json=as_json)
 
 
 @app.command("resume")
-def resume(dataset: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def resume(
+    dataset: DatasetArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+) -> None:
     """Try an upload or a deletion again that stopped and waits for a person."""
-    found = ask(url, home, lambda c: c.dms.resume_dataset(dataset))
+    uid = the_dataset(url, home, dataset)
+    found = ask(url, home, lambda c: c.dms.resume_dataset(uid))
     answer(found, f"{found.name}: {found.state.value}", as_json=as_json)
 
 
 def _row(dataset: Dataset) -> tuple[object, ...]:
     size, timestamp = human_bytes(dataset.bytes), f"{dataset.timestamp:%F %T}"
-    return (dataset.uid, dataset.name, dataset.type.value, dataset.state.value, dataset.count_files, size, timestamp)
+    return (dataset.uid, label(dataset), dataset.type.value, dataset.state.value, dataset.count_files, size, timestamp)

@@ -3,13 +3,13 @@
 import asyncio
 from pathlib import Path
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from sluice.cli import bring_out
 from sluice.cli.bring_out import Output
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.named import ChainArgument, DatasetArgument, the_chain, the_dataset
 from sluice.cli.out_folder import require_folder
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.contracts.chains import Chain, ChainOutput
@@ -21,7 +21,7 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite files that
 
 
 def get_chain(
-    chain: UUID,
+    chain: ChainArgument,
     *,
     folder: OutOption = Path("out"),
     force: ForceOption = False,
@@ -34,12 +34,13 @@ def get_chain(
     From their storage where it is mounted on this machine, else over HTTP. What is there already is left as it is: after an
     interruption the same command goes on.
     """
+    uid = the_chain(url, home, chain)
 
     async def get(connection: Connection) -> list[Output]:
         require_folder(folder)
-        found = await connection.operator.outputs(chain)
+        found = await connection.operator.outputs(uid)
         _require_outputs(found.chain, found.outputs)
-        await asyncio.to_thread(bring_out.require_own_manifest, folder, "chain", str(chain), force=force)
+        await asyncio.to_thread(bring_out.require_own_manifest, folder, "chain", str(uid), force=force)
         outputs = await bring_out.bring_out(connection, found.chain, folder, force=force)
         bring_out.write_manifest(folder, outputs, chain=found.chain)
         return outputs
@@ -48,7 +49,7 @@ def get_chain(
 
 
 def get_dataset(
-    dataset: UUID,
+    dataset: DatasetArgument,
     *,
     folder: OutOption = Path("out"),
     force: ForceOption = False,
@@ -60,13 +61,14 @@ def get_dataset(
 
     Directories and other values that are no plain files stay bundles (tar); `sluice chain get` unpacks them.
     """
+    uid = the_dataset(url, home, dataset)
 
     async def get(connection: Connection) -> list[Output]:
         require_folder(folder)
-        found = await connection.operator.dataset(dataset)
+        found = await connection.operator.dataset(uid)
         if not found.usable:
             raise Conflict(f"data set {found.name!r} is {found.state}: only one that is complete and not deleted can be copied")
-        await asyncio.to_thread(bring_out.require_own_manifest, folder, "dataset", str(dataset), force=force)
+        await asyncio.to_thread(bring_out.require_own_manifest, folder, "dataset", str(uid), force=force)
         outputs = await bring_out.bring_out_dataset(connection, found, folder, force=force)
         bring_out.write_dataset_manifest(folder, outputs, dataset=found)
         return outputs

@@ -1,10 +1,9 @@
 """`sluice pilot …`"""
 
-from uuid import UUID
-
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.named import PilotArgument, the_pilot
 from sluice.cli.output import answer, print_json, print_table
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
@@ -25,7 +24,8 @@ def list_pilots(*, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_js
 
 
 @app.command("drain")
-def drain(pilot: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def drain(pilot: PilotArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Let a pilot finish what it has and end."""
-    ask(url, home, lambda c: c.operator.drain_pilot(pilot))
-    answer({"pilot": str(pilot), "draining": True}, "it takes nothing more, and ends when it is done", as_json=as_json)
+    uid = the_pilot(url, home, pilot)
+    ask(url, home, lambda c: c.operator.drain_pilot(uid))
+    answer({"pilot": str(uid), "draining": True}, "it takes nothing more, and ends when it is done", as_json=as_json)

@@ -1,11 +1,11 @@
 """`sluice task …`"""
 
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.named import TaskArgument, the_chain, the_task
 from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.contracts.chains import ChainTask
 from sluice.contracts.states import JobState, StepState
@@ -18,13 +18,14 @@ app = typer.Typer(no_args_is_help=True, help="Steps over whole data sets, and th
 def list_tasks(
     *,
     state: Annotated[StepState | None, typer.Option(help="Only those in this state.")] = None,
-    chain: Annotated[UUID | None, typer.Option(help="Only those of this chain.")] = None,
+    chain: Annotated[str | None, typer.Option(help="Only those of this chain: its uid, or as `chain show` takes it.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
     """Tasks with the counts of their jobs."""
-    tasks = ask(url, home, lambda c: c.operator.tasks(state=state, chain=chain)).tasks
+    uid = None if chain is None else the_chain(url, home, chain)
+    tasks = ask(url, home, lambda c: c.operator.tasks(state=state, chain=uid)).tasks
     if as_json:
         print_json(tasks)
         return
@@ -36,20 +37,21 @@ def list_tasks(
 
 
 @app.command("show")
-def show(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def show(task: TaskArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """A task, and one sentence why it does not run or how it ended."""
-    found = ask(url, home, lambda c: c.operator.task(task))
+    uid = the_task(url, home, task)
+    found = ask(url, home, lambda c: c.operator.task(uid))
     if as_json:
         print_json(found)
         return
-    explanation = ask(url, home, lambda c: c.operator.explain_task(task))
+    explanation = ask(url, home, lambda c: c.operator.explain_task(uid))
     print_table(["task", "step", "data set", "status", "jobs", "finished", "failed", "running", "rank"], [_row(found)], empty="")
     out.print(explanation.text)
 
 
 @app.command("jobs")
 def jobs(  # noqa: PLR0913 - a command's options, each by its name
-    task: UUID,
+    task: TaskArgument,
     *,
     state: Annotated[JobState | None, typer.Option(help="Only those in this state.")] = None,
     sort: Annotated[JobOrder, typer.Option(help="By number; or those that have ended, the greatest first.")] = JobOrder.SEQ,
@@ -60,7 +62,8 @@ def jobs(  # noqa: PLR0913 - a command's options, each by its name
     as_json: JsonOption = False,
 ) -> None:
     """The jobs of a task: state, pilot, time, memory and exit code of each."""
-    page = ask(url, home, lambda c: c.operator.jobs(task, state=state, sort=sort, after=after, limit=limit, full=True))
+    uid = the_task(url, home, task)
+    page = ask(url, home, lambda c: c.operator.jobs(uid, state=state, sort=sort, after=after, limit=limit, full=True))
     if as_json:
         print_json(page.jobs)
     else:
@@ -110,23 +113,28 @@ def log(
 
 
 @app.command("cancel")
-def cancel(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def cancel(task: TaskArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Cancel a task: its chain is canceled with it."""
-    status = ask(url, home, lambda c: c.operator.cancel_task(task))
+    uid = the_task(url, home, task)
+    status = ask(url, home, lambda c: c.operator.cancel_task(uid))
     answer(status, f"task {status.uid}: {status.state.value}", as_json=as_json)
 
 
 @app.command("retry")
-def retry(task: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def retry(task: TaskArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Give the failed and held jobs of a task another round."""
-    status = ask(url, home, lambda c: c.operator.retry_task(task))
+    uid = the_task(url, home, task)
+    status = ask(url, home, lambda c: c.operator.retry_task(uid))
     answer(status, f"task {status.uid}: {status.ready} jobs ready", as_json=as_json)
 
 
 @app.command("rank")
-def rank(task: UUID, rank: float, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def rank(
+    task: TaskArgument, rank: float, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+) -> None:
     """Change the rank of a task; a higher one runs earlier."""
-    status = ask(url, home, lambda c: c.operator.prioritise(task, rank))
+    uid = the_task(url, home, task)
+    status = ask(url, home, lambda c: c.operator.prioritise(uid, rank))
     answer(status, f"task {status.uid}: rank {status.rank:g}", as_json=as_json)
 
 

@@ -1,11 +1,11 @@
 """`sluice dataset unmatched`, `match`, `dismiss`: data sets that fitted no template."""
 
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.named import DatasetArgument, the_dataset
 from sluice.cli.output import answer, err, out, print_json
 from sluice.contracts.intake import Rematched, RematchedAll, Tie, Unmatched, UnmatchedList
 
@@ -42,7 +42,9 @@ def unmatched(
 
 
 def match(
-    datasets: Annotated[list[UUID] | None, typer.Argument(metavar="[UID]…", help="Unmatched data sets.")] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Argument(metavar="[DATASET]…", help="Unmatched data sets, by name or uid.")
+    ] = None,
     *,
     every: Annotated[bool, typer.Option("--all", help="All that are unmatched.")] = False,
     url: UrlOption = None,
@@ -57,23 +59,28 @@ def match(
         answer(found, rematched_text(found), as_json=as_json)
         return
 
+    uids = [the_dataset(url, home, called) for called in datasets or []]
+
     async def question(connection: Connection) -> list[Rematched]:
-        return [await connection.operator.rematch(uid) for uid in datasets or []]
+        return [await connection.operator.rematch(uid) for uid in uids]
 
     results = ask(url, home, question)
     if as_json:
         print_json(results)
     else:
-        for uid, one in zip(datasets or [], results, strict=True):
+        for uid, one in zip(uids, results, strict=True):
             out.print(f"{uid}: {'taken by ' + one.template if one.template is not None else one.reason}")
     if any(one.template is None for one in results):
         raise typer.Exit(1)
 
 
-def dismiss(dataset: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def dismiss(
+    dataset: DatasetArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+) -> None:
     """Take a data set off the list of unmatched ones: somebody has seen to it. It stays where it is."""
-    ask(url, home, lambda c: c.operator.dismiss_unmatched(dataset))
-    answer({"dataset": str(dataset), "dismissed": True}, f"{dataset} is not listed as unmatched any more", as_json=as_json)
+    uid = the_dataset(url, home, dataset)
+    ask(url, home, lambda c: c.operator.dismiss_unmatched(uid))
+    answer({"dataset": str(uid), "dismissed": True}, f"{uid} is not listed as unmatched any more", as_json=as_json)
 
 
 def rematched_text(found: RematchedAll) -> str:

@@ -9,19 +9,21 @@ import typer
 
 from sluice.cli import carry
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.named import ChainArgument, the_chain
 from sluice.cli.output import err, print_json
 from sluice.cli.progress import StepProgress
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.states import ChainState
 
 
-def watch(chain: UUID, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def watch(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Follow a chain to its end. Ends with 1 where the chain failed or was canceled; Ctrl-C leaves the chain alone."""
+    uid = the_chain(url, home, chain)
     try:
-        state = ask(url, home, lambda connection: _watch(connection, chain, as_json=as_json))
+        state = ask(url, home, lambda connection: _watch(connection, uid, as_json=as_json))
     except typer.Exit as ended:
         if ended.exit_code == 130:
-            say_how_to_go_on(chain, folder=None, url=url, home=home)
+            say_how_to_go_on(uid, folder=None, url=url, home=home)
         raise
     if state is not ChainState.FINISHED:
         raise typer.Exit(1)

@@ -1,0 +1,71 @@
+"""Data sets, chains and tasks by what people call them, against a real operator service behind a real port."""
+
+import pytest
+
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.states import DatasetType, StepState
+from sluice.contracts.templates import NewTemplate
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_template_command import Command, sluice
+from tests.unit.cwl.samples import LINEAR
+
+__all__ = ["sluice"]
+
+
+@pytest.fixture
+async def chain(operator: Operator) -> Chain:
+    """Of the data set ``week.1`` through ``linear``; its first step has begun."""
+    await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
+    dataset = await operator.client.register_dataset(NewDataset(name="week.1"))
+    made = await operator.client.request_chain(dataset.uid, "linear")
+    first, *others = made.steps
+    begun = first.model_copy(update={"state": StepState.IN_PROGRESS, "task_uid": made.uid})
+    operator.neighbours.chains[made.uid] = made.model_copy(update={"steps": [begun, *others]})
+    return operator.neighbours.chains[made.uid]
+
+
+async def test_a_data_set_by_its_name_or_the_beginning_of_its_uid(sluice: Command, chain: Chain) -> None:
+    for called in ("week.1", str(chain.dataset_uid), str(chain.dataset_uid)[:8]):
+        assert await sluice("dataset", "files", called) == "no file\n"
+    assert "there is no data set 'week.2'" in await sluice("dataset", "files", "week.2", code=1)
+
+
+async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(operator: Operator, sluice: Command) -> None:
+    meta = {"chain": "c", "output_name": "week.1.report"}
+    first = await operator.client.register_dataset(NewDataset(name="uid.sum.report", type=DatasetType.OUTPUT, meta=meta))
+    assert await sluice("dataset", "files", "week.1.report") == "no file\n"
+    [row] = [line for line in (await sluice("dataset", "list")).splitlines() if str(first.uid) in line]
+    assert "week.1.report" in row
+    again = await operator.client.register_dataset(NewDataset(name="other.sum.report", type=DatasetType.OUTPUT, meta=meta))
+    said = await sluice("dataset", "files", "week.1.report", code=1)
+    assert "2 data sets are called 'week.1.report'" in said
+    assert str(first.uid) in said
+    assert str(again.uid) in said
+
+
+async def test_a_chain_by_its_data_set_or_the_beginning_of_its_uid(operator: Operator, sluice: Command, chain: Chain) -> None:
+    for called in ("week.1", str(chain.uid), str(chain.uid)[:6]):
+        assert "week.1 through linear 1: in_progress" in await sluice("chain", "show", called)
+    assert "there is no chain" in await sluice("chain", "show", str(chain.uid)[:3], code=1), "too short to be meant"
+    other = await operator.client.request_chain(chain.dataset_uid, "linear", params={"limit": 6})
+    said = await sluice("chain", "show", "week.1", code=1)
+    assert "2 chains are called 'week.1'" in said
+    assert str(chain.uid) in said
+    assert f"{other.uid}: week.1 through linear 1, in_progress" in said
+
+
+async def test_a_task_by_its_chain_and_step(sluice: Command, chain: Chain) -> None:
+    first, second = chain.steps[0].name, chain.steps[1].name
+    assert await sluice("task", "jobs", f"week.1.{first}") == "it has no job yet\n"
+    assert await sluice("task", "jobs", f"{str(chain.uid)[:8]}.{first}") == "it has no job yet\n"
+    assert "of a step that has begun" in await sluice("task", "jobs", f"week.1.{second}", code=1)
+
+
+async def test_a_chain_is_started_by_names(operator: Operator, sluice: Command, chain: Chain) -> None:
+    await sluice("chain", "start", "week.1", "linear", "--param", "limit=7")
+    assert operator.neighbours.requested[-1].dataset.uid == chain.dataset_uid
+
+
+async def test_a_pilot_that_nobody_knows_is_told_as_such(sluice: Command) -> None:
+    assert "there is no pilot 'farm-01'" in await sluice("pilot", "drain", "farm-01", code=1)
