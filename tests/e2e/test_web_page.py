@@ -18,7 +18,7 @@ from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import Operator, operator, spd_text
-from tests.integration.operator.scene import Scene
+from tests.integration.operator.scene import Counts, Scene
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 
 pytestmark = pytest.mark.xdist_group("e2e-web")
@@ -187,12 +187,20 @@ async def test_markup_in_a_log_stays_text(browser: Browser, base: str, scene: Sc
 
 
 @pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("width", [390, 1280])
 async def test_no_page_is_wider_than_the_window(
     browser: Browser, base: str, operator: Operator, scene: Scene, width: int, dark: bool
 ) -> None:
+    """Not even where names are as long as they may be, without a place to break them."""
+    name = "run-" + "0123456789" * 17
+    lengthy = scene.chain(name, 3, [Counts(finished=2, failed=1, running=1, total=4)], ChainState.IN_PROGRESS)
+    failed = scene.chain(name + "x", 3, [Counts(failed=4, total=4)], ChainState.FAILED, reason=f"step decode: {name} is damaged")
     chains, tasks = list(operator.neighbours.chains), list(operator.neighbours.tasks)
     paths = [
+        f"/chains/{lengthy.uid}",
+        f"/chains/{failed.uid}",
+        f"/tasks/{lengthy.steps[0].task_uid}",
+        f"/datasets/{lengthy.dataset_uid}",
         "/",
         "/templates",
         "/templates/spd",
