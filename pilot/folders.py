@@ -5,8 +5,8 @@
 <work_dir>/<name>/runs/<uid>/   one start of the pilot
     journals/                   what attempts have done (``pilot.journal``)
     held                        the jobs it had when it last got some
-    slots/<pid>.<n>/            the folder that one slot's jobs work in, one after the other
-    slots/<pid>.spare/          files for their inputs (``pilot.spares``)
+    slots/<pid>-<n>/            the folder that one slot's jobs work in, one after the other
+    slots/<pid>-spare/          files for their inputs (``pilot.spares``)
     phases/<pid>                what one slot is at (``pilot.phases``)
     shared/<pid>/<task>/        files that all jobs of a task are given, as one slot keeps them
 """
@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from uuid import UUID
 
 from pilot.domain.model import Token
@@ -29,6 +30,8 @@ from pilot.spares import Spares
 
 #: A job's own folders: its inputs, where it runs and writes, its temporary files.
 IN, OUT, TMP = "in", "out", "tmp"
+
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 #: Bytes free without which no job can be prepared or run.
 ROOM = 16 << 20
@@ -79,39 +82,62 @@ class RunFolder:
         return WorkFolder(f"{os.path.realpath(self.path)}/slots/{pid}")
 
 
+class Folder(NamedTuple):
+    """``descriptor``: of the folder itself, whatever its path leads to later."""
+
+    path: str
+    descriptor: int
+
+
 class WorkFolder:
     """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new folders are dear on a disk.
-    ``base``: without links in it, as are the paths here then."""
+    ``base``: without links in it, as are the paths here then; a dot in a path of a job's is taken for the one before an ending by
+    some expressions."""
 
     def __init__(self, base: str) -> None:
-        self.spares = Spares(f"{base}.spare")
+        self.spares = Spares(f"{base}-spare")
         self._base = base
         self._number = 0
-        self.path = ""
+        #: The job's, and after it what was kept of earlier ones.
+        self.folders: list[Folder] = []
         self._open_next()
 
     @property
-    def stdout(self) -> str:
-        return f"{self.path}/stdout"
+    def path(self) -> str:
+        return self.folders[0].path
 
-    @property
-    def stderr(self) -> str:
-        return f"{self.path}/stderr"
-
-    def open_stream(self, path: str) -> int:
-        """An empty file to append to, as a descriptor; the file itself is used again and again."""
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    def open_stream(self, name: str) -> int:
+        """``stdout`` or ``stderr``: an empty file to append to, as a descriptor; the file itself is used again and again, unless
+        something else stands there, which an earlier tool has left."""
+        root = self.folders[0].descriptor
+        try:
+            descriptor = os.open(name, _APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=root)
+        except OSError:
+            return self._new_stream(name)
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            os.close(descriptor)
+            return self._new_stream(name)
         os.ftruncate(descriptor, 0)
         return descriptor
 
-    @property
-    def kept(self) -> str:
-        """Where a job keeps what is not to be seen by what it runs next; not made yet."""
-        return f"{self._base}.kept"
+    def _new_stream(self, name: str) -> int:
+        delete_tree(f"{self.path}/{name}")
+        return os.open(name, _APPEND | os.O_EXCL, 0o600, dir_fd=self.folders[0].descriptor)
+
+    def keep(self) -> str:
+        """Where a job keeps what is not to be seen by what it runs next. Raises ``OSError``."""
+        if len(self.folders) == 1:
+            os.mkdir(f"{self._base}-kept")
+            self.folders.append(_opened(f"{self._base}-kept"))
+        return self.folders[1].path
 
     def clear(self) -> None:
         """Nothing of the last job is left for the next. Raises ``OSError`` where not even a new folder can be made."""
-        delete_tree(self.kept)
+        for folder in self.folders[1:]:
+            delete_tree(folder.path)
+            os.close(folder.descriptor)
+        del self.folders[1:]
         self.empty()
 
     def empty(self) -> None:
@@ -126,14 +152,25 @@ class WorkFolder:
 
     def _open_next(self) -> None:
         self._number += 1
-        self.path = f"{self._base}.{self._number}"
+        path = f"{self._base}-{self._number}"
         for name in (IN, OUT, TMP):
-            os.makedirs(f"{self.path}/{name}")
+            os.makedirs(f"{path}/{name}")
+        for folder in self.folders[:1]:
+            os.close(folder.descriptor)
+        self.folders[:1] = [_opened(path)]
+
+
+def _opened(path: str) -> Folder:
+    return Folder(path, os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC))
 
 
 def delete_tree(path: Path | str) -> None:
-    """Deletes a folder, also what a tool has taken the rights to away from; what cannot be deleted is left."""
+    """Deletes a folder, also what a tool has taken the rights to away from; what cannot be deleted is left. A link, or whatever
+    else stands there, is removed itself."""
     try:
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            os.unlink(path)
+            return
         shutil.rmtree(path)
     except FileNotFoundError:
         return

@@ -4,9 +4,10 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import IO
 
 import structlog
 
@@ -23,6 +24,7 @@ from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.load import Loaded
 from pilot.runner.originals import Originals
 from pilot.runner.outgoing import outgoing
+from pilot.runner.own_files import NotOwnError, OwnFiles
 from pilot.runner.process import Cut, Ended, Limits, Program, run_program, start_program
 from pilot.runner.protocol import EndedFrame, RunnerSettings
 from pilot.runner.seeds import Seeds
@@ -80,6 +82,8 @@ class Attempt:
         self._story = Story(pilot=place.settings.pilot, started=datetime.now(UTC))
         self._outputs: list[OutputFile] = []
         self._placed: list[str] = []
+        #: Closes what is read for the log.
+        self._streams = ExitStack()
 
     @property
     def _folder(self) -> str:
@@ -89,7 +93,8 @@ class Attempt:
         """``load`` gives the task's tool, loading it where it is the first job's. The report is in the journal afterwards."""
         begun = time.monotonic()
         self._control.begin(self._token)
-        report = self._outcome(load)
+        with self._streams:
+            report = self._outcome(load)
         journal = self._keep(report)
         self._clear()
         self._control.end(self._token)
@@ -135,28 +140,29 @@ class Attempt:
         entries = entries_of(self._task, self._job)
         files: list[Produced] = []
         for entry in entries:
+            originals = Originals(self._work.spares, in_place=tool.in_place)
+            own = OwnFiles(self._work.folders, originals.linked)
             try:
-                made = self._run_entry(tool, entry)
+                made = self._run_entry(tool, entry, originals, own)
+                if entry is not entries[-1]:
+                    made = put_aside(made, self._work.keep(), own)
+                    self._work.empty()
             except AttemptError as error:
                 if len(entries) > 1:
                     error.message = f"{entry.inputs[0].name}: {error.message}"
                 raise
-            if entry is not entries[-1]:
-                made = put_aside(made, self._work.kept)
-                self._work.empty()
             files += made
         self._note_placed([file.url for file in files])
-        self._phase.write(self._token, AttemptPhase.STAGE_OUT, _bytes_of(files))
-        self._outputs = stage_out(files)
+        self._phase.write(self._token, AttemptPhase.STAGE_OUT, _bytes_of(files, own))
+        self._outputs = stage_out(files, own)
 
-    def _run_entry(self, tool: Loaded, entry: Entry) -> list[Produced]:
+    def _run_entry(self, tool: Loaded, entry: Entry, originals: Originals, own: OwnFiles) -> list[Produced]:
         self._phase.write(self._token, AttemptPhase.STAGE_IN)
-        originals = Originals(self._work.spares, in_place=tool.in_place)
         shared = self._shared.of(self._task, originals)
         values = stage_in(self._task, entry.inputs, f"{self._folder}/{IN}", originals=originals, shared=shared)
         if self._containers is not None:
             self._containers.memory = int(self._most_memory)
-        prepared = tool.prepare(self._folder, values, entry.inputs[0].url if entry.inputs else "", originals)
+        prepared = tool.prepare(own, values, entry.inputs[0].url if entry.inputs else "", originals)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         self._stop_if_told()
         self._phase.write(self._token, AttemptPhase.RUN)
@@ -166,7 +172,7 @@ class Attempt:
         self._judge(tool, prepared, ended)
         found = tool.collect(prepared, ended.exit_code)
         self._stop_if_told()
-        return outgoing(self._task, self._job, found, self._folder, entry=entry.number)
+        return outgoing(self._task, self._job, found, own, entry=entry.number)
 
     def _stop_if_told(self) -> None:
         if self._control.stop_reason(self._token) is not None:
@@ -174,8 +180,8 @@ class Attempt:
 
     def _run_tool(self, prepared: PreparedJob) -> Ended:
         folder, resources = self._folder, self._task.resources
-        stdout, stderr = prepared.stdout or self._work.stdout, prepared.stderr or self._work.stderr
-        self._story.streams = {"stderr": stderr} if prepared.stdout else {"stdout": stdout, "stderr": stderr}
+        self._streams.close()
+        self._story.streams.clear()
         apart = prepared.container is not None and prepared.container.own_limit
         memory = 0 if apart else self._most_memory
         limits = Limits(time=resources.time_limit, memory=memory, disk=resources.disk, grace=self._settings.grace)
@@ -185,9 +191,9 @@ class Attempt:
                 environment=prepared.environment,
                 folder=f"{folder}/{OUT}",
                 watched=[f"{folder}/{OUT}", f"{folder}/{TMP}"],
-                stdin=streams.enter_context(open(prepared.stdin, "rb")) if prepared.stdin else subprocess.DEVNULL,
-                stdout=self._open(stdout, streams),
-                stderr=self._open(stderr, streams),
+                stdin=self._stdin(prepared, streams),
+                stdout=self._stream("stdout", prepared.stdout, prepared, streams),
+                stderr=self._stream("stderr", prepared.stderr, prepared, streams),
                 limit_files=not apart,
             )
             try:
@@ -214,9 +220,24 @@ class Attempt:
         """MiB that the job may use."""
         return max(self._settings.memory_floor, self._task.resources.ram * self._settings.memory_factor)
 
-    def _open(self, path: str, streams: ExitStack) -> int:
-        descriptor = self._work.open_stream(path)
+    def _stdin(self, prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
+        if not prepared.stdin:
+            return subprocess.DEVNULL
+        try:
+            return streams.enter_context(open(prepared.own.open(prepared.stdin), "rb"))
+        except NotOwnError as error:
+            raise AttemptError(ErrorClass.TOOL_REFUSED, f"the tool's stdin cannot be taken: {error}") from error
+
+    def _stream(self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack) -> int:
+        """What the program writes to; the story gets what it is read by. ``path``: of an output of the tool's."""
+        try:
+            descriptor = self._work.open_stream(title) if path is None else prepared.own.create(path)
+        except NotOwnError as error:
+            raise AttemptError(ErrorClass.TOOL_REFUSED, f"the tool's {title} cannot be written: {error}") from error
         streams.callback(os.close, descriptor)
+        if path is None or title == "stderr":  # else it is an output, and no message
+            self._story.streams[title] = reading = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+            self._streams.callback(os.close, reading)
         return descriptor
 
     def _require_undamaged(self, originals: Originals, ended: Ended) -> None:
@@ -252,7 +273,7 @@ class Attempt:
             error_class = ErrorClass.NO_ROOM
         if inner is not None:
             raise AttemptError(error_class, inner.message, exit_code=code if inner.exit_code is None else inner.exit_code)
-        said = last_line(prepared.stderr or self._work.stderr)
+        said = last_line(self._story.streams["stderr"])
         if prepared.container is not None and prepared.container.failed:
             prepared.container.containers.forget()
             sentence = f"the container could not be started: {said}"
@@ -299,9 +320,14 @@ class Attempt:
             return None, f"its log could not be kept: {error}"
 
 
-def _bytes_of(files: Sequence[Produced]) -> int:
-    """As far as they are there: those that are not are missed when they are stored."""
-    return sum(os.stat(file.path).st_size for file in files if os.path.exists(file.path))
+def _bytes_of(files: Sequence[Produced], own: OwnFiles) -> int:
+    """As far as they are there, and the job's: the others are missed, or refused, when they are stored."""
+    total = 0
+    for file in files:
+        with suppress(NotOwnError):
+            found = own.status(file.path)
+            total += 0 if found is None else found.st_size
+    return total
 
 
 def _cannot_start(program: str, error: OSError) -> AttemptError:

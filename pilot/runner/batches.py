@@ -5,9 +5,11 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pilot.runner.own_files import OwnFiles, Taken
 from pilot.runner.process import Ended
-from pilot.runner.staging import Produced
+from pilot.runner.staging import Produced, taken
 from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask
+from sluice.storage import link_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +28,25 @@ def entries_of(task: PilotTask, job: LeasedJob) -> list[Entry]:
     return [Entry(number, [file for file in job.inputs if file.seq == number]) for number in numbers]
 
 
-def put_aside(files: Sequence[Produced], folder: str) -> list[Produced]:
-    """The files in ``folder``, which is made, so that the job's own folders can be emptied for the next entry. Raises
+def put_aside(files: Sequence[Produced], folder: str, own: OwnFiles) -> list[Produced]:
+    """The files in ``folder``, so that the job's own folders can be emptied for the next entry. Raises ``AttemptError``,
     ``OSError``."""
-    os.makedirs(folder, exist_ok=True)
     kept: list[Produced] = []
     first = len(os.listdir(folder))
     for number, file in enumerate(files, first):
         path = f"{folder}/{number}"
-        if not (file.alone and _moved(file.path, path)):
-            shutil.copy(file.path, path)
-        kept.append(replace(file, path=path, alone=True))
+        with taken(file, own) as found:
+            _keep(found, path)
+        kept.append(replace(file, path=path))
     return kept
 
 
-def _moved(path: str, to: str) -> bool:
-    if os.path.islink(path):
-        return False
-    try:
-        os.rename(path, to)
-    except PermissionError:  # the tool may have taken away our rights in its folder
-        return False
-    return True
+def _keep(file: Taken, path: str) -> None:
+    if file.given and link_open(file.descriptor, path):
+        return
+    with open(file.descriptor, "rb", closefd=False) as source, open(path, "xb") as copy:
+        shutil.copyfileobj(source, copy, 1 << 20)
+        os.fchmod(copy.fileno(), os.fstat(file.descriptor).st_mode & 0o777)
 
 
 def together(before: Ended | None, ended: Ended) -> Ended:

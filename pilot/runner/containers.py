@@ -6,7 +6,7 @@ import itertools
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -129,7 +129,7 @@ class Containers:
         """Told to stop, the pull is ended as a tool would be."""
         said = self._images / f"{_digest(image.name)}.{os.getpid()}.log"
         try:
-            with said.open("wb") as stream:
+            with said.open("w+b") as stream:
                 program = Program(
                     arguments=[self.engine.program, *command],
                     environment=engine_environment(),
@@ -140,10 +140,10 @@ class Containers:
                     stderr=stream.fileno(),
                 )
                 ended = run_program(program, Limits(time=0, memory=0, disk=0, grace=1.0), self._control, known=self.spared)
+                why = last_line(stream.fileno()) or f"exit status {ended.exit_code}"
             if ended.cut is Cut.STOPPED:
                 raise StoppedError
             if ended.exit_code != 0:
-                why = last_line(str(said)) or f"exit status {ended.exit_code}"
                 sentence = f"the image {image.pull!r} could not be pulled with {self.engine.kind.label}: {why}"
                 raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         finally:
@@ -271,19 +271,6 @@ def image_of(tool: Any, *, able: bool) -> ContainerImage | None:
         if not required:
             return None
         raise AttemptError(ErrorClass.TOOL_REFUSED, "the tool's container names no image that can be used") from error
-
-
-def check_mounts(job: Any, given: Iterable[str]) -> None:
-    """A container gets the job's own folder and inputs (``given``), and nothing else of the node. Raises ``AttemptError``."""
-    given = [os.path.realpath(path) for path in given]
-    for mapper in filter(None, (job.pathmapper, job.generatemapper)):
-        for _, entry in mapper.items():
-            if not entry.staged or entry.type.startswith("Create") or entry.resolved.startswith("_:"):
-                continue
-            path = os.path.realpath(entry.resolved)
-            if not any(path == place or path.startswith(f"{place}/") for place in given):
-                sentence = f"the tool wants {entry.resolved!r} of the node in its container, which is no file of the job"
-                raise AttemptError(ErrorClass.TOOL_REFUSED, sentence)
 
 
 def paths_in(value: Any) -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import Any
 from cwltool.load_tool import load_tool
 from cwltool.process import get_schema
 from cwltool.update import INTERNAL_VERSION, ORIGINAL_CWLVERSION
-from cwltool.workflow import default_make_tool
 from schema_salad.sourceline import cmap
 
+from pilot.runner.command_tool import make_process
 from pilot.runner.failures import AttemptError
 from pilot.runner.process_files import write_process
 from pilot.runner.run_workflow import loading_context
@@ -40,6 +40,6 @@ def load_again(document: Mapping[str, Any], version: str) -> Any:
     context.avsc_names = get_schema(version)[1]
     context.metadata = {"cwlVersion": INTERNAL_VERSION, ORIGINAL_CWLVERSION: version}
     try:
-        return default_make_tool(cmap(dict(document)), context)
+        return make_process(cmap(dict(document)), context)
     except CWL_ERRORS as error:
         raise AttemptError(ErrorClass.TOOL_FAILED, f"the process cannot be used: {plain(error)}") from error

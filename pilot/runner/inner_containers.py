@@ -6,7 +6,7 @@ from typing import Any
 from cwltool.context import RuntimeContext
 
 from pilot.engines import Engine
-from pilot.runner.containers import check_mounts, paths_in, runtime_of
+from pilot.runner.containers import runtime_of
 from sluice.contracts.base import Contract
 
 
@@ -27,25 +27,23 @@ def read_inner(path: str) -> InnerContainers | None:
 
 
 class JobsInContainers:
-    """Jobs of cwltool's whose containers are run as the slot would. ``folder``: the job's; ``order``: its job order."""
+    """Jobs of cwltool's whose containers are run as the slot would."""
 
-    def __init__(self, inner: InnerContainers, folder: str, order: Any) -> None:
+    def __init__(self, inner: InnerContainers) -> None:
         self._inner = inner
-        self._given = [folder, *paths_in(order)]
 
     def wanted(self, asked: Any, required: bool | None) -> bool:
         """Is a tool that asks for this container to be run in one?"""
         return bool(required) or (asked is not None and _name(asked) in self._inner.images)
 
     def adapted(self, kind: Any) -> Any:
-        inner, given = self._inner, self._given
+        inner = self._inner
 
         class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
             def get_from_requirements(self, asked: Any, *_: Any, **__: Any) -> str:
                 return inner.images[_name(asked)]
 
             def create_runtime(self, environment: Any, context: RuntimeContext) -> tuple[list[str], str | None]:
-                check_mounts(self, given)
                 runtime, own = runtime_of(super().create_runtime, context, inner.engine, inner.options)
                 environment.clear()
                 environment.update(own)

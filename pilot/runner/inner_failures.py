@@ -2,11 +2,16 @@
 
 import logging
 import os
+import sys
 from typing import Any
 
+from cwltool.errors import WorkflowException
 from pydantic import ValidationError
 
-from pilot.runner.joblog import last_line_between
+from pilot.runner.failures import AttemptError
+from pilot.runner.joblog import last_line
+from pilot.runner.own_files import NotOwnError, OwnFiles
+from pilot.runner.refusals import not_set_up, quieten, refusal_in, refused_output
 from pilot.runner.wording import ended_badly, no_output, plain
 from sluice.contracts.base import Contract
 from sluice.contracts.states import ErrorClass
@@ -35,14 +40,16 @@ def read_failure(path: str) -> InnerFailure | None:
 
 
 class FailureWatch(logging.Handler):
-    """Writes the first failure to ``path``. ``several``: there are several steps, so that it has to be said which one failed.
+    """Writes the first failure to ``path``. ``own``: the job's files. ``several``: there are several steps, so that it has to be
+    said which one failed.
 
     Tools write to the standard error of this process, as cwltool does, whose lines are told apart by when they are written.
     """
 
-    def __init__(self, path: str, *, several: bool) -> None:
+    def __init__(self, path: str, own: OwnFiles, *, several: bool) -> None:
         super().__init__()
         self._path = path
+        self._own = own
         self._several = several
         self._noted = False
         self._written = 0
@@ -51,6 +58,7 @@ class FailureWatch(logging.Handler):
 
     def install(self) -> None:
         """Last of all handlers, and asked before all of them."""
+        quieten()
         logging.getLogger("cwltool").addFilter(self._before)
         logging.getLogger().addHandler(self)
 
@@ -65,11 +73,22 @@ class FailureWatch(logging.Handler):
 
                 def noted(outdir: str, code: int) -> Any:
                     watch._ended(job, code)
-                    return collect(outdir, code)
+                    try:
+                        return collect(outdir, code)
+                    except WorkflowException as error:
+                        watch._not_collected(job, error)
+                        raise
 
                 job.collect_outputs = noted
                 watch._started()
                 super().run(context, tmpdir_lock)
+
+            def _execute(self, *arguments: Any, **named: Any) -> None:
+                """cwltool writes wherever what stands at the place of a stream leads to."""
+                job: Any = self
+                for name in filter(None, (job.stdout, job.stderr)):
+                    watch._make_stream(os.path.join(job.base_path_logs, name))
+                super()._execute(*arguments, **named)
 
         return Job
 
@@ -78,8 +97,12 @@ class FailureWatch(logging.Handler):
         if template.startswith(_SLOW):
             self._slow = True
         elif record.levelno >= logging.ERROR or template.startswith(_EXPRESSION):
-            self._note(*_told(template, record), ErrorClass.TOOL_FAILED)
+            self._note(*_told(template, record))
         self._written = _size()
+
+    def failed(self, error: AttemptError) -> None:
+        """All of it did, and cwltool does not tell of it."""
+        self._note("", error.message, error.error_class)
 
     def _before(self, record: logging.LogRecord) -> bool:
         size = _size()
@@ -90,6 +113,16 @@ class FailureWatch(logging.Handler):
     def _started(self) -> None:
         self._said, self._slow, self._written = None, False, _size()
 
+    def _make_stream(self, path: str) -> None:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.close(self._own.create(path))
+
+    def _not_collected(self, job: Any, error: WorkflowException) -> None:
+        refusal = refusal_in(error)
+        if refusal is not None:
+            told = refused_output(refusal)
+            self._note(job.name, told.message, told.error_class)
+
     def _ended(self, job: Any, code: int) -> None:
         """cwltool has said that the tool ended, if it did so badly."""
         if code in job.successCodes or (code == 0 and code not in {*job.temporaryFailCodes, *job.permanentFailCodes}):
@@ -99,11 +132,21 @@ class FailureWatch(logging.Handler):
             self._note(job.name, sentence, ErrorClass.TOOL_TIMEOUT, code)
             return
         error_class = ErrorClass.TOOL_REFUSED if code in job.permanentFailCodes else ErrorClass.TOOL_FAILED
-        if job.stderr:
-            said = last_line_between(os.path.join(job.base_path_logs, job.stderr))
-        else:
-            said = last_line_between(f"/proc/self/fd/{_STDERR}", *self._said) if self._said else ""
+        said = self._said_in(os.path.join(job.base_path_logs, job.stderr) if job.stderr else None)
         self._note(job.name, ended_badly(os.path.basename(str(job.command_line[0])), code, said), error_class, code)
+
+    def _said_in(self, path: str | None) -> str:
+        """The tool's last words. ``path``: of its standard error; None: ours."""
+        if path is None and not self._said:
+            return ""
+        try:
+            file = os.open(f"/proc/self/fd/{_STDERR}", os.O_RDONLY) if path is None else self._own.open(path)
+        except (OSError, NotOwnError):
+            return ""
+        try:
+            return last_line(file, *(self._said or ()) if path is None else ())
+        finally:
+            os.close(file)
 
     def _note(self, name: str, sentence: str, error_class: ErrorClass, exit_code: int | None = None) -> None:
         if self._noted:
@@ -115,15 +158,22 @@ class FailureWatch(logging.Handler):
             file.write(failure.model_dump_json())
 
 
-def _told(template: str, record: logging.LogRecord) -> tuple[str, str]:
-    """The step that an error of cwltool's is about, where it says so, and a sentence."""
-    match record.args:
-        case (name, *_) if template.startswith(_OUTPUTS):
-            return str(name), no_output(record.getMessage())
-        case (name, error) if template.startswith(_NO_JOB):
-            return str(name).removeprefix("step "), f"the job could not be set up: {plain(str(error))}"
-    error = f": {record.exc_info[1]}" if record.exc_info else ""
-    return "", plain(record.getMessage() + error)
+def _told(template: str, record: logging.LogRecord) -> tuple[str, str, ErrorClass]:
+    """The step that an error of cwltool's is about, where it says so, a sentence, and its class."""
+    refusal = refusal_in(sys.exception())
+    about = record.args if isinstance(record.args, tuple) and template.startswith((_OUTPUTS, _NO_JOB)) else ("",)
+    name = str(about[0]).removeprefix("step ")
+    if refusal is not None:
+        told = refused_output(refusal) if refusal.left else not_set_up(refusal)
+        return name, told.message, told.error_class
+    if template.startswith(_OUTPUTS):
+        sentence = no_output(record.getMessage())
+    elif template.startswith(_NO_JOB):
+        sentence = not_set_up(plain(str(about[-1]))).message
+    else:
+        error = f": {record.exc_info[1]}" if record.exc_info else ""
+        sentence = plain(record.getMessage() + error)
+    return name, sentence, ErrorClass.TOOL_FAILED
 
 
 def _size() -> int:

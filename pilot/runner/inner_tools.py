@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from cwltool.command_line_tool import CommandLineTool
 from cwltool.context import LoadingContext, RuntimeContext
 from cwltool.job import CommandLineJob
-from cwltool.workflow import default_make_tool
 
+from pilot.runner.command_tool import CommandTool, make_process
 from pilot.runner.inner_containers import JobsInContainers
 from pilot.runner.inner_failures import FailureWatch
 
@@ -15,7 +14,7 @@ from pilot.runner.inner_failures import FailureWatch
 def tool_maker(watch: FailureWatch, containers: JobsInContainers | None) -> Callable[[Any, LoadingContext], Any]:
     """Makes processes whose jobs are watched, and run in these containers (None: in none)."""
 
-    class Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not followed
+    class Tool(CommandTool):
         def make_job_runner(self, context: RuntimeContext) -> Any:
             if containers is None:
                 return watch.around(super().make_job_runner(context))
@@ -25,6 +24,6 @@ def tool_maker(watch: FailureWatch, containers: JobsInContainers | None) -> Call
 
     def make(document: Any, context: LoadingContext) -> Any:
         is_tool = isinstance(document, dict) and document.get("class") == "CommandLineTool"
-        return Tool(document, context) if is_tool else default_make_tool(document, context)
+        return Tool(document, context) if is_tool else make_process(document, context)
 
     return make

@@ -1,7 +1,6 @@
 """A step whose files say what is to be run: each a CWL process with its job order."""
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,14 +8,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pilot.folders import IN, OUT, TMP
+from pilot.folders import IN, TMP
 from pilot.runner.containers import Containers
 from pilot.runner.documents import load_again, load_document
 from pilot.runner.exact import read_exact
 from pilot.runner.failures import AttemptError
-from pilot.runner.leaks import refuse_leaks
 from pilot.runner.named_files import bring_files
 from pilot.runner.originals import Originals, changes_inputs
+from pilot.runner.own_files import NotOwnError, OwnFiles
+from pilot.runner.refusals import port_naming, refused_output
 from pilot.runner.staging import file_url
 from pilot.runner.tool import CommandLine, PreparedJob
 from sluice.contracts.invocations import Invocation
@@ -43,25 +43,28 @@ class LoadedInvocation:
         error = self._running.error_class(exit_code)
         return error if error is None or exit_code in self._running.temporary else ErrorClass.TOOL_REFUSED
 
-    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
+    def prepare(self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
         """``values``: the invocation, whose URL is ``source``. Raises ``AttemptError``."""
+        folder = own.folder
         [file] = values[self._task.dat_in_port]
         with _not_again():
             invocation = _read(f"{folder}/{IN}/{file['basename']}")
             originals.in_place = changes_inputs(invocation.process)
             process, order = bring_files([invocation.process, invocation.order], source, f"{folder}/{IN}", originals)
             self._line = self._load(invocation.model_copy(update={"process": process}), folder)
-            return self._line.prepare(folder, order, None)
+            return self._line.prepare(own, order, None)
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object, as a bundle. Raises ``AttemptError``."""
-        path = f"{prepared.job.tmpdir}.tar"
+        own = prepared.own
         with _not_again():
             found = self._running.collect(prepared, exit_code)
-            refuse_leaks(found, f"{os.path.dirname(path)}/{OUT}")
+            path = f"{own.new_folder()}/outputs"
             try:
-                pack(found, Path(path))
-            except BundleError as error:
+                pack(found, Path(path), opened=own.open)
+            except NotOwnError as error:
+                raise refused_output(error, port=port_naming(found, error.path), exit_code=exit_code) from error
+            except (BundleError, FileNotFoundError) as error:
                 raise AttemptError(ErrorClass.TOOL_FAILED, f"the outputs cannot be kept: {error}", exit_code=exit_code) from error
         return {self._task.outputs[0].port: {"class": "File", "location": file_url(path)}}
 

@@ -14,12 +14,13 @@ _MOST_COMMAND = 20_000
 
 @dataclass(slots=True)
 class Story:
-    """What is known of an attempt so far. ``streams``: title → path of what the tool wrote there."""
+    """What is known of an attempt so far. ``streams``: title → descriptor of what the tool wrote there; under its name
+    the tool may have put another file."""
 
     pilot: str
     started: datetime
     command: list[str] = field(default_factory=list)
-    streams: dict[str, str] = field(default_factory=dict)
+    streams: dict[str, int] = field(default_factory=dict)
     ended: Ended | None = None
     #: How the tool was run, where that is to be told.
     note: str = ""
@@ -47,37 +48,31 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         cpu = "" if ended.cpu is None else f", CPU {ended.cpu:.3f} s"
         lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s{cpu}{memory}")
     parts = [("\n".join([*lines, f"outcome {outcome}", ""])).encode(errors="replace")]
-    for title, path in story.streams.items():
+    for title, stream in story.streams.items():
         parts.append(f"\n--- {title} ---\n".encode())
-        parts.append(_shortened(path, limit))
+        parts.append(_shortened(stream, limit))
     return b"".join(parts)
 
 
-def last_line(path: str | None) -> str:
-    """The last line with something in it, at most 300 characters; empty where there is none."""
-    return "" if path is None else last_line_between(path)
-
-
-def last_line_between(path: str, start: int = 0, end: int | None = None) -> str:
-    """Of the part of a file from byte ``start`` up to ``end`` (None: its end); the rest as ``last_line``."""
+def last_line(file: int, start: int = 0, end: int | None = None) -> str:
+    """The last line with something in it, at most 300 characters, of an open file from byte ``start`` up to ``end`` (None: its
+    end); empty where there is none."""
     try:
-        with open(path, "rb") as file:
-            end = os.fstat(file.fileno()).st_size if end is None else end
-            file.seek(max(start, end - 4096))
-            lines = [line.strip() for line in file.read(end - file.tell()).decode(errors="replace").splitlines()]
+        end = os.fstat(file).st_size if end is None else end
+        start = max(start, end - 4096)
+        lines = [line.strip() for line in os.pread(file, max(0, end - start), start).decode(errors="replace").splitlines()]
     except OSError:
         return ""
     return next((line[:300] for line in reversed(lines) if line), "")
 
 
-def _shortened(path: str, limit: int) -> bytes:
+def _shortened(file: int, limit: int) -> bytes:
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size <= limit:
-                return file.read()
-            head = file.read(limit // 2)
-            file.seek(size - limit // 2)
-            return head + f"\n… {size - 2 * (limit // 2)} bytes left out …\n".encode() + file.read(limit // 2)
+        size = os.fstat(file).st_size
+        if size <= limit:
+            return os.pread(file, size, 0)
+        half = limit // 2
+        left_out = f"\n… {size - 2 * half} bytes left out …\n".encode()
+        return os.pread(file, half, 0) + left_out + os.pread(file, half, size - half)
     except OSError as error:
         return f"(cannot be read: {error})\n".encode()

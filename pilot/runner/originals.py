@@ -25,6 +25,8 @@ class Originals:
     def __init__(self, spares: Spares, *, in_place: bool = False) -> None:
         self._spares = spares
         self.in_place = in_place
+        #: Device and inode of all files elsewhere that the job has links to.
+        self.linked: set[tuple[int, int]] = set()
         self._noted: dict[str, tuple[str, Mark]] = {}
 
     def bring(self, name: str, url: str, path: str, *, checksum: str | None, size: int | None) -> bool:
@@ -38,13 +40,15 @@ class Originals:
 
     def bring_kept(self, name: str, url: str, path: str) -> None:
         """A file that the slot keeps for many jobs. Raises ``AttemptError``."""
-        _fetched(name, url, path, most=sys.maxsize if self.in_place else 0, expected=(None, None), reuse=False)
+        if _fetched(name, url, path, most=sys.maxsize if self.in_place else 0, expected=(None, None), reuse=False):
+            self.linked.add(mark(path)[:2])
 
     def note(self, name: str, url: str) -> None:
         """The job has a link to this file of a storage."""
         path = local_path(url)
         if path is not None:
-            self._noted[url] = (name, mark(path))
+            self._noted[url] = (name, found := mark(path))
+            self.linked.add(found[:2])
 
     def damage(self) -> AttemptError | None:
         """What the tool has done to files of storages since they were noted. They cannot be brought back here, and trying again

@@ -1,8 +1,6 @@
 """From what a tool gave at its outputs to the files that go to the storages: one for each entry of a data set."""
 
 import os
-import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +9,9 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import TypeAdapter, ValidationError
 
-from pilot.folders import OUT, TMP
 from pilot.runner.failures import AttemptError
+from pilot.runner.own_files import NotOwnError, OwnFiles
+from pilot.runner.refusals import refused_output
 from pilot.runner.staging import Produced
 from sluice.contracts.base import FileName
 from sluice.contracts.naming import output_name
@@ -34,20 +33,18 @@ class _Entry:
 
 
 def outgoing(
-    task: PilotTask, job: LeasedJob, found: Mapping[str, Any], folder: str, *, entry: int | None = None
+    task: PilotTask, job: LeasedJob, found: Mapping[str, Any], own: OwnFiles, *, entry: int | None = None
 ) -> list[Produced]:
-    """``found``: the output object of the tool that ran in ``folder``, for the job's entry of that number (None: for the job).
-    Raises ``AttemptError``, ``OSError``.
+    """``found``: the output object of the tool, for the job's entry of that number (None: for the job). What it names need not be
+    the job's own. Raises ``AttemptError``, ``OSError``.
 
     Entries that are no plain files are packed here. An output that gave nothing has no file.
     """
-    packer = _Packer(folder)
+    packer = _Packer(own)
     entries = [one for output in task.outputs for one in _entries(output, found.get(output.port), entry)]
     files = [(one, *packer.file_of(one)) for one in entries]
-    times = Counter(path for _, path, _ in files)
     return [
-        Produced(one.output, path, f"{one.output.dat_out_url}/{_name(job, one, own)}", times[path] == 1, one.number)
-        for one, path, own in files
+        Produced(one.output, path, f"{one.output.dat_out_url}/{_name(job, one, name)}", one.number) for one, path, name in files
     ]
 
 
@@ -76,19 +73,19 @@ def _name(job: LeasedJob, entry: _Entry, own: str) -> str:
 
 @dataclass(slots=True)
 class _Packer:
-    """``folder``: of the attempt."""
-
-    folder: str
+    own: OwnFiles
 
     def file_of(self, entry: _Entry) -> tuple[str, str]:
         """Path of the file that is the entry, and the name that it has by itself."""
         if entry.output.kind is EntryKind.FILE:
             return self._plain(entry.output.port, entry.value)
         # A folder that the tool, which has ended, cannot have prepared links in.
-        path = tempfile.mkdtemp(dir=f"{self.folder}/{TMP}") + "/bundle"
+        path = f"{self.own.new_folder()}/bundle"
         try:
-            pack(entry.value, Path(path))
-        except BundleError as error:
+            pack(entry.value, Path(path), opened=self.own.open)
+        except NotOwnError as error:
+            raise refused_output(error, port=entry.output.port) from error
+        except (BundleError, FileNotFoundError) as error:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"output {entry.output.port!r} cannot be kept: {error}") from error
         return path, f"{_own_name(entry.value) or entry.output.port}.tar"
 
@@ -104,14 +101,12 @@ class _Packer:
         location = str(value.get("location", "_:"))
         name = os.path.basename(str(value.get("basename") or ""))
         if "contents" in value and location.startswith("_:"):
-            return self._written(name or port, value["contents"]), name or port
+            return self._written(value["contents"]), name or port
         path = unquote(urlsplit(location).path) if location.startswith("file://") else location
         return path, name or os.path.basename(path)
 
-    def _written(self, name: str, contents: str) -> str:
-        path = f"{self.folder}/{OUT}/{name}"
-        if os.path.lexists(path):
-            path = f"{tempfile.mkdtemp(dir=f'{self.folder}/{TMP}')}/{name}"
+    def _written(self, contents: str) -> str:
+        path = f"{self.own.new_folder()}/literal"
         with open(path, "x") as file:
             file.write(contents)
         return path

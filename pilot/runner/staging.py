@@ -3,7 +3,7 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,13 @@ from urllib.parse import quote
 
 from pilot.runner.failures import AttemptError, stage_out_error
 from pilot.runner.originals import Originals
+from pilot.runner.own_files import NotOwnError, OwnFiles, Taken
+from pilot.runner.refusals import refused_output
 from sluice.contracts.naming import log_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.contracts.tasks import TaskOutput
-from sluice.storage import BundleError, StorageError, put, put_bytes, remove, unpack
+from sluice.storage import BundleError, StorageError, put_bytes, put_open, remove, unpack
 
 
 def file_url(path: str) -> str:
@@ -75,8 +77,6 @@ class Produced:
     output: TaskOutput
     path: str
     url: str
-    #: No other output is the same file, so it may be moved away.
-    alone: bool
     number: int | None = None
 
 
@@ -84,16 +84,32 @@ def log_url(task: PilotTask, job: LeasedJob) -> str:
     return f"{task.log_out_url}/{log_name(job.seq, job.attempt)}"
 
 
-def stage_out(files: Sequence[Produced]) -> list[OutputFile]:
+@contextlib.contextmanager
+def taken(file: Produced, own: OwnFiles) -> Iterator[Taken]:
+    """The file itself. Raises ``AttemptError`` where it is not the job's own."""
+    try:
+        with own.taken(file.path) as found:
+            yield found
+    except NotOwnError as error:
+        raise refused_output(error, port=file.output.port) from error
+    except FileNotFoundError as error:
+        raise AttemptError(ErrorClass.TOOL_FAILED, f"output {file.output.port!r} names a file that is not there") from error
+
+
+def stage_out(files: Sequence[Produced], own: OwnFiles) -> list[OutputFile]:
     """Writes all files to their storages, or none. Raises ``AttemptError``."""
     stored: list[OutputFile] = []
     for file in files:
         name = os.path.basename(file.url)
         try:
-            result = put(Path(file.path), file.url, move=file.alone)
+            with taken(file, own) as found:
+                result = put_open(found.descriptor, file.url, given=found.given)
         except StorageError as error:
             take_back([output.url for output in stored])
             raise stage_out_error(name, error) from error
+        except (AttemptError, OSError):
+            take_back([output.url for output in stored])
+            raise
         stored.append(
             OutputFile(
                 port=file.output.port,

@@ -5,7 +5,7 @@ import logging
 import math
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -13,20 +13,20 @@ from typing import Any, cast
 import cwltool.process
 from cwltool.context import RuntimeContext
 from cwltool.errors import WorkflowException
-from cwltool.job import relink_initialworkdir
 from cwltool.load_tool import load_tool
-from cwltool.pathmapper import MapperEnt, PathMapper
 from cwltool.process import stage_files
-from cwltool.stdfsaccess import StdFsAccess
 from schema_salad.exceptions import ValidationException
 from schema_salad.utils import convert_to_dict
 
 from pilot.folders import IN, OUT, TMP
-from pilot.runner.containers import ContainerRun, Containers, check_mounts, flags, image_of, paths_in, runtime_of
+from pilot.runner.access import InPlaceMapper, OwnMapper, access_to, mapper_in, relink
+from pilot.runner.containers import ContainerRun, Containers, flags, image_of, runtime_of
 from pilot.runner.exact import exact
 from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.originals import Originals, changes_inputs
+from pilot.runner.own_files import OwnFiles
+from pilot.runner.refusals import not_set_up, quieten, refusal_in, refused_output
 from pilot.runner.run_workflow import loading_context
 from pilot.runner.wording import no_output, plain
 from sluice.contracts.pilots import PilotTask
@@ -42,7 +42,8 @@ CWL_ERRORS = (WorkflowException, ValidationException)
 
 @dataclass(slots=True)
 class PreparedJob:
-    """A command line with its folders made and its files in place. ``stdout`` and ``stderr``: paths, None: not asked for."""
+    """A command line with its folders made and its files in place. ``stdout`` and ``stderr``: paths, None: not asked for.
+    ``own``: the files that the job may have."""
 
     arguments: list[str]
     environment: dict[str, str]
@@ -50,6 +51,7 @@ class PreparedJob:
     stdout: str | None
     stderr: str | None
     job: Any
+    own: OwnFiles
     #: The tool's own program, as a person knows it.
     program: str = ""
     container: ContainerRun | None = None
@@ -88,9 +90,9 @@ class CommandLine:
             return None
         return ErrorClass.TOOL_REFUSED if exit_code in self.permanent else ErrorClass.TOOL_FAILED
 
-    def prepare(self, folder: str, order: dict[str, Any], resources: Resources | None) -> PreparedJob:
+    def prepare(self, own: OwnFiles, order: dict[str, Any], resources: Resources | None) -> PreparedJob:
         """``resources``: what the job has (None: what it asks for). Raises ``AttemptError`` where tool and order do not fit."""
-        contained = self._containers is not None and self._image is not None
+        contained, folder = self._containers is not None and self._image is not None, own.folder
         context = RuntimeContext(
             {
                 **(flags(self._containers.engine) if self._containers is not None and contained else {"use_container": False}),
@@ -100,13 +102,12 @@ class CommandLine:
                 "stagedir": f"{folder}/{IN}",
                 "compute_checksum": False,
                 "name": "job",
-                "make_fs_access": _OwnFolders,
+                "make_fs_access": access_to(own),
+                "path_mapper": mapper_in(own, OwnMapper if contained else InPlaceMapper),
             }
         )
         if contained:
             context.tmpdir_prefix, context.cidfile_dir = f"{folder}/{TMP}/t-", f"{folder}/{TMP}"
-        else:
-            context.path_mapper = _InPlaceMapper
         context.workflow_eval_lock = self._lock
         if resources is not None:
             # With a GPU, the engine lets the container have the node's.
@@ -117,21 +118,20 @@ class CommandLine:
                 job = next(self._tool.job(order, None, context))
                 job._setup(context)
                 if contained:
-                    check_mounts(job, [folder, *paths_in(order)])
-                    return self._in_container(job, context)
-                _stage(job)
+                    return self._in_container(job, own, context)
+                _stage(job, own)
         except CWL_ERRORS as error:
-            raise AttemptError(ErrorClass.TOOL_FAILED, f"the job could not be set up: {plain(error)}") from error
+            raise not_set_up(refusal_in(error) or plain(error)) from error
         finally:
             cwltool.process._names.clear()
         note = "" if self._image is None else f"container {self._image.name} is a hint, and this node has no engine: run without"
-        return replace(_prepared(job), note=note)
+        return replace(_prepared(job, own), note=note)
 
-    def _in_container(self, job: Any, context: RuntimeContext) -> PreparedJob:
+    def _in_container(self, job: Any, own: OwnFiles, context: RuntimeContext) -> PreparedJob:
         containers, image = self._containers, self._image
         if containers is None or image is None:
             raise RuntimeError("this tool runs in no container")
-        prepared = _prepared(job)
+        prepared = _prepared(job, own)
         stdin = job.pathmapper.reversemap(job.stdin) if job.stdin else None
         called = containers.bring(image)
         runtime, environment = runtime_of(job.create_runtime, context, containers.engine, containers.options())
@@ -150,12 +150,14 @@ class CommandLine:
         """The output object. Raises ``AttemptError``."""
         job = prepared.job
         try:
-            if job.generatemapper is not None:
-                relink_initialworkdir(job.generatemapper, job.outdir, job.builder.outdir, inplace_update=job.inplace_update)
+            _relink(job, prepared.own)
             with self._own_expressions():
                 return cast(dict[str, Any], job.collect_outputs(job.outdir, exit_code))
         except CWL_ERRORS as error:
-            raise AttemptError(ErrorClass.TOOL_FAILED, no_output(str(error)), exit_code=exit_code) from error
+            refusal = refusal_in(error)
+            if refusal is None:
+                raise AttemptError(ErrorClass.TOOL_FAILED, no_output(str(error)), exit_code=exit_code) from error
+            raise refused_output(refusal, exit_code=exit_code) from error
 
     @contextmanager
     def _own_expressions(self) -> Iterator[None]:
@@ -181,10 +183,10 @@ class LoadedTool:
         #: It changes its inputs, and is to have copies of them.
         self.in_place = changes_inputs(task.executable)
 
-    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
+    def prepare(self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
         """``values``: what the job gets at each data port. ``source``: URL of the first. ``originals``: for what is still to be
         brought. Raises ``AttemptError`` where they do not fit."""
-        return self._line.prepare(folder, job_order(self._task, self._types, values), self._task.resources)
+        return self._line.prepare(own, job_order(self._task, self._types, values), self._task.resources)
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object. Raises ``AttemptError``."""
@@ -204,39 +206,10 @@ def job_order(task: PilotTask, types: Mapping[str, Any], values: Mapping[str, li
     return order
 
 
-class _OwnFolders(StdFsAccess):  # type: ignore[misc] # cwltool's types are not followed
-    """There are no links in the paths of a job's folders, so none need to be looked for at each job."""
-
-    def realpath(self, path: str) -> str:
-        return path
-
-
-class _InPlaceMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
-    """What was brought into the job's folder is used where it is. All else is staged as cwltool does: so is an object that is
-    partly a literal, such as a directory made of files, with all that belongs to it."""
-
-    def setup(self, referenced_files: Sequence[Any], basedir: str) -> None:
-        for one in referenced_files:
-            if self.separateDirs and self._brought(one):
-                self._keep(one)
-            else:
-                super().setup([one], basedir)
-
-    def _brought(self, value: Any) -> bool:
-        path = _local(value["location"])
-        here = path is not None and path.startswith(f"{self.stagedir}/") and not value.get("writable")
-        return here and all(map(self._brought, _parts(value)))
-
-    def _keep(self, value: Any) -> None:
-        path = _local(value["location"])
-        self._pathmap.setdefault(value["location"], MapperEnt(path, path, value["class"], False))
-        for part in _parts(value):
-            self._keep(part)
-
-
 def warm_up(folder: str) -> None:
     """Loads a tool of nothing, so that all schemas are read before the first fork."""
     logging.getLogger("cwltool").setLevel(logging.ERROR)
+    quieten()
     # It tells of every failed expression with a traceback; the job's report has the reason.
     logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
     take_types_from_the_newest()
@@ -259,28 +232,24 @@ def _told(asked: Mapping[str, float], resources: Resources) -> dict[str, float]:
     return {"cores": resources.cores, "ram": resources.ram, **folders}
 
 
-def _parts(value: Any) -> list[Any]:
-    """What belongs to a File or Directory."""
-    return [*value.get("secondaryFiles", ()), *value.get("listing", ())]
-
-
-def _local(location: str) -> str | None:
-    return cast(str, cwltool.process.uri_file_path(location)) if location.startswith("file://") else None
-
-
 def _takes_list(cwl_type: Any) -> bool:
     options = cwl_type if isinstance(cwl_type, list) else [cwl_type]
     return any(isinstance(option, dict) and option.get("type") == "array" for option in options)
 
 
-def _stage(job: Any) -> None:
+def _stage(job: Any, own: OwnFiles) -> None:
     stage_files(job.pathmapper, ignore_writable=True, symlink=True)
     if job.generatemapper is not None:
         stage_files(job.generatemapper, ignore_writable=job.inplace_update, symlink=True)
-        relink_initialworkdir(job.generatemapper, job.outdir, job.builder.outdir, inplace_update=job.inplace_update)
+    _relink(job, own)
 
 
-def _prepared(job: Any) -> PreparedJob:
+def _relink(job: Any, own: OwnFiles) -> None:
+    if job.generatemapper is not None:
+        relink(own, job.generatemapper, job.outdir, job.builder.outdir, in_place=job.inplace_update)
+
+
+def _prepared(job: Any, own: OwnFiles) -> PreparedJob:
     if not job.command_line:
         raise AttemptError(ErrorClass.TOOL_FAILED, "the tool's command line is empty: it has no baseCommand and no arguments")
     return PreparedJob(
@@ -290,6 +259,7 @@ def _prepared(job: Any) -> PreparedJob:
         stdout=_stream(job.outdir, job.stdout),
         stderr=_stream(job.outdir, job.stderr),
         job=job,
+        own=own,
         program=os.path.basename(str(job.command_line[0])),
     )
 

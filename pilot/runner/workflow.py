@@ -16,6 +16,7 @@ from pilot.runner.expressions import engine
 from pilot.runner.failures import AttemptError
 from pilot.runner.inner_containers import InnerContainers
 from pilot.runner.originals import Originals, changes_inputs
+from pilot.runner.own_files import NotOwnError, OwnFiles
 from pilot.runner.process_files import write_process
 from pilot.runner.run_workflow import CONTAINERS, FAILURE, JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
 from pilot.runner.tool import PreparedJob, job_order
@@ -41,8 +42,9 @@ class LoadedWorkflow:
             return None
         return ErrorClass.TOOL_REFUSED if exit_code == REFUSED else ErrorClass.TOOL_FAILED
 
-    def prepare(self, folder: str, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
+    def prepare(self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
         """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
+        folder = own.folder
         place = f"{folder}/{TMP}"
         write_process(self.task.executable, f"{place}/{PROCESS}")
         write_document(job_order(self.task, self._types, values), f"{place}/{ORDER}")
@@ -58,6 +60,7 @@ class LoadedWorkflow:
             stdout=None,
             stderr=None,
             job=place,
+            own=own,
             container=container,
             failure=f"{place}/{FAILURE}",
             seeded=True,
@@ -91,9 +94,9 @@ class LoadedWorkflow:
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object. Raises ``AttemptError``."""
         try:
-            with open(f"{prepared.job}/{RESULT}") as file:
+            with open(prepared.own.open(f"{prepared.job}/{RESULT}")) as file:
                 found: dict[str, Any] = json.load(file)
-        except (OSError, ValueError) as error:
+        except (NotOwnError, OSError, ValueError) as error:
             sentence = "the process inside the job ended well, and left no result"
             raise AttemptError(ErrorClass.INTERNAL, sentence, exit_code=exit_code) from error
         return found

@@ -160,7 +160,8 @@ def _put(entry: ToBringIn, url: str, check: Callable[[], None]) -> storage.Store
             storage.pack(entry.value, path)
         except storage.BundleError as error:
             raise Unprocessable(f"{entry.source.name} cannot be brought in: {error}") from error
-        return storage.put(path, url, move=True, check=check)
+        with path.open("rb") as file:
+            return storage.put_open(file.fileno(), url, given=True, check=check)
 
 
 def _unique_names(files: Sequence[ToBringIn]) -> list[str]:

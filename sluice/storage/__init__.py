@@ -11,6 +11,7 @@ from sluice.storage.errors import (
     StorageUnavailable,
     is_full,
 )
+from sluice.storage.local import link_open
 from sluice.storage.operations import (
     checksum_of,
     copy,
@@ -18,6 +19,7 @@ from sluice.storage.operations import (
     fetch,
     put,
     put_bytes,
+    put_open,
     remove,
     remove_folder,
     remove_within,
@@ -43,12 +45,14 @@ __all__ = [
     "fetch",
     "is_full",
     "is_temporary",
+    "link_open",
     "local_path",
     "local_url",
     "open_reader",
     "pack",
     "put",
     "put_bytes",
+    "put_open",
     "remove",
     "remove_folder",
     "remove_within",

@@ -9,8 +9,9 @@ import io
 import json
 import os
 import shutil
+import stat
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote, unquote, urlsplit
@@ -25,15 +26,23 @@ class BundleError(Exception):
     """The value cannot be packed, or the file is no bundle: a sentence."""
 
 
-def pack(value: Any, path: Path) -> None:
-    """Writes ``value`` with its files to ``path``. Links are followed. Raises ``BundleError``, ``OSError``.
+def open_any(path: str) -> int:
+    """A file or a folder of this machine, links followed, for reading. Raises ``BundleError``, ``OSError``."""
+    if not os.path.isfile(path) and not os.path.isdir(path):
+        raise BundleError(f"{path!r} is neither a file nor a directory, and cannot be kept")
+    return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def pack(value: Any, path: Path, *, opened: Callable[[str], int] = open_any) -> None:
+    """Writes ``value`` with its files to ``path``. ``opened``: gives each file and folder, for reading; no other way leads to
+    them. Raises ``BundleError``, ``OSError``, and what ``opened`` raises.
 
     Files are local: they have a ``location`` that is a file URL, or a ``path``, or else their content with them (literals).
     """
-    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT, dereference=True) as archive:
-        packer = _Packer(archive)
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        packer = _Packer(archive, opened)
         content = json.dumps(packer.packed(value), ensure_ascii=False, separators=(",", ":")).encode()
-        member = _anonymous(tarfile.TarInfo(VALUE))
+        member = _member(VALUE)
         member.size = len(content)
         archive.addfile(member, io.BytesIO(content))
 
@@ -63,8 +72,9 @@ _MISSING = object()
 
 
 class _Packer:
-    def __init__(self, archive: tarfile.TarFile) -> None:
+    def __init__(self, archive: tarfile.TarFile, opened: Callable[[str], int]) -> None:
         self._archive = archive
+        self._opened = opened
         self._number = 0
 
     def packed(self, value: Any, folder: str | None = None) -> Any:
@@ -98,29 +108,35 @@ class _Packer:
                 kept[key] = [self.packed(one, folder if source is not None else None) for one in kept[key]]
         return kept
 
-    def _add(self, source: str, name: str, *, within: tuple[str, ...]) -> None:
-        """``within``: real paths of the folders that it lies in."""
-        if not os.path.isdir(source):
-            if not os.path.isfile(source):
-                raise BundleError(f"{name!r} is neither a file nor a directory, and cannot be kept")
-            with open(source, "rb") as file:
-                self._archive.addfile(_anonymous(self._archive.gettarinfo(source, name, file)), file)
-            return
-        real = os.path.realpath(source)
-        if real in within:
+    def _add(self, source: str, name: str, *, within: tuple[tuple[int, int], ...]) -> None:
+        """``within``: device and inode of the folders that it lies in."""
+        descriptor = self._opened(source)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISDIR(status.st_mode):
+                with open(descriptor, "rb", closefd=False) as file:
+                    self._archive.addfile(_member(name, status), file)
+                return
+            names = sorted(os.listdir(descriptor))
+        finally:
+            os.close(descriptor)
+        here = (status.st_dev, status.st_ino)
+        if here in within:
             raise BundleError(f"{name!r} is a link to a folder that it lies in")
-        self._archive.addfile(_anonymous(self._archive.gettarinfo(source, name)))
-        for entry in sorted(os.listdir(source)):
-            self._add(f"{source}/{entry}", f"{name}/{entry}", within=(*within, real))
+        self._archive.addfile(_member(name, status))
+        for entry in names:
+            self._add(f"{source}/{entry}", f"{name}/{entry}", within=(*within, here))
 
 
-def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
+def _member(name: str, status: os.stat_result | None = None) -> tarfile.TarInfo:
     """Without what is different each time: owner, time, links."""
-    if not member.isdir():
-        member.type, member.linkname = tarfile.REGTYPE, ""
-    member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
-    member.uid = member.gid = member.mtime = 0
-    member.uname = member.gname = ""
+    member = tarfile.TarInfo(name)
+    executable = False
+    if status is not None:
+        folder = stat.S_ISDIR(status.st_mode)
+        member.type, member.size = (tarfile.DIRTYPE, 0) if folder else (tarfile.REGTYPE, status.st_size)
+        executable = folder or bool(status.st_mode & 0o100)
+    member.mode = 0o755 if executable else 0o644
     return member
 
 

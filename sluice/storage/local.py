@@ -64,18 +64,31 @@ def verify(url: str, path: str, *, checksum: str | None, size: int | None, check
             require_same(url, expected=(checksum, None), found=(checksum_of(path, check=check), found_size))
 
 
-def move(path: str, url: str, target: str) -> Stored | None:
-    """Renames a regular file into its place; None where that takes a copy (another file system, a link, a folder that may not be
-    changed)."""
+def take(file: int, url: str, target: str) -> Stored | None:
+    """Gives an open regular file its place as a further name; None where that takes a copy (another file system, a file that has
+    further names already, or belongs to somebody else, a place that is taken)."""
     with os_errors_at(url):
-        if os.path.islink(path) or not _same_device(path, target):
+        make_folder_of(target)
+        found = os.fstat(file)
+        if found.st_nlink != 1 or os.stat(os.path.dirname(target)).st_dev != found.st_dev:
             return None
-        stored = Stored(os.stat(path).st_size, checksum_of(path))
-        try:
-            os.replace(path, target)
-        except PermissionError:
-            return None
-        return stored
+        stored = Stored(found.st_size, checksum_of(path_of(file)))
+        return stored if link_open(file, target) else None
+
+
+def link_open(file: int, target: str) -> bool:
+    """A further name for an open file, whatever its own names lead to by now. False: it cannot be had."""
+    try:
+        # Without a folder, Python makes a link to the link.
+        os.link(path_of(file), target, src_dir_fd=file, follow_symlinks=True)
+    except OSError:
+        return False
+    return True
+
+
+def path_of(file: int) -> str:
+    """The open file itself, by a path of this process."""
+    return f"/proc/self/fd/{file}"
 
 
 def copy(
@@ -212,16 +225,6 @@ def _keep_executable(original: FileIO, copy: FileIO) -> None:
     executable = os.fstat(original.fileno()).st_mode & 0o111
     if executable:
         os.fchmod(copy.fileno(), S_IMODE(os.fstat(copy.fileno()).st_mode) | executable)
-
-
-def _same_device(path: str, target: str) -> bool:
-    folder = os.path.dirname(target)
-    try:
-        device = os.stat(folder).st_dev
-    except FileNotFoundError:
-        os.makedirs(folder, exist_ok=True)
-        device = os.stat(folder).st_dev
-    return device == os.stat(path).st_dev
 
 
 def _forget(path: str) -> None:

@@ -42,11 +42,10 @@ def fetch(url: str, to: Path, *, checksum: str | None, size: int | None, copied:
     return False
 
 
-def put(path: Path, url: str, *, move: bool = False, check: Callable[[], None] | None = None) -> Stored:
+def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Stored:
     """Writes a local file to a storage, replacing what stood there; folders are made.
 
-    ``move``: the local file is given away, and may be renamed into place where both are on one file system. ``check``: called
-    again and again while bytes go; what it raises breaks the copy off, and nothing is left of it.
+    ``check``: called again and again while bytes go; what it raises breaks the copy off, and nothing is left of it.
     Raises ``FileMissing`` (of ``path``), ``StorageFull``, ``StorageUnavailable``, ``ChecksumMismatch`` when read back.
     """
     source = os.fspath(path)
@@ -55,12 +54,19 @@ def put(path: Path, url: str, *, move: bool = False, check: Callable[[], None] |
         raise FileMissing(source_url)
     target = local_path(url)
     if target is not None:
-        moved = local.move(source, url, target) if move else None
-        return moved or local.copy(source_url, source, url, target, check=check)
-    stored = remote.put(source, url, check=check)
-    if move:
-        os.unlink(source)
-    return stored
+        return local.copy(source_url, source, url, target, check=check)
+    return remote.put(source, url, check=check)
+
+
+def put_open(file: int, url: str, *, given: bool = False, check: Callable[[], None] | None = None) -> Stored:
+    """As ``put``, of an open regular file.
+
+    ``given``: it is given away: the storage may have it itself, where both are on one file system and it has one name only. That
+    name stays; who writes to it then writes to the storage.
+    """
+    target = local_path(url)
+    taken = local.take(file, url, target) if given and target is not None else None
+    return taken or put(Path(local.path_of(file)), url, check=check)
 
 
 def put_bytes(data: bytes, url: str) -> Stored:

@@ -42,7 +42,7 @@ def test_nothing_is_left_of_folders_that_may_not_be_changed(modest: Runner, root
     report = run(modest, task(root, locks, batch=batch), files)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs] == ["1\n"] * batch
-    [folder] = (modest.run.path / "slots").glob("*.[0-9]*")
+    [folder] = (modest.run.path / "slots").glob("*-[0-9]*")
     left = [path for name in ("in", "out", "tmp") for path in (folder / name).iterdir()]
     assert left == []
 

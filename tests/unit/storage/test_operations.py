@@ -45,17 +45,31 @@ def test_put_then_fetch_gives_the_content_back(root: str, source: Path, tmp_path
     assert names(root) == ["ü 1.dat"]
 
 
-def test_put_gives_the_file_away_when_told(root: str, source: Path) -> None:
-    stored = storage.put(source, f"{root}/a", move=True)
-    assert stored.checksum == checksum(CONTENT)
-    assert not source.exists()
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("names", [1, 2])
+@pytest.mark.parametrize("there", [False, True], ids=["new", "in place of another"])
+def test_put_of_an_open_file_is_of_that_file_whatever_its_name_leads_to_by_now(
+    root: str, source: Path, tmp_path: Path, *, given: bool, names: int, there: bool
+) -> None:
+    """It becomes the storage's own where it is given away and has one name, so that it need not be copied."""
+    if there:
+        storage.put_bytes(b"old", f"{root}/a")
+    for number in range(1, names):
+        os.link(source, tmp_path / f"name-{number}")
+    with source.open("rb") as file:
+        source.rename(tmp_path / "moved")
+        source.write_bytes(b"other")
+        stored = storage.put_open(file.fileno(), f"{root}/a", given=given)
+        own = os.fstat(file.fileno()).st_nlink == names
+    assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
     storage.verify(f"{root}/a", checksum=stored.checksum, size=stored.size)
+    assert own is not (given and names == 1 and not there and root.startswith("file://"))
 
 
 def test_put_of_a_link_writes_the_content_not_the_link(root: str, source: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(source)
-    storage.put(link, f"{root}/a", move=True)
+    storage.put(link, f"{root}/a")
     source.unlink()
     storage.verify(f"{root}/a", checksum=checksum(CONTENT), size=len(CONTENT))
 

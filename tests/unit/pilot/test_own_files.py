@@ -1,0 +1,175 @@
+"""The files that a job may have, found through descriptors."""
+
+import glob
+import os
+from pathlib import Path
+
+import pytest
+
+from pilot.folders import WorkFolder
+from pilot.runner.own_files import NotOwnError, OwnFiles
+from sluice.storage import put_open
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> WorkFolder:
+    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot")
+
+
+@pytest.fixture
+def inputs() -> set[tuple[int, int]]:
+    return set()
+
+
+@pytest.fixture
+def own(work: WorkFolder, inputs: set[tuple[int, int]]) -> OwnFiles:
+    return OwnFiles(work.folders, inputs)
+
+
+@pytest.fixture
+def out(work: WorkFolder) -> Path:
+    """What a tool may leave behind."""
+    folder = Path(work.path, "out")
+    for name in ("a.txt", "b.txt", ".hidden", "[1].dat", "sub/c.txt", "sub/deep/d.txt", "sub/.e", "ü ö"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    (folder / "file").symlink_to("a.txt")
+    (folder / "absolute").symlink_to(folder / "sub" / "c.txt")
+    (folder / "folder").symlink_to("sub/../sub/deep/..")
+    (folder / "dangling").symlink_to("nothing")
+    (folder / "in").symlink_to("../in")
+    Path(work.path, "in", "x.dat").write_text("x")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        ".", "", "a.txt", "*.txt", "*", ".*", "*/*.txt", "*/*/*", "s?b/[cd].txt", "sub/", "*/", "a.txt/", "sub//c.txt", "./a.txt",
+        "sub/../*.txt", "**/*.txt", "folder/c.txt", "folder/*", "dangling", "nothing", "[[]1].dat", "in/*", "../in/x.dat",
+        "absolute", "ü*", "a.txt/*", "a.txt/..", "*/..",
+    ],
+)  # fmt: skip
+def test_patterns_match_what_they_match_elsewhere(own: OwnFiles, out: Path, pattern: str) -> None:
+    path = f"{out}/{pattern}".removesuffix("/") if not pattern else f"{out}/{pattern}"
+    assert sorted(map(os.path.normpath, own.glob(path))) == sorted(map(os.path.normpath, glob.glob(path)))
+
+
+@pytest.mark.parametrize("name", ["a.txt", "file", "absolute", "folder/c.txt", "in/x.dat", "sub/../sub/./deep/../c.txt"])
+def test_links_among_its_own_are_followed(own: OwnFiles, out: Path, name: str) -> None:
+    assert own.is_file(f"{out}/{name}")
+    with own.taken(f"{out}/{name}") as found:
+        assert os.read(found.descriptor, 100) == (out / name).read_bytes()
+        assert found.given
+
+
+def test_what_is_not_there_is_not(own: OwnFiles, out: Path) -> None:
+    for name in ("nothing", "dangling", "a.txt/x", "nothing/../a.txt", "\0"):
+        assert own.status(f"{out}/{name}") is None
+        with pytest.raises(OSError):  # noqa: PT011 - of which kind, the system says
+            own.open(f"{out}/{name}")
+    assert not own.is_file(f"{out}/sub")
+    assert not own.is_folder(f"{out}/a.txt")
+    assert own.is_folder(f"{out}/folder")
+    assert sorted(own.names(f"{out}/folder")) == [".e", "c.txt", "deep"]
+
+
+@pytest.mark.parametrize(
+    "to", ["{}/foreign", "{}/foreign/f", "../../foreign/f", "sub/../../../foreign/f", "{}", "/", "/proc/self/root"]
+)
+def test_what_lies_elsewhere_it_cannot_have_whether_it_is_there_or_not(own: OwnFiles, out: Path, tmp_path: Path, to: str) -> None:
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "f").write_text("foreign")
+    target = to.format(os.path.realpath(tmp_path))
+    (out / "x").symlink_to(target)
+    (out / "y").symlink_to(f"{target}-that-is-not-there")
+    for path in (f"{out}/x", f"{out}/y", f"{out}/x/f", f"{out}/{target}" if target.startswith("..") else target):
+        for use in (own.status, own.open, own.names, own.is_file, own.is_folder, own.require):
+            with pytest.raises(NotOwnError, match="no file of the job"):
+                use(path)
+        with pytest.raises(NotOwnError), own.taken(path):
+            raise AssertionError
+    with pytest.raises(NotOwnError):
+        own.glob(f"{out}/x/*")
+    assert own.glob(f"{out}/*/f") == []
+
+
+def test_an_input_elsewhere_is_known_by_itself_and_never_given_away(
+    own: OwnFiles, inputs: set[tuple[int, int]], out: Path, tmp_path: Path
+) -> None:
+    stored, replaced = tmp_path / "stored", tmp_path / "replaced"
+    for path in (stored, replaced):
+        path.write_text("input")
+        found = path.stat()
+        inputs.add((found.st_dev, found.st_ino))
+    replaced.rename(tmp_path / "kept")
+    replaced.write_text("something else")
+    for number, target in enumerate((str(stored), os.path.relpath(stored, out), str(replaced))):
+        (out / f"link-{number}").symlink_to(target)
+    os.link(stored, out / "name")
+    for name in ("link-0", "link-1", "name"):
+        with own.taken(f"{out}/{name}") as found_:
+            assert not found_.given
+    with pytest.raises(NotOwnError):
+        own.open(f"{out}/link-2")
+
+
+def test_what_was_looked_at_is_what_is_taken(own: OwnFiles, out: Path, tmp_path: Path) -> None:
+    (tmp_path / "foreign").write_text("foreign")
+    with own.taken(f"{out}/a.txt") as found:
+        (out / "a.txt").unlink()
+        (out / "a.txt").symlink_to(tmp_path / "foreign")
+        put_open(found.descriptor, f"file://{tmp_path}/storage/a", given=found.given)
+    assert (tmp_path / "storage" / "a").read_text() == "a.txt"
+
+
+def test_an_output_with_two_names_is_given_away_once(own: OwnFiles, out: Path, tmp_path: Path) -> None:
+    for number, name in enumerate(("a.txt", "file")):
+        with own.taken(f"{out}/{name}") as found:
+            put_open(found.descriptor, f"file://{tmp_path}/storage/{number}", given=found.given)
+    first, second = (tmp_path / "storage" / name for name in "01")
+    assert first.samefile(out / "a.txt")
+    assert not second.samefile(first)
+    assert first.read_text() == second.read_text() == "a.txt"
+
+
+def test_nothing_is_made_by_way_of_a_link(own: OwnFiles, work: WorkFolder, out: Path, tmp_path: Path) -> None:
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "f").write_text("foreign")
+    (out / "to-folder").symlink_to(tmp_path / "foreign")
+    (out / "to-file").symlink_to(tmp_path / "foreign" / "f")
+    os.link(tmp_path / "foreign" / "f", out / "name")
+    os.mkfifo(out / "pipe")
+    for name in ("to-folder/new", "to-folder/f", "to-file", "name", "pipe", "dangling"):
+        with pytest.raises(NotOwnError):
+            own.create(f"{out}/{name}")
+    with pytest.raises(NotOwnError):
+        own.put_link(f"{out}/to-folder/f", "/")
+    own.put_link(f"{out}/to-file", None)
+    own.put_link(f"{out}/name", "a.txt")
+    own.put_link(f"{out}/nothing/here", "a.txt")
+    os.rmdir(f"{work.path}/tmp")
+    os.symlink(tmp_path / "foreign", f"{work.path}/tmp")
+    with pytest.raises(NotOwnError):
+        own.new_folder()
+    assert [path.name for path in (tmp_path / "foreign").iterdir()] == ["f"]
+    assert (tmp_path / "foreign" / "f").read_text() == "foreign"
+    assert (out / "name").readlink() == Path("a.txt")
+    os.close(own.create(f"{out}/a.txt"))
+    assert (out / "a.txt").read_text() == ""
+
+
+def test_no_descriptor_is_left_open(own: OwnFiles, out: Path) -> None:
+    def used() -> list[str]:
+        return sorted(os.listdir("/proc/self/fd"))
+
+    (out / "loop").symlink_to("loop")
+    (out / "away").symlink_to("/")
+    before = used()
+    for name in ("sub/deep/d.txt", "folder/c.txt", "absolute", "nothing/x", "loop", "away", "sub/../a.txt/x"):
+        try:
+            own.status(f"{out}/{name}")
+            own.glob(f"{out}/{name}/*")
+        except NotOwnError:
+            continue
+    assert used() == before
