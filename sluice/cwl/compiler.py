@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from sluice.cwl.cwltypes import is_optional, without_null
 from sluice.cwl.document import VERSIONS, Document, canonical, find_workflow
 from sluice.cwl.extensions import Extensions, Fields, read_extensions, refuse_nested
 from sluice.cwl.features import CWLTOOL_NAMESPACE
-from sluice.cwl.findings import START, Findings
+from sluice.cwl.findings import START, EnoughFound, Findings
 from sluice.cwl.first_input import data_entries
 from sluice.cwl.fitting import check_types
 from sluice.cwl.flattening import Unflat, flatten, nested_to_flatten
@@ -53,6 +54,7 @@ from sluice.cwl.text import read_text
 from sluice.cwl.tree import clone, plain, processes_inside
 from sluice.cwl.uploads import Upload
 from sluice.cwl.versions import with_own_files
+from sluice.cwl.weight import check_weight
 
 #: The libraries keep global state; templates are compiled one at a time.
 _LOCK = threading.Lock()
@@ -79,8 +81,8 @@ def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Com
 
     Nothing but ``text`` is read: no file, no network. No expression is evaluated. One call at a time; others wait.
     """
-    findings = Findings(file)
-    with _LOCK:
+    findings, plan = Findings(file), None
+    with _LOCK, suppress(EnoughFound):
         plan = _compile(address_types(read_text(text, findings), None, findings), name, findings)
     return Compiled(plan, findings.sorted())
 
@@ -90,11 +92,12 @@ def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
 
     The text is empty where the files cannot be read.
     """
-    findings = Findings(str(path))
-    with _LOCK:
+    findings, plan, text = Findings(str(path)), None, ""
+    with _LOCK, suppress(EnoughFound):
         packed = read_files(str(path), DiskFiles(), findings, own=findings)
+        text = packed.text
         plan = None if findings.failed else _compile(packed.address_types(findings), name, findings)
-    text = packed.text if not packed.inlined else as_text(packed.root)
+        text = packed.text if not packed.inlined else as_text(packed.root)
     return Compiled(plan, findings.sorted()), text
 
 
@@ -109,8 +112,8 @@ class CompiledUpload:
 
 def compile_upload(upload: Upload, *, name: str) -> CompiledUpload:
     """As ``compile_template`` for a template of several files: nothing but these is read. Findings name the file they are in."""
-    findings, plan, document = Findings(""), None, None
-    with _LOCK:
+    findings, main, plan, document = Findings(""), None, None, None
+    with _LOCK, suppress(EnoughFound):
         main = find_main(upload, findings)
         if main is not None:
             findings.file = main
@@ -128,6 +131,8 @@ def _compile(root: Any, name: str, findings: Findings) -> Plan | None:
         return None
     extensions = read_extensions(document, findings)
     canonical(document, findings)
+    if document.is_cut or not check_weight(document.workflow, findings):
+        return None
     nested = nested_to_flatten(document.workflow)
     if not nested or findings.failed:
         return _plan_of(document, document.workflow, extensions, name=name, findings=findings)
@@ -148,13 +153,13 @@ def _plan_of_steps_inside(document: Document, extensions: Extensions, *, name: s
     """The plan in which the steps of nested workflows are steps; None, with findings, where that cannot be."""
     try:
         flat = flatten(document.workflow, extensions)
+        inside = replace(document, workflow=flat.workflow)
+        return _plan_of(inside, document.workflow, flat.extensions, name=name, findings=findings)
     except Unflat as error:
         findings.error(error.place, f"{error}")
-        return None
-    except RecursionError:
-        findings.error(START, "the nested workflows feed each other in a circle")
-        return None
-    return _plan_of(replace(document, workflow=flat.workflow), document.workflow, flat.extensions, name=name, findings=findings)
+    except EnoughFound:
+        pass
+    return None
 
 
 def _plan_of(document: Document, written: CommentedMap, extensions: Extensions, *, name: str, findings: Findings) -> Plan | None:
@@ -175,7 +180,7 @@ def _plan_of(document: Document, written: CommentedMap, extensions: Extensions, 
     _check_with_cwltool(document, written, findings)
     if findings.failed:
         return None
-    return _Planner(document, workflow, wiring, extensions, needs).plan(name)
+    return _Planner(document, workflow, wiring, extensions, needs, Numbering(workflow, wiring)).plan(name)
 
 
 def _check_with_cwltool(document: Document, workflow: CommentedMap, findings: Findings) -> None:
@@ -203,6 +208,7 @@ class _Planner:
     wiring: Wiring
     extensions: Extensions
     needs: dict[str, Needs]
+    numbering: Numbering
 
     def plan(self, name: str) -> Plan:
         fields = self.extensions.workflow.values
@@ -268,7 +274,7 @@ class _Planner:
 
     def _sources(self, step: Step, link: Link, *, scattered: bool) -> list[NextSource]:
         """Numbers count only where files are paired by them, and to the steps after that."""
-        starts = Numbering(self.wiring).starts(step.name, link.name)
+        starts = self.numbering.starts(step.name, link.name)
         return [
             NextSource(source=Source(step=origin.step, port=origin.port), start=start if scattered else 0)
             for origin, start in zip(self.wiring.sources(step.name, link.name), starts, strict=True)

@@ -7,7 +7,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl import features
 from sluice.cwl.findings import START, Findings, Place, did_you_mean, place_of
-from sluice.cwl.tree import Entry, clone, entries, mappings, put, short_name
+from sluice.cwl.text import MOST_NODES
+from sluice.cwl.tree import Entry, clone, count_values, entries, mappings, put, short_name
 from sluice.cwl.writing_out import types_of
 
 VERSIONS = tuple(features.VERSIONS)
@@ -35,6 +36,13 @@ class Document:
     toolless: set[str] = field(default_factory=set)
     #: By their names, those that have one.
     types: dict[str, CommentedMap] = field(default_factory=dict)
+    #: Values of the processes of ``graph`` that were put in place: one that many steps run is written once, and there are many.
+    copied: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Something was left out, as there would be too much."""
+        return self.copied > MOST_NODES
 
 
 def find_workflow(root: Any, findings: Findings) -> Document | None:
@@ -248,7 +256,7 @@ def _packed_tool(run: str, document: Document, findings: Findings, *, step: str,
     """The process of the packed document that ``run`` names."""
     named = document.graph.get(run.lstrip("#")) or (document.graph.get(short_name(run)) if run.startswith("#") else None)
     if named is not None:
-        return clone(named)
+        return _copied(named, document, findings, place)
     if run.startswith("#"):
         findings.error(
             place, f"the tool {run[:120]!r} of step '{step}' is not in this document{did_you_mean(run[1:], document.graph)}"
@@ -259,6 +267,18 @@ def _packed_tool(run: str, document: Document, findings: Findings, *, step: str,
             f"the tool {run[:120]!r} of step '{step}' is another file, and a template must be one text: "
             "write the tool here, or pack the document ('cwltool --pack')",
         )
+    return None
+
+
+def _copied(process: CommentedMap, document: Document, findings: Findings, place: Place) -> CommentedMap | None:
+    """None, and once an error, where the workflow would get too large."""
+    if document.is_cut:
+        return None
+    document.copied += count_values(process)
+    if not document.is_cut:
+        copy: CommentedMap = clone(process)
+        return copy
+    findings.error(place, f"more than {MOST_NODES} values with what the steps up to here run: too many for a template")
     return None
 
 

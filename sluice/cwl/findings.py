@@ -1,6 +1,6 @@
 """Where findings are collected, each with its place in the text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -8,6 +8,16 @@ from sluice.contracts.problems import Finding
 
 #: Beyond this many a list of findings helps nobody.
 MOST_FINDINGS = 100
+#: Errors after which no more are looked for: of a text in which everything is wrong, each costs a look at all names in it.
+_MOST_ERRORS = 2 * MOST_FINDINGS
+#: Names, and characters of each, that a word is compared with.
+_MOST_NAMES, _MOST_CHARACTERS = 200, 40
+#: Steps of a circle that are named.
+_MOST_OF_CIRCLE = 12
+
+
+class EnoughFound(Exception):
+    """There are more errors than will be told."""
 
 
 class Place(NamedTuple):
@@ -31,17 +41,25 @@ def place_of(node: Any, key: Any = None) -> Place:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?``, or what there is when nothing is close, or nothing when there is nothing."""
     names = sorted(set(known))
-    close = get_close_matches(word[:80], names[:200], n=1, cutoff=0.6)
+    alike = {name[:_MOST_CHARACTERS]: name for name in names[:_MOST_NAMES]}
+    close = get_close_matches(word[:_MOST_CHARACTERS], alike, n=1, cutoff=0.6)
     if close:
-        return f"; did you mean '{close[0]}'?"
+        return f"; did you mean '{alike[close[0]]}'?"
     if not names:
         return ""
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"; there is: {shown}"
 
 
+def circle(steps: Sequence[str]) -> str:
+    """That each of ``steps`` waits for the next, and the last for the first."""
+    shown = [*steps[:_MOST_OF_CIRCLE], "…"] if len(steps) > _MOST_OF_CIRCLE else steps
+    return f"the steps wait for each other in a circle: {' → '.join([*shown, steps[0]])}"
+
+
 class Findings:
-    """All that was found in one text. Order and duplicates do not matter when adding."""
+    """All that was found in one text. Order and duplicates do not matter when adding. Adding raises ``EnoughFound`` when there
+    are more errors than anybody reads."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -61,6 +79,8 @@ class Findings:
             self._errors.add(key[:3])
         if key not in self._found:
             self._found[key] = Finding(message=message, severity=severity, file=file, line=place.line, column=place.column)
+        if severity == "error" and len(self._errors) >= _MOST_ERRORS:
+            raise EnoughFound
 
     def include(self, other: "Findings") -> None:
         """Adds all that was found in another text."""
@@ -87,5 +107,6 @@ class Findings:
             return ordered
         left = len(ordered) - MOST_FINDINGS + 1
         last = ordered[MOST_FINDINGS - 1]
-        note = f"{left} more findings are not shown; correct these first"
+        least = "at least " if len(self._errors) >= _MOST_ERRORS else ""
+        note = f"{least}{left} more findings are not shown; correct these first"
         return [*ordered[: MOST_FINDINGS - 1], last.model_copy(update={"message": note})]

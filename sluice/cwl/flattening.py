@@ -71,7 +71,7 @@ def nested_to_flatten(workflow: CommentedMap) -> list[Entry]:
 
 
 def flatten(workflow: CommentedMap, extensions: Extensions) -> Flat:
-    """Raises ``Unflat``; ``RecursionError`` where they feed each other in a circle. ``workflow`` stays as it is."""
+    """Raises ``Unflat``. ``workflow`` stays as it is."""
     outer = clone(workflow)
     scope = _scope(outer)
     gathered = _Gathered(extensions, _new_map(outer))
@@ -79,8 +79,7 @@ def flatten(workflow: CommentedMap, extensions: Extensions) -> Flat:
     put(outer, "steps", gathered.steps, place_of(workflow, "steps"))
     for output in entries(outer.get("outputs")):
         if output.body is not None and "outputSource" in output.body:
-            supply = _supply(output, output.body, "outputSource", scope)
-            _write(output.body, "outputSource", supply)
+            _write(output.body, "outputSource", _supply(_Written(output, output.body, "outputSource", scope)))
     left = {name: fields for name, fields in extensions.nested.items() if name not in gathered.taken}
     return Flat(outer, Extensions(extensions.workflow, gathered.fields, left))
 
@@ -107,48 +106,92 @@ def _scope(body: CommentedMap, step: Entry | None = None, around: _Scope | None 
     return scope
 
 
-def _fed(scope: _Scope, name: str) -> _Supply:
-    """What is given for an input of the workflow."""
-    if scope.step is None or scope.around is None or scope.step.body is None:
-        return _Supply([name])
-    given = next((_link(link, scope.around) for link in entries(scope.step.body.get("in")) if link.name == name), _Supply())
-    port = next((port.body for port in entries(scope.body.get("inputs")) if port.name == name), None)
-    default = None if port is None else port.get("default")
-    return given if default is None or given.default is not None else replace(given, default=default)
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Where sources are written: ``key`` of ``body``, in the workflow of ``scope``."""
+
+    at: Entry
+    body: CommentedMap
+    key: str
+    scope: _Scope
+
+    @classmethod
+    def link(cls, link: Entry, scope: _Scope) -> "_Written":
+        return cls(link, CommentedMap({"source": link.value}) if link.body is None else link.body, "source", scope)
+
+    @property
+    def sources(self) -> list[str]:
+        written = self.body.get(self.key)
+        return [str(source) for source in (written if isinstance(written, list) else [] if written is None else [written])]
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        return {name: self.body[name] for name in _CHOICES if name in self.body}
 
 
-def _link(link: Entry, scope: _Scope) -> _Supply:
-    if link.body is None:
-        return _supply(link, CommentedMap({"source": link.value}), "source", scope)
-    return _supply(link, link.body, "source", scope)
+def _supply(written: _Written) -> _Supply:
+    """What the sources are when all is taken apart. Raises ``Unflat``."""
+    followed = _follow(written)
+    if isinstance(followed, _Supply):
+        return followed
+    last, default = followed
+    found = []
+    for source in last.sources:
+        one = _follow(replace(last, body=CommentedMap({last.key: source})))
+        if not isinstance(one, _Supply) or not one.is_plain:
+            raise Unflat(
+                last.at, f"'{last.at.name}' chooses among values that are chosen or put together inside another workflow"
+            )
+        found.append(one.sources[0])
+    return _Supply(found, last.choice, default)
 
 
-def _supply(link: Entry, body: CommentedMap, key: str, scope: _Scope) -> _Supply:
-    """What the sources written at ``link`` are when all is taken apart."""
-    written = body.get(key)
-    sources = list(written) if isinstance(written, CommentedSeq | list) else [] if written is None else [written]
-    choice = {name: body[name] for name in _CHOICES if name in body}
-    found = [_resolved(str(source), scope, link) for source in sources]
-    default = body.get("default")
-    if len(found) == 1 and not choice:
-        one = found[0]
-        return _Supply(one.sources, one.choice, one.default if default is None else default)
-    if not all(one.is_plain for one in found):
-        raise Unflat(link, f"'{link.name}' chooses among values that are chosen or put together inside another workflow")
-    return _Supply([one.sources[0] for one in found], choice, default)
+def _follow(written: _Written) -> _Supply | tuple[_Written, Any]:
+    """The way of one source through the workflows that are taken apart, however many are in a row: to where it is given, or to
+    where there is none, or several, or a choice. With it the default: the first on the way; else that of the last input."""
+    first: Any = None
+    last: Any = None
+    passed: set[tuple[int, str]] = set()
+    while True:
+        sources = written.sources
+        first = written.body.get("default") if first is None else first
+        default = last if first is None else first
+        if len(sources) != 1 or written.choice:
+            return written, default
+        here = (id(written.scope), sources[0])
+        if here in passed:
+            raise Unflat(written.at, "the nested workflows feed each other in a circle")
+        passed.add(here)
+        before = _before(sources[0], written)
+        if isinstance(before, str):
+            return _Supply([before], {}, default)
+        written, of_input = before
+        last = last if of_input is None else of_input
 
 
-def _resolved(source: str, scope: _Scope, link: Entry) -> _Supply:
+def _before(source: str, written: _Written) -> str | tuple[_Written, Any]:
+    """What a source is by its new name, or where its own source is written, and the default of the input that it is."""
+    scope = written.scope
     step, slash, port = source.rpartition("/")
     if not slash:
-        return _fed(scope, source)
+        return _given(scope, source)
     if step not in scope.apart:
-        return _Supply([f"{scope.prefix}{source}"])
+        return f"{scope.prefix}{source}"
     inner = scope.apart[step]
     for output in entries(inner.body.get("outputs")):
         if output.name == port and output.body is not None:
-            return _supply(output, output.body, "outputSource", inner)
-    raise Unflat(link, f"the workflow of step '{step}' has no output '{port}'")
+            return _Written(output, output.body, "outputSource", inner), None
+    raise Unflat(written.at, f"the workflow of step '{step}' has no output '{port}'")
+
+
+def _given(scope: _Scope, name: str) -> str | tuple[_Written, Any]:
+    """What is given for an input of the workflow."""
+    if scope.step is None or scope.around is None or scope.step.body is None:
+        return name
+    nothing = Entry(name, scope.step.place, CommentedMap())
+    link = next((link for link in entries(scope.step.body.get("in")) if link.name == name), nothing)
+    port = next((port.body for port in entries(scope.body.get("inputs")) if port.name == name), None)
+    return _Written.link(link, scope.around), None if port is None else port.get("default")
 
 
 @dataclass(slots=True)
@@ -186,7 +229,7 @@ def _flat_step(body: CommentedMap, scope: _Scope, above: CommentedMap, *, like: 
         written = _new_map(body) if link.body is None else clone(link.body)
         for key in ("id", "source", "default", *_CHOICES):
             written.pop(key, None)
-        supply = _link(link, scope)
+        supply = _supply(_Written.link(link, scope))
         place = link.place if link.body is None or "source" not in link.body else place_of(link.body, "source")
         _write(written, "source", supply, place)
         if written:

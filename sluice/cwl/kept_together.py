@@ -43,12 +43,20 @@ def _whole(step: Step, wiring: Wiring) -> set[str]:
 
 def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
     """``data``: inputs of the workflow. What steps inside make of them is data, too."""
-    steps = [(step.name, step.body) for step in entries(workflow.get("steps")) if step.body is not None]
+    steps = [(step.name, step.body, _links(step.body)) for step in entries(workflow.get("steps")) if step.body is not None]
+    readers: dict[str, list[str]] = {}
+    for name, _, links in steps:
+        for _, source in links:
+            readers.setdefault(source if source in data else f"{source.partition('/')[0]}/", []).append(name)
     reached: set[str] = set()
-    while found := {name for name, body in steps if name not in reached and _fed(body, data, reached)}:
+    ahead = list(data)
+    while ahead:
+        found = set(readers.get(ahead.pop(), ())) - reached
         reached |= found
-    for _, body in steps:
-        fed, run = _fed(body, data, reached), body.get("run")
+        ahead += [f"{name}/" for name in found]
+    for _, body, links in steps:
+        fed = {name for name, source in links if source in data or source.partition("/")[0] in reached}
+        run = body.get("run")
         if fed & set(_texts(body.get("scatter"))):
             return True
         if isinstance(run, CommentedMap) and run.get("class") == "Workflow" and _scatters(run, fed):
@@ -56,12 +64,10 @@ def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
     return False
 
 
-def _fed(step: CommentedMap, data: set[str], reached: set[str]) -> set[str]:
-    """Inputs of the step that read ``data``, or what the steps ``reached`` give."""
+def _links(step: CommentedMap) -> list[tuple[str, str]]:
+    """(input, source) of the step."""
     links = [(link.name, link.value if link.body is None else link.body.get("source")) for link in entries(step.get("in"))]
-    return {
-        name for name, written in links for source in _texts(written) if source in data or source.partition("/")[0] in reached
-    }
+    return [(name, source) for name, written in links for source in _texts(written)]
 
 
 def _texts(written: Any) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl.cwltypes import ARRAY_OF_FILES, array_of, is_optional, show, without_null
 from sluice.cwl.features import INPUTS, SCATTER_METHODS, SOURCES, Where
-from sluice.cwl.findings import Findings, did_you_mean, place_of
+from sluice.cwl.findings import Findings, circle, did_you_mean, place_of
 from sluice.cwl.merging import check_merge, merged_stream
 from sluice.cwl.model import Link, Origin, Step, Workflow
 from sluice.cwl.streams import Stream, Streams
@@ -177,8 +177,7 @@ def _refuse_cycles(workflow: Workflow, wiring: Wiring, findings: Findings) -> No
         cycle = _cycle_from(name, feeds)
         if cycle and not told & set(cycle):
             told.update(cycle)
-            path = " → ".join([*cycle, cycle[0]])
-            findings.error(workflow.steps[name].place, f"the steps wait for each other in a circle: {path}")
+            findings.error(workflow.steps[name].place, circle(cycle))
 
 
 def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:

@@ -8,7 +8,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.findings import START, Findings
 from sluice.cwl.pack import referred_to
-from sluice.cwl.text import read_text
+from sluice.cwl.text import Room, read_text
 from sluice.cwl.tree import entries
 from sluice.cwl.uploads import Upload
 
@@ -30,9 +30,7 @@ def find_main(upload: Upload, findings: Findings) -> str | None:
         return upload.main
     if len(upload.texts) == 1:
         return next(iter(upload.texts))
-    documents, unread = _documents(upload)
-    workflows = [key for key, root in documents.items() if _is_workflow(root)]
-    referred = {other for key, root in documents.items() for other in referred_to(key, root, upload.sources) if other != key}
+    workflows, referred, unread = _looked_into(upload)
     roots = [key for key in workflows if key not in referred]
     named = [key for key in roots if posixpath.basename(key).rpartition(".")[0] == "main"]
     for choice in (named, [] if unread else roots):
@@ -57,18 +55,27 @@ def _explain(
         findings.error(START, f"none of the files is a CWL Workflow: {_listed(upload.texts)}")
 
 
-def _documents(upload: Upload) -> tuple[dict[str, Any], list[Findings]]:
-    """Those that can be read, and of CWL files that cannot, why."""
-    documents, unread = {}, []
-    for key, text in upload.texts.items():
+def _looked_into(upload: Upload) -> tuple[list[str], set[str], list[Findings]]:
+    """The workflows, the files that others refer to, and of CWL files that cannot be read, why. One document is held at a time;
+    CWL files come first, so that they have room whatever lies beside them."""
+    workflows, referred, unread = [], set[str](), []
+    room = Room()
+    for key in sorted(upload.texts, key=lambda name: not _is_cwl(name)):
+        if room.left < 0:
+            break
         if key.lower().endswith(_DOCUMENTS):
             own = Findings(key)
-            root = read_text(text, own)
-            if root is not None:
-                documents[key] = root
-            elif key.lower().endswith(".cwl"):
+            root = read_text(upload.texts[key], own, room)
+            if _is_workflow(root):
+                workflows.append(key)
+            if root is None and _is_cwl(key):
                 unread.append(own)
-    return documents, unread
+            referred |= {other for other in referred_to(key, root, upload.sources) if other != key}
+    return workflows, referred, unread
+
+
+def _is_cwl(key: str) -> bool:
+    return key.lower().endswith(".cwl")
 
 
 def _is_workflow(root: Any) -> bool:

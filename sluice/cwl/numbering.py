@@ -11,6 +11,8 @@ same only if the same was left out on both sides.
 """
 
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+from itertools import islice
 
 from sluice.contracts.plan import STRIDE
 from sluice.contracts.states import TaskMode
@@ -23,6 +25,7 @@ from sluice.cwl.model import Link, Origin, Step, Workflow
 Lineage = tuple[str, ...]
 #: What left entries out: a step that may be passed over, or an output that may not be written.
 Filters = frozenset[tuple[str, ...]]
+_NOTHING: Filters = frozenset()
 
 #: More would leave the numbers that databases and other languages can hold.
 _MOST = 900
@@ -30,15 +33,29 @@ _MOST = 900
 
 @dataclass(slots=True)
 class Numbering:
-    """Only for wirings without circles."""
+    """Only for wirings without circles. What a step gives is worked out after all that it reads, so that no call is as deep as
+    the steps are many in a row."""
 
+    workflow: Workflow
     wiring: Wiring
+    _order: list[Step] = field(init=False)
     _known: dict[Origin, Lineage] = field(default_factory=dict)
     _filtered: dict[Origin, tuple[Filters, ...]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        reads: dict[str, set[str]] = {name: set() for name in self.workflow.steps}
+        for reader, _, origin in self.wiring.all_sources():
+            if origin.step is not None:
+                reads[reader].add(origin.step)
+        self._order = [self.workflow.steps[name] for name in TopologicalSorter(reads).static_order()]
+        for step in self._order:
+            for port in step.outputs:
+                self._of(Origin(step.name, port))
+
     def lineage(self, step: str, link: str) -> Lineage:
-        """Of all that the link brings."""
-        return tuple(name for origin in self.wiring.sources(step, link) for name in self._of(origin))
+        """Of all that the link brings; of one with too many data sets, too many: doubled at each step, they would be millions."""
+        names = (name for origin in self.wiring.sources(step, link) for name in self._of(origin))
+        return tuple(islice(names, _MOST + 1))
 
     def starts(self, step: str, link: str) -> list[int]:
         """What is added to the numbers of each source's files."""
@@ -59,23 +76,32 @@ class Numbering:
             return (origin.step or f"/{origin.port}",)
         return self.lineage(origin.step, self.wiring.data_links[origin.step].name)
 
-    def filters(self, step: Step, link: Link, workflow: Workflow) -> list[Filters]:
+    def filters(self, step: Step, link: Link) -> list[Filters]:
         """What was left out by ``all_non_null``, of each data set of the link's lineage."""
+        if not self._filtered:
+            for before in self._order:
+                for port in before.outputs:
+                    self._filters(Origin(before.name, port))
+        return self._left_out(step, link)
+
+    def _left_out(self, step: Step, link: Link) -> list[Filters]:
         chosen = link.body.get("pickValue") == "all_non_null"
         found: list[Filters] = []
         for origin in self.wiring.sources(step.name, link.name):
-            own = _filters_of(origin, workflow) if chosen else frozenset()
-            found += [before | own for before in self._filters(origin, workflow)]
-        return found
+            own = _filters_of(origin, self.workflow) if chosen else _NOTHING
+            found += [before | own if own else before for before in self._filters(origin)]
+            if len(found) > _MOST:
+                break
+        return found[: _MOST + 1]
 
-    def _filters(self, origin: Origin, workflow: Workflow) -> tuple[Filters, ...]:
+    def _filters(self, origin: Origin) -> tuple[Filters, ...]:
         if origin not in self._filtered:
             lineage = self._of(origin)
             inherited = origin.step is not None and lineage != (origin.step,)
-            step = workflow.steps[origin.step] if origin.step is not None and inherited else None
-            every = [] if step is None else [self.filters(step, step.links[name], workflow) for name in self._counted(step)]
+            step = self.workflow.steps[origin.step] if origin.step is not None and inherited else None
+            every = [] if step is None else [self._left_out(step, step.links[name]) for name in self._counted(step)]
             alike = [one for one in every if len(one) == len(lineage)]
-            self._filtered[origin] = tuple(frozenset().union(*(one[n] for one in alike)) for n in range(len(lineage)))
+            self._filtered[origin] = tuple(_NOTHING.union(*(one[n] for one in alike)) for n in range(len(lineage)))
         return self._filtered[origin]
 
     def _counted(self, step: Step) -> list[str]:
@@ -97,7 +123,7 @@ def _filters_of(origin: Origin, workflow: Workflow) -> Filters:
 
 def check_pairs(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """Files are paired only where their numbers, here, and their positions, elsewhere, mean the same."""
-    numbering = Numbering(wiring)
+    numbering = Numbering(workflow, wiring)
     for name, step in workflow.steps.items():
         if not step.scatter:
             continue
@@ -109,7 +135,7 @@ def check_pairs(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
             if trouble:
                 findings.error(step.links[other].source_place, f"step '{name}' takes files of the same number {trouble}")
         if len({numbering.lineage(name, link) for link in step.scatter}) == 1:
-            _check_what_is_left(step, workflow, numbering, findings)
+            _check_what_is_left(step, numbering, findings)
 
 
 def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
@@ -129,9 +155,9 @@ def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
     )
 
 
-def _check_what_is_left(step: Step, workflow: Workflow, numbering: Numbering, findings: Findings) -> None:
+def _check_what_is_left(step: Step, numbering: Numbering, findings: Findings) -> None:
     """More left out on one side alone is no trouble: either nothing was, or other runners refuse lists of unlike length."""
-    filters = {link: numbering.filters(step, step.links[link], workflow) for link in step.scatter}
+    filters = {link: numbering.filters(step, step.links[link]) for link in step.scatter}
     for number, other in enumerate(step.scatter):
         for first in step.scatter[:number]:
             if all(one <= two or two <= one for one, two in zip(filters[first], filters[other], strict=True)):

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,12 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.cwl.document import drop_inner_versions
-from sluice.cwl.findings import START, Findings, Place, place_of
+from sluice.cwl.findings import START, EnoughFound, Findings, Place, place_of
 from sluice.cwl.literals import make_literal, naming_field
 from sluice.cwl.named_types import address_types
 from sluice.cwl.sources import DiskFiles, SourceError, Sources, UploadedFiles
-from sluice.cwl.text import MOST_BYTES, MOST_NODES, read_text
-from sluice.cwl.tree import clone, count_values, entries, mappings, plain, put, short_name
+from sluice.cwl.text import MOST_BYTES, MOST_DEPTH, MOST_NODES, Room, read_text
+from sluice.cwl.tree import clone, count_values, depth_of, entries, mappings, plain, put, short_name
 
 _MOST_LEVELS = 16
 
@@ -88,18 +89,20 @@ def read_files(first: str, sources: Sources, findings: Findings, *, own: Finding
     """``own`` takes what is wrong with the text of ``first`` itself, ``findings`` all that is wrong with its references."""
     reader = _Reader(sources, findings)
     text = reader.read(first, START)
-    root = None if text is None else read_text(text, own)
+    root = None if text is None else read_text(text, own, reader.room)
     drop_inner_versions(root, findings)
     if isinstance(root, CommentedMap):
-        root = reader.inline(root, first, (f"{sources.identity(first)}#",), None)
-        reader.add_namespaces(root)
+        with suppress(EnoughFound):
+            root = reader.inline(root, first, (f"{sources.identity(first)}#",), None)
+            reader.add_namespaces(root)
     return Packed(text or "", root, reader.inlined, sources)
 
 
 @dataclass(slots=True)
 class _Reader:
     """``namespaces``: prefixes that other files declare. ``values`` and ``characters``: put in place so far; files that name each
-    other several times are small, and what they stand for is not."""
+    other several times are small, and what they stand for is not. ``room``: for all files that are read. ``depth``: of levels
+    around the node that is inlined."""
 
     sources: Sources
     findings: Findings
@@ -107,6 +110,8 @@ class _Reader:
     namespaces: dict[str, tuple[str, Place]] = field(default_factory=dict)
     values: int = 0
     characters: int = 0
+    depth: int = 0
+    room: Room = field(default_factory=Room)
     parsed: dict[str, Any] = field(default_factory=dict)
     #: Steps whose tool is in place.
     done: set[int] = field(default_factory=set)
@@ -122,7 +127,7 @@ class _Reader:
         own = self.findings.file
         self.findings.file = file
         try:
-            root = read_text(text, self.findings)
+            root = read_text(text, self.findings, self.room)
             drop_inner_versions(root, self.findings)
             return root
         finally:
@@ -130,6 +135,13 @@ class _Reader:
 
     def inline(self, node: Any, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
         """``base``: the file that ``node`` stands in. ``stack``: the files, and their processes, that it is put into."""
+        self.depth += 1
+        try:
+            return self._inlined(node, base, stack, graph)
+        finally:
+            self.depth -= 1
+
+    def _inlined(self, node: Any, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
         if isinstance(node, CommentedSeq):
             _splice(node, [self.inline(item, base, stack, graph) for item in node])
         elif isinstance(node, CommentedMap):
@@ -152,13 +164,13 @@ class _Reader:
         if not run.startswith("#"):
             return self._other(step, "run", base, stack)
         part = None if graph is None else graph.get(short_name(run))
-        if graph is None or part is None:
+        if graph is None or part is None or self.values > MOST_NODES:
             return run
         me = f"{self.sources.identity(base)}#{short_name(run)}"
         if me in stack or len(stack) > _MOST_LEVELS:
             self.findings.error(place_of(step, "run"), f"{base}#{short_name(run)} refers to itself")
             return run
-        return self.inline(self._counted(clone(part), place_of(step, "run")), base, (*stack, me), graph)
+        return self.inline(self._copied(part, place_of(step, "run")), base, (*stack, me), graph)
 
     def _find(self, node: CommentedMap, key: str, base: str) -> tuple[str, str] | None:
         """The key of the file that ``node[key]`` names, and the fragment."""
@@ -210,23 +222,31 @@ class _Reader:
         if other is None or self.values > MOST_NODES:
             return as_it_was
         self.inlined = True
-        other, graph = self._part(clone(other), fragment, place, file)
-        return self.inline(self._counted(other, place), file, (*stack, me), graph)
+        part, graph = self._part(other, fragment, place, file)
+        copy = self._copied(part, place)
+        if isinstance(copy, CommentedMap) and part is other:
+            copy.pop("$namespaces", None)
+            copy.pop("$schemas", None)
+        elif isinstance(copy, CommentedMap) and "cwlVersion" in other:
+            put(copy, "cwlVersion", other["cwlVersion"], place)
+        return self.inline(copy, file, (*stack, me), graph)
 
-    def _counted(self, node: Any, place: Place) -> Any:
-        """``node``, or nothing of it where the document would get too large."""
+    def _copied(self, node: Any, place: Place) -> Any:
+        """A copy of ``node``, or nothing of it where the document would get too large or too deep."""
         self.values += count_values(node)
-        if self.values <= MOST_NODES:
-            return node
-        self.findings.error(place, f"more than {MOST_NODES} values with the files up to here: too many for a template")
+        if self.values > MOST_NODES:
+            self.findings.error(place, f"more than {MOST_NODES} values with the files up to here: too many for a template")
+        elif self.depth + depth_of(node) > MOST_DEPTH:
+            self.findings.error(place, f"more than {MOST_DEPTH} levels of nesting with this file: too deep for a template")
+        else:
+            return clone(node)
         return None
 
     def _part(self, other: Any, fragment: str, place: Place, file: str) -> tuple[Any, _Graph]:
-        """The process that is meant, and the others of its file."""
+        """The process that is meant, as it stands, and the others of its file."""
         if not isinstance(other, CommentedMap):
             return other, {}
-        namespaces = other.pop("$namespaces", None)
-        other.pop("$schemas", None)
+        namespaces = other.get("$namespaces")
         for prefix, address in namespaces.items() if isinstance(namespaces, CommentedMap) else ():
             if self.namespaces.setdefault(prefix, (address, place))[0] != address:
                 self.findings.error(place, f"{file} declares the prefix '{prefix}' for another address than the files before it")
@@ -237,9 +257,7 @@ class _Reader:
         if part is None:
             self.findings.error(place, f"{file} has no process '{fragment or 'main'}'")
             return other, parts
-        if "cwlVersion" in other:
-            put(part, "cwlVersion", other["cwlVersion"], place)
-        return clone(part), parts
+        return part, parts
 
     def add_namespaces(self, root: CommentedMap) -> None:
         if not self.namespaces:

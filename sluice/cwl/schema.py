@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.cwltypes import PRIMITIVES, normal_type, show
 from sluice.cwl.findings import START, Findings, Place, did_you_mean
@@ -25,6 +25,8 @@ _ADDRESS = "file:///template"
 _PLACED = re.compile(r"^\s*(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): ?(?P<indent> *)(?P<message>.*)$")
 #: A type as JSON, at the end of a message or before its next word.
 _TYPE = re.compile(r"of type (\"\w+\"|[\[{].*?[\]}])(?= is incompatible| with sink|$)")
+#: Items of a list.
+_LONG = 50
 _LOGGERS = ("cwltool", "salad", "rdflib", "rdflib.term")
 
 
@@ -41,7 +43,7 @@ def check_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
     library = _library()
     with _quiet():
         try:
-            library.load(clone(workflow))
+            library.load(_with_short_lists(clone(workflow)))
         except SchemaSaladException as error:
             _tell(error, findings)
         except Exception as error:  # the loader raises whatever a malformed document makes it stumble over
@@ -49,6 +51,15 @@ def check_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
             while cause.__cause__ is not None:
                 cause = cause.__cause__
             _tell_text(str(cause) or type(cause).__name__, findings)
+
+
+def _with_short_lists(node: Any) -> Any:
+    """ruamel copies all places of a list anew for each of its items, and cwltool copies often: a long list keeps its own."""
+    if isinstance(node, CommentedSeq) and len(node) > _LONG:
+        node.lc.data = {}
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        _with_short_lists(inner)
+    return node
 
 
 def _salad_checks(workflow: CommentedMap, findings: Findings) -> None:
@@ -89,6 +100,7 @@ class _Library:
         from schema_salad.ref_resolver import Loader  # noqa: PLC0415
         from schema_salad.schema import validate_doc  # noqa: PLC0415
 
+        from sluice.cwl.cwltool_checks import make_checks_bearable  # noqa: PLC0415
         from sluice.cwltool_types import take_types_from_the_newest  # noqa: PLC0415
 
         class NoFetcher(Fetcher):  # type: ignore[misc]  # the library ships no types
@@ -104,6 +116,7 @@ class _Library:
                 return urllib.parse.urljoin(base_url, url)
 
         take_types_from_the_newest()
+        make_checks_bearable()
         self._fetcher = lambda _cache, _session: NoFetcher()
         self._load_tool, self._process, self._make = load_tool, process, workflow.default_make_tool
         self._context, self._loader, self._validate = LoadingContext, Loader, validate_doc

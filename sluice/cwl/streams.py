@@ -4,13 +4,13 @@ In CWL every link carries one value. Where that value is a list (what a scattere
 has an entry for each of its items; else one entry, or one for each group of a merge.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sluice.contracts.states import EntryKind
 from sluice.cwl.cwltypes import PRIMITIVES, holds_files, type_names, without_null
-from sluice.cwl.model import Origin, Port, Step, Workflow
+from sluice.cwl.model import Origin, Port, Workflow
 from sluice.cwl.tree import mappings
 
 
@@ -31,28 +31,30 @@ class Stream:
 
 @dataclass(slots=True)
 class Streams:
-    """``links``: (step, input) → where it comes from, in order. The links may go in circles, which is told elsewhere.
-    ``file_inputs``: parameters that are a file."""
+    """``links``: (step, input) → where it comes from, in order. The links may go in circles, which is told elsewhere, and far:
+    nothing here calls itself along them. ``file_inputs``: parameters that are a file."""
 
     workflow: Workflow
     data_input: str | None
     file_inputs: frozenset[str]
     links: Mapping[tuple[str, str], Sequence[Origin]]
     _known: dict[Origin, Stream | None] = field(default_factory=dict)
+    #: What a step scatters over, and nothing beside it.
+    _scattered: set[Origin] = field(default_factory=set)
+    #: What may have secondary files.
+    _secondary: set[Origin] = field(default_factory=set)
 
-    def of(self, origin: Origin | None) -> Stream | None:
+    def __post_init__(self) -> None:
+        for (step, port), found in self.links.items():
+            if len(found) == 1 and port in self.workflow.steps[step].scatter:
+                self._scattered.add(found[0])
+        self._find_secondary()
+
+    def of(self, origin: Origin) -> Stream | None:
         """None for a parameter, and for what is not there."""
-        if origin is None:
-            return None
         if origin not in self._known:
-            self._known[origin] = None  # where it is asked for again on the way
             self._known[origin] = self._found(origin)
         return self._known[origin]
-
-    def into(self, step: str) -> Iterable[Stream]:
-        """All streams that the step reads."""
-        found = (self.of(origin) for (reader, _), origins in self.links.items() if reader == step for origin in origins)
-        return [stream for stream in found if stream is not None]
 
     def _found(self, origin: Origin) -> Stream | None:
         if origin.step is None:
@@ -64,25 +66,45 @@ class Streams:
         found = step.tool_outputs.get(origin.port)
         if found is None:
             return Stream("Any", many=bool(step.scatter)) if origin.port in step.outputs else None
-        kind, secondary = without_null(found.type), self._may_have_secondary(step, found)
-        if not step.scatter and self._is_scattered_over(origin):
+        kind, secondary = without_null(found.type), origin in self._secondary
+        if not step.scatter and origin in self._scattered:
             return Stream(_item(kind), many=True, spread=True, secondary=secondary)
         return Stream(kind, many=bool(step.scatter), secondary=secondary)
 
-    def _is_scattered_over(self, origin: Origin) -> bool:
-        steps = self.workflow.steps
-        return any(list(found) == [origin] and port in steps[step].scatter for (step, port), found in self.links.items())
+    def _find_secondary(self) -> None:
+        """They are declared, for an output or within what a step runs; or it is a file that was made elsewhere and is handed on
+        as it is."""
+        readers: dict[Origin, list[str]] = {}
+        for (reader, _), found in self.links.items():
+            for origin in found:
+                readers.setdefault(origin, []).append(reader)
+        handing_on: dict[str, list[Origin]] = {}
+        reached = [Origin(None, name) for name, port in self.workflow.inputs.items() if self._is_data(name, port)]
+        for step in self.workflow.steps.values():
+            no_tool = step.tool.get("class") != "CommandLineTool"
+            inside = no_tool and any("secondaryFiles" in part for part in mappings(step.tool))
+            for name, port in step.tool_outputs.items():
+                may_hand_on = _may_hold_files(port.type) and (no_tool or _is_evaluated(port))
+                if any("secondaryFiles" in part for part in mappings(port.body)) or (inside and may_hand_on):
+                    reached.append(Origin(step.name, name))
+                elif may_hand_on:
+                    handing_on.setdefault(step.name, []).append(Origin(step.name, name))
+        while reached:
+            origin = reached.pop()
+            if origin not in self._secondary:
+                self._secondary.add(origin)
+                reached += [one for reader in readers.get(origin, ()) for one in handing_on.get(reader, ())]
 
-    def _may_have_secondary(self, step: Step, port: Port) -> bool:
-        """They are declared; or it is a file that was made elsewhere and is handed on as it is."""
-        if any("secondaryFiles" in part for part in mappings(port.body)):
-            return True
-        if not (holds_files(port.type) or type_names(port.type) - PRIMITIVES or "Any" in type_names(port.type)):
-            return False
-        if step.tool.get("class") == "CommandLineTool" and not any("outputEval" in part for part in mappings(port.body)):
-            return False
-        inside = step.tool.get("class") != "CommandLineTool" and any("secondaryFiles" in part for part in mappings(step.tool))
-        return inside or any(stream.secondary for stream in self.into(step.name))
+    def _is_data(self, name: str, port: Port) -> bool:
+        return name == self.data_input and name not in self.file_inputs and "secondaryFiles" in port.body
+
+
+def _may_hold_files(kind: Any) -> bool:
+    return bool(holds_files(kind) or type_names(kind) - PRIMITIVES or "Any" in type_names(kind))
+
+
+def _is_evaluated(port: Port) -> bool:
+    return any("outputEval" in part for part in mappings(port.body))
 
 
 def _first(port: Port) -> Stream:

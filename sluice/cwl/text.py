@@ -5,6 +5,7 @@ as CWL wants and as cwltool does.
 """
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,12 +15,14 @@ from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.resolver import VersionedResolver
 
 from sluice.cwl.features import INPUTS
-from sluice.cwl.findings import START, Findings, Place
+from sluice.cwl.findings import START, EnoughFound, Findings, Place
 
 #: Bytes of UTF-8.
 MOST_BYTES = 2 * 1024 * 1024
 #: Values in the document, with aliases counted as what they stand for. A step has about 100.
 MOST_NODES = 25_000
+#: Values in all files that are looked into, part of the template or not. Each takes up to a thousand bytes while it is held.
+MOST_NODES_TOGETHER = 4 * MOST_NODES
 #: Entries of one list or mapping.
 MOST_ENTRIES = 1_000
 MOST_DEPTH = 64
@@ -38,13 +41,28 @@ class UnreadableError(Exception):
         self.message = message
 
 
-def read_text(text: str, findings: Findings) -> Any:
-    """The one document in ``text``, or None with an error among the findings."""
+@dataclass(slots=True)
+class Room:
+    """For the values of several texts that belong together."""
+
+    left: int = MOST_NODES_TOGETHER
+
+    def take(self, nodes: int) -> bool:
+        """False where there is no room for them."""
+        self.left -= nodes
+        return self.left >= 0
+
+
+def read_text(text: str, findings: Findings, room: Room | None = None) -> Any:
+    """The one document in ``text``, or None with an error among the findings. ``room``: for it and other texts; else it may have
+    as many values as one can have."""
     try:
         _check_size(text)
-        return _Builder(findings).build(text)
+        return _Builder(findings, Room() if room is None else room).build(text)
     except UnreadableError as error:
         findings.error(error.place, error.message)
+    except EnoughFound:
+        pass
     except yaml.MarkedYAMLError as error:
         findings.error(_mark(error.problem_mark or error.context_mark), f"not YAML: {_sentence(error)}")
     except yaml.reader.ReaderError as error:
@@ -91,8 +109,9 @@ def _sentence(error: yaml.MarkedYAMLError) -> str:
 class _Builder:
     """Puts the events together. An anchor is kept with its number of values, so that aliases are counted as what they repeat."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: Findings, room: Room) -> None:
         self.findings = findings
+        self.room = room
         self.nodes = 0
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.open: list[_Container] = []
@@ -127,6 +146,9 @@ class _Builder:
         self.nodes += nodes
         if self.nodes > MOST_NODES:
             raise UnreadableError(place, f"more than {MOST_NODES} values up to here: too many for a template")
+        if not self.room.take(nodes):
+            many = f"more than {MOST_NODES_TOGETHER} values in all files up to here"
+            raise UnreadableError(place, f"{many}: leave out what the template does not need")
 
     def _start(self, event: Any) -> None:
         place = _mark(event.start_mark)

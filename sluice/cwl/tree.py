@@ -31,6 +31,12 @@ def count_values(node: Any) -> int:
     return 1
 
 
+def depth_of(node: Any) -> int:
+    """Levels of lists and mappings in ``node``."""
+    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else None
+    return 0 if inner is None else 1 + max(map(depth_of, inner), default=0)
+
+
 def plain(node: Any) -> Any:
     """As plain JSON values."""
     if isinstance(node, dict):

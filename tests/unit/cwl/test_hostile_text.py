@@ -30,7 +30,7 @@ HOSTILE = {
     "dashes": ("- " * 500_000, "levels of nesting"),
     "keys": ("".join(f"k{i}: {i}\n" for i in range(100_000)), "entries in one list or mapping"),
     "inputs": (edited(("  frames: File[]", "\n".join(f"  f{i}: F{i}" for i in range(900)))), "more findings are"),
-    "steps": ("class: Workflow\nsteps:\n" + "".join(f"  s{i}: {{}}\n" for i in range(900)), "no input is the data set"),
+    "steps": ("class: Workflow\nsteps:\n" + "".join(f"  s{i}: {{}}\n" for i in range(900)), "more findings are not shown"),
     "alias bomb": (ALIASES, "values up to here"),
     "alias of itself": ("a: &a [*a]", "stands inside what it repeats"),
     "alias of nothing": ("a: *b", "not there"),

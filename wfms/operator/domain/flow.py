@@ -2,10 +2,11 @@
 is a tree that grows to the right: the data set, the steps, and in the last column what the workflow gives. Further data sets that
 a step reads are lines to it; it stands to the right of all that it reads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from graphlib import TopologicalSorter
 
-from sluice.contracts.plan import MergeGroups, Plan, PlanStep
+from sluice.contracts.plan import MergeGroups, Plan, PlanOutput, PlanStep
 from sluice.contracts.states import TaskMode
 
 WIDTH, HEIGHT = 148, 64
@@ -62,6 +63,7 @@ class _Branch:
     step: PlanStep | None
     column: int
     row: float = 0.0
+    children: list["_Branch"] = field(default_factory=list)
 
 
 class _Tree:
@@ -70,13 +72,12 @@ class _Tree:
         self._next_row = 0
         self._branches: list[_Branch] = []
         self._lines: list[tuple[_Branch, _Branch, str]] = []
-        self._columns: dict[str, int] = {}
+        self._columns = _columns(plan)
         self._last = 0
 
     def draw(self) -> Drawing:
         self._grow(_Branch(NodeKind.INPUT, self._plan.data_input, self._plan.data_input, None, 0))
-        for branch in self._branches:
-            self._side_lines(branch)
+        self._add_side_lines()
         self._last = max(branch.column for branch in self._branches)
         for branch in self._branches:
             if branch.kind is NodeKind.OUTPUT:
@@ -88,50 +89,59 @@ class _Tree:
             edges=[_edge(parent, child, port) for parent, child, port in self._lines],
         )
 
-    def _grow(self, branch: _Branch) -> None:
-        self._branches.append(branch)
-        children = self._children(branch)
-        for child in children:
-            self._lines.append((branch, child, child.port))
-            self._grow(child)
-        if children:
-            branch.row = (children[0].row + children[-1].row) / 2
-        else:
-            branch.row = float(self._next_row)
-            self._next_row += 1
+    def _grow(self, root: _Branch) -> None:
+        """A plan may be any number of steps long, so nothing here calls itself along it."""
+        steps: dict[str | None, list[PlanStep]] = {}
+        for step in self._plan.steps:
+            steps.setdefault(step.source.step, []).append(step)
+        outputs: dict[str, list[PlanOutput]] = {}
+        for output in self._plan.outputs:
+            outputs.setdefault(output.step, []).append(output)
+        ahead = [root]
+        while ahead:
+            branch = ahead.pop()
+            self._branches.append(branch)
+            if branch.kind is NodeKind.OUTPUT:
+                continue
+            name = None if branch.kind is NodeKind.INPUT else branch.name
+            branch.children = [
+                *(_Branch(NodeKind.STEP, one.name, one.source.port, one, self._columns[one.name]) for one in steps.get(name, ())),
+                *(
+                    _Branch(NodeKind.OUTPUT, one.name, one.port, None, branch.column + 1)
+                    for one in (outputs.get(name, ()) if name is not None else ())
+                ),
+            ]
+            self._lines += [(branch, child, child.port) for child in branch.children]
+            ahead += reversed(branch.children)
+        self._place_rows()
 
-    def _children(self, branch: _Branch) -> list[_Branch]:
-        reads = None if branch.kind is NodeKind.INPUT else branch.name
-        steps = [
-            _Branch(NodeKind.STEP, step.name, step.source.port, step, self._column(step))
-            for step in self._plan.steps
-            if branch.kind is not NodeKind.OUTPUT and step.source.step == reads
-        ]
-        outputs = [
-            _Branch(NodeKind.OUTPUT, output.name, output.port, None, branch.column + 1)
-            for output in self._plan.outputs
-            if branch.kind is NodeKind.STEP and output.step == branch.name
-        ]
-        return steps + outputs
+    def _place_rows(self) -> None:
+        for branch in self._branches:  # leaves, from top to bottom
+            if not branch.children:
+                branch.row = float(self._next_row)
+                self._next_row += 1
+        for branch in reversed(self._branches):  # children stand behind their parents
+            if branch.children:
+                branch.row = (branch.children[0].row + branch.children[-1].row) / 2
 
-    def _column(self, step: PlanStep) -> int:
-        """One to the right of the last step that it reads."""
-        if step.name not in self._columns:
-            before = [0 if source.step is None else self._column(self._plan.step(source.step)) for source in step.sources]
-            self._columns[step.name] = 1 + max(before)
-        return self._columns[step.name]
+    def _add_side_lines(self) -> None:
+        by_name = {
+            None if one.kind is NodeKind.INPUT else one.name: one for one in self._branches if one.kind is not NodeKind.OUTPUT
+        }
+        for branch in self._branches:
+            step = branch.step
+            if step is not None:
+                # The first source is the line to its parent.
+                self._lines += [(by_name[source.step], branch, source.port) for source in step.sources[1:]]
 
-    def _side_lines(self, branch: _Branch) -> None:
-        writers = [one for one in self._branches if one.kind is not NodeKind.OUTPUT]
-        by_name = {None if one.kind is NodeKind.INPUT else one.name: one for one in writers}
-        step = branch.step
-        further = (
-            []
-            if step is None
-            else [*(one.source for one in step.next_sources), *(s for x in step.side_inputs for s in x.sources)]
-        )
-        for source in further:
-            self._lines.append((by_name[source.step], branch, source.port))
+
+def _columns(plan: Plan) -> dict[str, int]:
+    """Each step stands one to the right of the last that it reads."""
+    reads = {step.name: {source.step for source in step.sources if source.step is not None} for step in plan.steps}
+    columns: dict[str, int] = {}
+    for name in TopologicalSorter(reads).static_order():
+        columns[name] = 1 + max((columns[before] for before in reads[name]), default=0)
+    return columns
 
 
 def _node(branch: _Branch) -> Node:

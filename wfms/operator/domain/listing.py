@@ -1,12 +1,12 @@
 """Texts with their findings, line by line; of a long one only what stands around them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from sluice.contracts.problems import Finding
 
-#: A longer text is shown around its findings only; lines that are left out of a shorter one can be unfolded.
+#: Lines on a page. A text that is longer than what is left of them is shown around its findings only; lines that are left out of
+#: a shorter one can be unfolded.
 MOST_LINES = 3000
 #: Lines shown on either side of a finding, and at the beginning.
 AROUND = 5
@@ -40,8 +40,8 @@ class Listing:
     general: list[Finding]
 
 
-def list_lines(text: str, findings: Sequence[Finding] = (), *, fold: bool = False) -> Listing:
-    """``fold``: only what stands around the findings is open."""
+def list_lines(text: str, findings: Sequence[Finding] = (), *, fold: bool = False, room: int = MOST_LINES) -> Listing:
+    """``fold``: only what stands around the findings is open. ``room``: lines that a text may have to be there as a whole."""
     source = text.split("\n")
     if source[-1] == "" and len(source) > 1:
         source.pop()
@@ -52,11 +52,9 @@ def list_lines(text: str, findings: Sequence[Finding] = (), *, fold: bool = Fals
             placed.setdefault(finding.line, []).append(finding)
         else:
             general.append(finding)
-    long = len(source) > MOST_LINES
-    shown = _around(placed, len(source)) if fold or long else set(range(1, len(source) + 1))
+    long = len(source) > room
     blocks = []
-    for is_shown, group in groupby(range(1, len(source) + 1), key=lambda number: number in shown):
-        numbers = list(group)
+    for numbers, is_shown in _spans(placed if fold or long else None, len(source)):
         lines = (
             [Line(number, _cut(source[number - 1]), placed.get(number, [])) for number in numbers] if is_shown or not long else []
         )
@@ -95,7 +93,11 @@ def list_files(files: Mapping[str, str], main: str | None, findings: Sequence[Fi
     # Of a single file the name does not matter: it may have come with another one than it is kept under.
     own = {path: [one for one in findings if one.file == path or len(paths) == 1] for path in paths}
     marks = {path: "" if number == 0 else f"F{number + 1}-" for number, path in enumerate(paths)}
-    listed = [FileListing(path, marks[path], list_lines(files[path], own[path], fold=fold)) for path in paths]
+    listed, room = [], MOST_LINES
+    for path in paths:
+        listing = list_lines(files[path], own[path], fold=fold, room=room)
+        listed.append(FileListing(path, marks[path], listing))
+        room = max(0, room - sum(len(block.lines) for block in listing.blocks))
     shown = {
         (file.path, line.number): f"{file.mark}L{line.number}"
         for file in listed
@@ -106,11 +108,24 @@ def list_files(files: Mapping[str, str], main: str | None, findings: Sequence[Fi
     return Listings(listed, [Reference(one, shown.get((only or one.file or "", one.line or 0), "")) for one in findings])
 
 
-def _around(wanted: Iterable[int], count: int) -> set[int]:
-    shown = set(range(1, min(count, AROUND) + 1))
-    for line in wanted:
-        shown |= set(range(max(1, line - AROUND), min(count, line + AROUND) + 1))
-    return shown
+def _spans(wanted: Iterable[int] | None, count: int) -> Iterator[tuple[range, bool]]:
+    """The numbers of lines that stand together, and whether they are shown: those at the beginning and around the ``wanted``
+    ones, or (None) all."""
+    shown = [range(1, min(count, AROUND if wanted is not None else count) + 1)]
+    for line in sorted(wanted or ()):
+        near = range(max(1, line - AROUND), min(count, line + AROUND) + 1)
+        if near.start <= shown[-1].stop:
+            shown[-1] = range(shown[-1].start, max(shown[-1].stop, near.stop))
+        else:
+            shown.append(near)
+    at = 1
+    for lines in shown:
+        if at < lines.start:
+            yield range(at, lines.start), False
+        yield lines, True
+        at = lines.stop
+    if at <= count:
+        yield range(at, count + 1), False
 
 
 def _cut(line: str) -> str:

@@ -1,0 +1,140 @@
+"""Uploads that are small, and would come to much: each kind of growth that a short text can ask for."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+Files = dict[str, str]
+
+TOOL: dict[str, Any] = {
+    "class": "CommandLineTool",
+    "baseCommand": "cat",
+    "inputs": {"x": {"type": "File", "inputBinding": {}}},
+    "outputs": {"y": "stdout"},
+    "requirements": {"ToolTimeLimit": {"timelimit": 10}},
+}
+
+
+def workflow(steps: dict[str, Any], **requirements: Any) -> dict[str, Any]:
+    return {
+        "class": "Workflow",
+        "requirements": {"ScatterFeatureRequirement": {}, "SubworkflowFeatureRequirement": {}, **requirements},
+        "inputs": {"files": "File[]"},
+        "outputs": {"o": {"type": "File[]", "outputSource": f"{list(steps)[-1]}/y"}},
+        "steps": steps,
+    }
+
+
+def step(run: Any, source: str = "files") -> dict[str, Any]:
+    return {"scatter": "x", "in": {"x": source}, "out": ["y"], "run": run}
+
+
+def packed(main: dict[str, Any], *others: dict[str, Any]) -> Files:
+    return {"w.cwl": json.dumps({"cwlVersion": "v1.2", "$graph": [{"id": "main", **main}, *others]})}
+
+
+def one_file(main: dict[str, Any]) -> Files:
+    return {"w.cwl": json.dumps({"cwlVersion": "v1.2", **main})}
+
+
+def steps_in_a_row(number: int, *, backwards: bool = False) -> Files:
+    order = range(number - 1, -1, -1) if backwards else range(number)
+    main = workflow({f"s{i}": step("#tool", f"s{i - 1}/y" if i else "files") for i in order})
+    main["outputs"]["o"]["outputSource"] = f"s{number - 1}/y"
+    return packed(main, {"id": "tool", **TOOL})
+
+
+def _files_of_nothing() -> Files:
+    values = "[" + ",".join(["[" + ",".join(["[]"] * 900) + "]"] * 6) + "]"
+    return one_file(workflow({"a": step(TOOL)})) | {f"d{i}.cwl": values for i in range(499)}
+
+
+def _workflows_in_workflows() -> Files:
+    levels = [
+        {
+            "id": f"w{level}",
+            "class": "Workflow",
+            "inputs": {"x": "File"},
+            "outputs": {"y": {"type": "File", "outputSource": "s0/y"}},
+            "steps": {f"s{i}": {"in": {"x": "x"}, "out": ["y"], "run": f"#w{level + 1}"} for i in range(20)},
+        }
+        for level in range(4)
+    ]
+    return packed(workflow({"a": step("#w0")}), *levels, {"id": "w4", **TOOL})
+
+
+def _requirements_of_every_tool() -> Files:
+    listing = [{"entryname": f"f{i}", "entry": "$(inputs.x)"} for i in range(900)]
+    main = workflow({f"s{i}": step("#tool") for i in range(300)}, InitialWorkDirRequirement={"listing": listing})
+    return packed(main, {"id": "tool", **TOOL})
+
+
+def _long_defaults() -> Files:
+    default = {"class": "File", "basename": "x", "contents": "y" * 64_000}
+    tool = TOOL | {"inputs": TOOL["inputs"] | {"d": {"type": "File", "default": default}}}
+    return packed(workflow({f"s{i}": step("#tool") for i in range(500)}), {"id": "tool", **tool})
+
+
+def _names_alike() -> Files:
+    """Each wrong name would be compared with all right ones."""
+    long = "n" * 70
+    tool = TOOL | {
+        "inputs": TOOL["inputs"] | {f"{long}{i}": "int?" for i in range(200)},
+        "arguments": [f"$(inputs.{long}z{i})" for i in range(990)],
+    }
+    return one_file(workflow({f"s{i}": step(tool) for i in range(10)}))
+
+
+def _sources_doubled() -> Files:
+    steps = {"s0": step("#tool")}
+    for i in range(1, 40):
+        steps[f"s{i}"] = step("#tool") | {"in": {"x": {"source": [f"s{i - 1}/y"] * 2, "linkMerge": "merge_flattened"}}}
+    return packed(workflow(steps, MultipleInputFeatureRequirement={}), {"id": "tool", **TOOL})
+
+
+#: What is told of each. ``levels`` of nesting: through several files.
+REFUSED: dict[str, tuple[Callable[[], Files], str]] = {
+    "values in all files": (_files_of_nothing, "values in all files up to here"),
+    "workflows in workflows": (_workflows_in_workflows, "values with what the steps up to here run"),
+    "requirements of every tool": (_requirements_of_every_tool, "too much for a template"),
+    "long defaults": (_long_defaults, "too much for a template"),
+    "names alike": (_names_alike, "more findings are not shown"),
+    "sources doubled": (_sources_doubled, "scatters over more than 900 data sets"),
+    "two thousand steps": (lambda: steps_in_a_row(2000), "more than 1000 entries"),
+    "two thousand levels": (lambda: {"w.cwl": "[" * 2000}, "levels of nesting"),
+    "levels through files": (
+        lambda: (
+            {"w.cwl": json.dumps({"cwlVersion": "v1.2", **workflow({"a": step(TOOL)}), "doc": {"$import": "l0.yml"}})}
+            | {f"l{i}.yml": "[" * 50 + f"{{$import: l{i + 1}.yml}}" + "]" * 50 for i in range(14)}
+            | {"l14.yml": "1"}
+        ),
+        "levels of nesting with this file",
+    ),
+}
+
+
+def _inputs_beside() -> Files:
+    """Of each the whole tool would be told."""
+    tool = TOOL | {"arguments": [f"a{i}" for i in range(990)], "doc": ["abc" * 200] * 990}
+    one = step(tool) | {"when": "$(inputs.x)", "in": {"x": "files"} | {f"e{i}": "files" for i in range(400)}}
+    return one_file(workflow({"a": one}, InlineJavascriptRequirement={}))
+
+
+def _handed_through() -> Files:
+    inner = workflow({"t": step("#tool", "x")}) | {
+        "id": "inner",
+        "inputs": {"x": "File[]"},
+        "outputs": {"y": {"type": "File[]", "outputSource": "x"}, "z": {"type": "File[]", "outputSource": "t/y"}},
+    }
+    steps = {f"s{i}": {"in": {"x": f"s{i - 1}/y" if i else "files"}, "out": ["y", "z"], "run": "#inner"} for i in range(250)}
+    return packed(workflow(steps | {"last": step("#tool", "s249/y")}), inner, {"id": "tool", **TOOL})
+
+
+#: Right, and long.
+TAKEN: dict[str, Callable[[], Files]] = {
+    "steps in a row": lambda: steps_in_a_row(400),
+    "steps in a row, backwards": lambda: steps_in_a_row(400, backwards=True),
+    "inputs beside the tool's": _inputs_beside,
+    "handed through nested workflows": _handed_through,
+    "files beside": lambda: one_file(workflow({"a": step(TOOL)})) | {f"t{i}.txt": "a\n" * 2999 for i in range(499)},
+}
