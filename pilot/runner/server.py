@@ -28,7 +28,8 @@ def main() -> None:
     configure_logging("pilot")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the pilot sees a slot's end by its connection; nobody waits for it here
     leave_ending_to_the_pilot()
-    os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", os.defpath)
+    # Programs of pipeline packs are installed beside ours; last, so that no other of the user's is hidden by one of ours.
+    os.environ["PATH"] = os.environ.get("PATH", os.defpath) + os.pathsep + os.path.dirname(sys.executable)
     warm_up(settings.run_folder)
     _install_javascript(settings)
     keep_what_is_loaded()  # the forked processes go on sharing its pages
