@@ -1,8 +1,9 @@
 """Settings of the DMS: ``SLUICE_DMS_…`` in the environment."""
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from dms.domain.storage_urls import read_roots
 from sluice.servicekit.settings import ServiceSettings
 
 
@@ -10,6 +11,12 @@ class DmsSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_DMS_")
 
     port: int = 8081
+    #: Where storages may lie: URLs and absolute paths, apart by spaces, as in `/data s3://bucket` (in quotes where they have
+    #: spaces themselves). Each storage lies in one of these places, or is one. None given: no storage can be registered.
+    storage_roots: str = ""
+    #: Whether files that are registered by REST are looked at: on storages of a file system each has to be there, with the
+    #: size given. (What pilots wrote is not looked at again.)
+    verify_files: bool = True
     #: Seconds between looks at the tables where nobody woke a loop.
     poll_seconds: float = Field(default=1.0, gt=0)
     #: Data sets deleted at the same time, and uploaded at the same time: one whose storage hangs must not keep the others.
@@ -27,3 +34,14 @@ class DmsSettings(ServiceSettings):
     #: Seconds after a data set closed or was deleted at which its folder is looked through a second time:
     #: attempts that were told late that they lost may have gone on writing.
     sweep_again_seconds: float = Field(default=120.0, ge=0)
+
+    @field_validator("storage_roots")
+    @classmethod
+    def _are_roots(cls, text: str) -> str:
+        read_roots(text)
+        return text
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """``storage_roots``, as URLs."""
+        return read_roots(self.storage_roots)

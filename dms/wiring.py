@@ -12,12 +12,13 @@ from dms.api.storages import storages_router
 from dms.consumers.queues import Wakes, queue_consumers
 from dms.db.gauges import MEASUREMENTS
 from dms.loops.closer import closer
-from dms.loops.workers import deleter, sweeper, uploader, usage_folder
+from dms.loops.workers import deleter, storage_looker, sweeper, uploader, usage_folder
 from dms.settings import DmsSettings
 from dms.usecases.claimed_work import Workshop
 from dms.usecases.file_reads import FileReads
 from dms.usecases.file_work import FileWork
 from dms.usecases.measure_storages import STORAGES
+from dms.usecases.watch_storages import StorageWatch
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
@@ -44,10 +45,11 @@ class _Loops:
     upload: list[Loop]
     sweep: Loop
     fold: Loop
+    look: Loop
 
     @property
     def all(self) -> list[Loop]:
-        return [self.close, *self.delete, *self.upload, self.sweep, self.fold]
+        return [self.close, *self.delete, *self.upload, self.sweep, self.fold, self.look]
 
 
 def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Service:
@@ -56,13 +58,14 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     database = Database(settings.database_url, source="dms", settings=PLANNING)
     files = FileWork(copies=settings.parallel_copies, removals=settings.parallel_removals)
     reads = FileReads(settings.parallel_reads)
-    loops = _loops(settings, workshop(settings, database, files), metrics)
+    watch = StorageWatch(database, files, settings.roots)
+    loops = _loops(settings, workshop(settings, database, files, watch), metrics)
     wakes = Wakes(complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload))
     routers = [
-        datasets_router(database, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
-        files_router(database, on_complete=wakes.complete),
+        datasets_router(database, watch, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
+        files_router(database, watch, verify=settings.verify_files, on_complete=wakes.complete),
         content_router(database, reads),
-        storages_router(database),
+        storages_router(database, files, watch),
         runs_router(database),
     ]
     health = Health({"database": database.ping, "transport": transport.ping})
@@ -72,6 +75,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
         files,
         reads,
+        watch,
         *queue_consumers(transport, database, metrics, wakes),
         *loops.all,
         Gauges(database, metrics, [*MEASUREMENTS, *STORAGES], health=health.report),
@@ -79,10 +83,11 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     return Service("dms", create_app("DMS", routers, health=health, metrics=metrics), components)
 
 
-def workshop(settings: DmsSettings, database: Database, files: FileWork) -> Workshop:
+def workshop(settings: DmsSettings, database: Database, files: FileWork, watch: StorageWatch) -> Workshop:
     return Workshop(
         database=database,
         files=files,
+        watch=watch,
         claim_seconds=settings.claim_seconds,
         max_backoff_seconds=settings.max_backoff_seconds,
         sweep_again_seconds=settings.sweep_again_seconds,
@@ -99,6 +104,7 @@ def _loops(settings: DmsSettings, shop: Workshop, metrics: ServiceMetrics) -> _L
         upload=upload,
         sweep=sweep,
         fold=usage_folder(shop.database, metrics=metrics),
+        look=storage_looker(shop.watch, metrics=metrics),
     )
 
 

@@ -12,13 +12,16 @@ from dms.usecases.read_status import read_status
 from dms.usecases.register_dataset import register_dataset
 from dms.usecases.request_deletion import request_deletion
 from dms.usecases.resume_dataset import resume_dataset
+from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, NewDataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 
 
-def datasets_router(database: Database, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]) -> APIRouter:
+def datasets_router(
+    database: Database, watch: StorageWatch, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]
+) -> APIRouter:
     """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was halted goes on."""
     router = APIRouter(prefix="/api/v1/datasets", tags=["data sets"])
     _add_list(router, database)
@@ -26,7 +29,7 @@ def datasets_router(database: Database, *, on_deletion: Callable[[], None], on_r
     @router.post("", status_code=201, responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)})
     async def register(new: NewDataset, response: Response) -> Dataset:
         """Registers a data set: 201. Its name is known and the request is the same: 200 with the first; it differs: 409."""
-        dataset, made = await register_dataset(database, new)
+        dataset, made = await register_dataset(database, new, objections=watch.objections)
         response.status_code = 201 if made else 200
         return dataset
 

@@ -4,28 +4,47 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from dms.usecases.enable_storage import disable_storage, enable_storage
+from dms.usecases.file_work import FileWork
 from dms.usecases.list_storages import list_storages
 from dms.usecases.register_storage import register_storage
+from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import NewStorage, Storage
-from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 
 
-def storages_router(database: Database) -> APIRouter:
+def storages_router(database: Database, files: FileWork, watch: StorageWatch) -> APIRouter:
     router = APIRouter(prefix="/api/v1/storages", tags=["storages"])
 
     @router.post("", status_code=201, responses={200: {"model": Storage}, **errors(Conflict, Unprocessable, NotAvailable)})
     async def register(new: NewStorage, response: Response) -> Storage:
-        """Registers a storage: 201; the same again: 200 with the first."""
-        storage, made = await register_storage(database, new)
+        """Registers a storage: 201; the same again: 200 with the first. It has to lie where the DMS's settings allow storages
+        (422), apart from all others (409), and is tried out: a small file is written, read and deleted there (of a storage that
+        is only read, the list of its files is read)."""
+        storage, made = await register_storage(database, files, watch, new)
         response.status_code = 201 if made else 200
         return storage
 
     @router.get("", responses=errors(NotAvailable))
-    async def storages(type: Annotated[StorageType | None, Query()] = None) -> list[Storage]:
-        """Enabled storages, those with the most free space first; none is an empty list."""
-        return await list_storages(database, type)
+    async def storages(
+        type: Annotated[StorageType | None, Query()] = None,
+        all: Annotated[bool, Query(description="Those too that get no new data sets.")] = False,
+    ) -> list[Storage]:
+        """Storages that get new data sets, those with the most free space first; none is an empty list. With `all`: disabled ones
+        too, and those that get no new data sets for another reason, which is their `warning`."""
+        return await list_storages(database, type, objections=watch.objections, everything=all)
+
+    @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
+    async def disable(name: str) -> Storage:
+        """From here on it gets no new data sets; what lies on it can be read and deleted. Repeating it is fine."""
+        return await disable_storage(database, watch, name)
+
+    @router.post("/{name}/enable", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    async def enable(name: str) -> Storage:
+        """It gets new data sets again, if it could be registered today. Repeating it is fine."""
+        return await enable_storage(database, files, watch, name)
 
     return router

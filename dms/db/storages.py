@@ -23,9 +23,18 @@ SELECT_SAME_STORAGE = f"""
 """
 
 SELECT_STORAGES = f"""
--- Enabled storages with the bytes of the files known on them.
-{_WITH_USED} WHERE enabled AND ($1::text IS NULL OR type = $1) ORDER BY name
+-- Storages with the bytes of the files known on them; enabled ones alone, or all.
+{_WITH_USED} WHERE (enabled OR $2) AND ($1::text IS NULL OR type = $1) ORDER BY name
 """
+
+SELECT_STORAGE = f"{_WITH_USED} WHERE name = $1"
+
+LOCK_STORAGES = """
+-- Storages are made and enabled one after the other: each is compared with all others. Reading goes on.
+LOCK TABLE storages IN SHARE ROW EXCLUSIVE MODE
+"""
+
+SET_ENABLED = "UPDATE storages SET enabled = $2 WHERE name = $1 AND enabled <> $2"
 
 SELECT_ROOTS = "SELECT id, name, type, url, read_only, enabled FROM storages"
 
@@ -57,8 +66,24 @@ async def storage_like(connection: Connection, new: NewStorage) -> Storage | Non
     return None if row is None else Storage(**row)
 
 
-async def enabled_storages(connection: Connection, type_: StorageType | None = None) -> list[Storage]:
-    return [Storage(**row) for row in await connection.fetch(SELECT_STORAGES, type_)]
+async def list_storages(connection: Connection, type_: StorageType | None, *, disabled: bool) -> list[Storage]:
+    """``disabled``: those too."""
+    return [Storage(**row) for row in await connection.fetch(SELECT_STORAGES, type_, disabled)]
+
+
+async def storage_named(connection: Connection, name: str) -> Storage | None:
+    row = await connection.fetchrow(SELECT_STORAGE, name)
+    return None if row is None else Storage(**row)
+
+
+async def lock_storages(connection: Connection) -> None:
+    """Until the transaction ends nobody makes, enables or disables one."""
+    await connection.execute(LOCK_STORAGES)
+
+
+async def set_enabled(connection: Connection, name: str, *, enabled: bool) -> None:
+    """Nothing where it is so already."""
+    await connection.execute(SET_ENABLED, name, enabled)
 
 
 async def all_roots(connection: Connection) -> dict[UUID, Root]:

@@ -46,6 +46,13 @@ class FileDiffers(Conflict):
         self.file = name
 
 
+class FileIsNot(Unprocessable):
+    """What lies at a file's URL is not what it is said to be."""
+
+    def __init__(self, name: str, url: str, fault: str) -> None:
+        super().__init__(f"file {name!r}: {url} {fault}", file=name, url=url)
+
+
 class NumberTaken(Conflict):
     """A file of the data set has this number (``seq``) already, under another name (invariant 8)."""
 

@@ -10,10 +10,14 @@ from dms.usecases.claimed_work import Work, Workshop, work_on
 from dms.usecases.remove_dataset import remove_dataset
 from dms.usecases.sweep_folder import SWEPT, sweep_dataset
 from dms.usecases.upload_dataset import upload_dataset
+from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection, Database
 from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
+
+#: Seconds between two looks at where the storages lie.
+LOOK_PERIOD = 30.0
 
 #: Seconds between two looks at how many changes of usage have gathered, and how many rows may.
 FOLD_PERIOD = 10.0
@@ -68,3 +72,7 @@ def sweeper(shop: Workshop, *, period: float, metrics: ServiceMetrics) -> Loop:
 
 def usage_folder(database: Database, *, metrics: ServiceMetrics) -> Loop:
     return Loop("dms.usage", partial(fold_once, database), period=FOLD_PERIOD, metrics=metrics)
+
+
+def storage_looker(watch: StorageWatch, *, metrics: ServiceMetrics) -> Loop:
+    return Loop("dms.storages", watch.look, period=LOOK_PERIOD, metrics=metrics)

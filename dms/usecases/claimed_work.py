@@ -12,6 +12,7 @@ from dms.domain.backoff import pause_after
 from dms.domain.facts import NoStorage
 from dms.domain.places import OutsideStorages
 from dms.usecases.file_work import FileWork
+from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.database import PASSING, Database
 from sluice.servicekit.lifecycle import cancel_and_wait
@@ -27,6 +28,7 @@ class Workshop:
 
     database: Database
     files: FileWork
+    watch: StorageWatch
     claim_seconds: float
     max_backoff_seconds: float
     sweep_again_seconds: float

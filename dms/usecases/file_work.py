@@ -2,18 +2,23 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from sluice import storage
-from sluice.storage import Entry, StorageError, StorageUnavailable, local_path
+from sluice.storage import Entry, Folder, StorageError, StorageUnavailable, folder_at, local_path
+from sluice.storage.errors import os_errors_at
 
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 
 #: Files removed in one go by one thread.
 CHUNK = 64
+#: Storages looked at, or tried out, at a time.
+LOOKS = 8
+#: Seconds after which a storage that is looked at, or tried out, is taken for one that does not answer.
+LOOK_LIMIT = 20.0
 
 
 class FileWork:
@@ -23,26 +28,30 @@ class FileWork:
         self._copying = asyncio.Semaphore(copies)
         self._removing = asyncio.Semaphore(removals)
         self._threads = ThreadPoolExecutor(copies + removals + 2, thread_name_prefix="dms-files")
+        self._lookers = ThreadPoolExecutor(LOOKS, thread_name_prefix="dms-looks")
+        self._looks: dict[Hashable, asyncio.Future[Any]] = {}
 
     async def start(self) -> None:
         return None
 
     async def stop(self) -> None:
         """Leaves alone what a thread is in the middle of: every operation on files may be cut off and repeated."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._threads, self._lookers):
+            threads.shutdown(wait=False, cancel_futures=True)
 
     async def copy(self, source: tuple[str, str], target: tuple[str, str], *, checksum: str, size: int) -> None:
         """``source`` and ``target``: URL of the storage, URL of the file. Raises ``StorageError``."""
         async with self._copying:
             await self._in_thread(_copy, source, target, checksum, size)
 
-    async def remove(self, storage_url: str, urls: Sequence[str]) -> list[StorageError | None]:
-        """What became of each: None where it is gone. Files outside the storage are not touched."""
+    async def remove(self, storage_url: str, urls: Sequence[str], *, spared: Sequence[Folder] = ()) -> list[StorageError | None]:
+        """What became of each: None where it is gone, or lies in one of the folders ``spared`` (it is left there, and only
+        forgotten). Files outside the storage are not touched."""
         chunks = [urls[start : start + CHUNK] for start in range(0, len(urls), CHUNK)]
 
         async def one(chunk: Sequence[str]) -> list[StorageError | None]:
             async with self._removing:
-                return await self._in_thread(_remove, storage_url, chunk)
+                return await self._in_thread(_remove, storage_url, chunk, spared)
 
         outcomes = await asyncio.gather(*(one(chunk) for chunk in chunks))
         return [outcome for chunk in outcomes for outcome in chunk]
@@ -51,9 +60,34 @@ class FileWork:
         """The files that lie in the folder itself. Raises ``StorageError``."""
         return await self._in_thread(_files_in, storage_url, folder_url)
 
-    async def remove_folder(self, storage_url: str, folder_url: str) -> bool:
-        """Removes an empty folder; False where it still has files. Raises ``StorageError``."""
-        return await self._in_thread(_remove_folder, storage_url, folder_url)
+    async def remove_folder(self, storage_url: str, folder_url: str, *, spared: Sequence[Folder] = ()) -> bool:
+        """Removes an empty folder, unless it lies in one of those ``spared``; False where it still has files, or is spared.
+        Raises ``StorageError``."""
+        return await self._in_thread(_remove_folder, storage_url, folder_url, spared)
+
+    async def look_at(self, path: str) -> Folder:
+        """Where a local folder really lies. Raises ``OSError``, ``TimeoutError``."""
+        return await self._look(path, lambda: folder_at(path))
+
+    async def probe(self, url: str, *, read_only: bool) -> None:
+        """Raises ``StorageError`` where the storage cannot be used, ``TimeoutError``."""
+        await self._look((url, read_only), lambda: storage.probe(url, read_only=read_only))
+
+    async def _look(self, what: Hashable, work: Callable[[], ResultT]) -> ResultT:
+        """A look that hangs is not joined by a second one: each storage takes one thread at the most."""
+        looking = self._looks.get(what)
+        if looking is None:
+            looking = asyncio.get_running_loop().run_in_executor(self._lookers, work)
+            self._looks[what] = looking
+            looking.add_done_callback(lambda done: self._seen(what, done))
+        async with asyncio.timeout(LOOK_LIMIT):
+            result: ResultT = await asyncio.shield(looking)
+        return result
+
+    def _seen(self, what: Hashable, looking: "asyncio.Future[Any]") -> None:
+        del self._looks[what]
+        if not looking.cancelled():
+            looking.exception()  # nobody may be waiting for it any more
 
     async def _in_thread(self, work: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
@@ -65,21 +99,33 @@ def _copy(source: tuple[str, str], target: tuple[str, str], checksum: str, size:
     storage.copy(source[1], target[1], checksum=checksum, size=size)
 
 
-def _remove(storage_url: str, urls: Sequence[str]) -> list[StorageError | None]:
+def _remove(storage_url: str, urls: Sequence[str], spared: Sequence[Folder]) -> list[StorageError | None]:
     try:
         _require_mounted(storage_url)
     except StorageError as error:
         return [error] * len(urls)
-    return [_removed(storage_url, url) for url in urls]
+    return [_removed(storage_url, url, spared) for url in urls]
 
 
-def _removed(storage_url: str, url: str) -> StorageError | None:
+def _removed(storage_url: str, url: str, spared: Sequence[Folder]) -> StorageError | None:
     try:
-        storage.require_within(storage_url, url)
-        storage.remove(url)
+        root, file = storage.resolved(storage_url, url)
+        if _lies_in(spared, file.rpartition("/")[0]):
+            storage.require_within(root, file)
+        else:
+            storage.remove_within(root, file)
     except StorageError as error:
         return error
     return None
+
+
+def _lies_in(spared: Sequence[Folder], folder_url: str) -> bool:
+    path = local_path(folder_url)
+    if not spared or path is None:
+        return False
+    with os_errors_at(folder_url):
+        folder = folder_at(path)
+    return any(one.holds(folder) for one in spared)
 
 
 def _require_mounted(storage_url: str) -> None:
@@ -94,6 +140,6 @@ def _files_in(storage_url: str, folder_url: str) -> list[Entry]:
     return [entry for entry in storage.entries(folder_url) if entry.url.rpartition("/")[0] == folder_url]
 
 
-def _remove_folder(storage_url: str, folder_url: str) -> bool:
-    storage.require_within(storage_url, folder_url)
-    return storage.remove_folder(folder_url)
+def _remove_folder(storage_url: str, folder_url: str, spared: Sequence[Folder]) -> bool:
+    root, folder = storage.resolved(storage_url, folder_url)
+    return not _lies_in(spared, folder) and storage.remove_folder_within(root, folder)

@@ -2,24 +2,44 @@
 
 import asyncio
 import shutil
+from collections.abc import Mapping
+from uuid import UUID
 
-from dms.db.storages import enabled_storages
+from dms.db import storages as sql
 from sluice.contracts.datasets import Storage
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
 from sluice.storage import local_path
 
-
-async def list_storages(database: Database, type_: StorageType | None) -> list[Storage]:
-    """Enabled storages, those with the most free space first (capacity less what is known on it; on a local file system, no more
-    than is free there). Without a limit: unlimited."""
-    return [storage for storage, _ in await storages_by_room(database, type_)]
+#: Storage → why it gets no new data.
+Objections = Mapping[UUID, str]
 
 
-async def storages_by_room(database: Database, type_: StorageType | None) -> list[tuple[Storage, float]]:
-    """As ``list_storages``, each with its free bytes."""
+async def list_storages(
+    database: Database, type_: StorageType | None, *, objections: Objections, everything: bool
+) -> list[Storage]:
+    """Those that get new data, the ones with the most free space first (capacity less what is known on it; on a local file
+    system, no more than is free there; without a limit: unlimited). ``everything``: all there are, those that get new data
+    first, and with the reason why an enabled one does not."""
+    if not everything:
+        return [storage for storage, _ in await storages_by_room(database, type_, objections)]
     async with database.connection() as connection:
-        storages = await enabled_storages(connection, type_)
+        known = await sql.list_storages(connection, type_, disabled=True)
+    told = [one.model_copy(update={"warning": objections.get(one.id) if one.enabled else None}) for one in known]
+    best = await _with_room([one for one in told if one.in_use])
+    return [*(storage for storage, _ in best), *(one for one in told if not one.in_use)]
+
+
+async def storages_by_room(
+    database: Database, type_: StorageType | None, objections: Objections | None = None
+) -> list[tuple[Storage, float]]:
+    """Enabled ones to which there is no objection, each with its free bytes."""
+    async with database.connection() as connection:
+        enabled = await sql.list_storages(connection, type_, disabled=False)
+    return await _with_room([storage for storage in enabled if storage.id not in (objections or {})])
+
+
+async def _with_room(storages: list[Storage]) -> list[tuple[Storage, float]]:
     free = await asyncio.to_thread(lambda: [_free(storage) for storage in storages])
     return sorted(zip(storages, free, strict=True), key=lambda pair: -pair[1])
 

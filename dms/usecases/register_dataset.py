@@ -10,6 +10,8 @@ from dms.db.periods import run_by_number
 from dms.db.storages import all_roots
 from dms.domain.differences import require_same_request
 from dms.domain.places import OutsideStorages, place_of
+from dms.domain.storage_facts import StorageTakesNothing
+from dms.usecases.list_storages import Objections
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import DatasetType
@@ -17,18 +19,18 @@ from sluice.servicekit.database import Connection, Database
 from sluice.storage import within
 
 
-async def register_dataset(database: Database, new: NewDataset) -> tuple[Dataset, bool]:
+async def register_dataset(database: Database, new: NewDataset, *, objections: Objections) -> tuple[Dataset, bool]:
     """Effect: an open data set; of a name that is known, the first (then False). Messages: none.
 
     Raises ``Conflict`` where the name is known and the request differs, or the folder is another data set's; ``Unprocessable``
-    for an unknown period or run, or a folder outside the storages.
+    for an unknown period or run, or a folder outside the storages; ``StorageTakesNothing``.
     """
     async with database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
         if first is not None:
             return _same(first, new), False
         period = await _period(connection, new)
-        await _require_folder(connection, new)
+        await _require_folder(connection, new, objections)
         try:
             made = await insert_dataset(connection, uuid4(), new, period=period)
         except asyncpg.ForeignKeyViolationError as error:
@@ -60,12 +62,14 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
     return run.period
 
 
-async def _require_folder(connection: Connection, new: NewDataset) -> None:
+async def _require_folder(connection: Connection, new: NewDataset, objections: Objections) -> None:
     if new.url is None:
         return
     what = f"data set {new.name!r}"
     roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     place = place_of(new.url, roots, what=what)
+    if (why := objections.get(place.root.id)) is not None:
+        raise StorageTakesNothing(what, place.root.name, place.root.id, why)
     if not place.path:
         if new.type is not DatasetType.INPUT:
             raise OutsideStorages(what, new.url, "is the folder of a storage itself: give a folder in it")

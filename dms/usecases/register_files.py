@@ -9,44 +9,50 @@ import asyncpg
 from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
 from dms.db.files import FileAt, anything_there, file_numbered, files_at, insert_files, known_files, link_files
 from dms.db.storages import all_roots
-from dms.domain.differences import FileDiffers, NumberTaken, SentFile, SentTwice, new_files
+from dms.domain.differences import FileDiffers, FileIsNot, NumberTaken, SentFile, SentTwice, new_files
 from dms.domain.facts import CompletenessDiffers, DatasetNotOpen, MoreThanComplete, UnknownDataset
 from dms.domain.places import OutsideStorages, Place, Root, place_of
+from dms.domain.storage_facts import StorageTakesNothing
+from dms.usecases.list_storages import Objections
+from dms.usecases.look_at_files import NO_FAULTS, Faults, look_at_files
 from sluice.contracts.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.logging import log_ids
-from sluice.storage import within
 
 
-async def register_files(database: Database, uid: UUID, files: Sequence[NewFile]) -> Registered:
+async def register_files(
+    database: Database, uid: UUID, files: Sequence[NewFile], *, objections: Objections, verify: bool
+) -> Registered:
     """Precondition: the data set is open, unless all files are known. Effect: files, replicas and counters, in one transaction;
-    files that are known and the same are left alone. Messages: none.
+    files that are known and the same are left alone. Messages: none. ``verify``: new files on local storages have to be there,
+    as they are said to be.
 
-    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileDiffers``, ``SentTwice``, ``NumberTaken``, ``OutsideStorages``,
-    ``MoreThanComplete``.
+    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``, ``NumberTaken``,
+    ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``.
     """
     async with database.connection() as connection:
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     places = [_place(file, roots) for file in files]
-    await asyncio.to_thread(_require_real, files, places)
+    _require_taken(files, places, objections)
+    faults = await asyncio.to_thread(look_at_files, files, places, verify=verify)
     sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
     with log_ids(dataset=uid):
         try:
-            return await _register(database, uid, sent)
+            return await _register(database, uid, sent, faults)
         except asyncpg.UniqueViolationError:
             # Somebody registered one of these places at the same time: it is there now, and found.
-            return await _register(database, uid, sent)
+            return await _register(database, uid, sent, faults)
 
 
-async def _register(database: Database, uid: UUID, sent: list[SentFile]) -> Registered:
+async def _register(database: Database, uid: UUID, sent: list[SentFile], faults: Faults) -> Registered:
     async with database.transaction() as transaction:
         row = await lock_dataset(transaction.connection, uid)
         if row is None:
             raise UnknownDataset(uid)
-        return await _add(transaction.connection, row, sent, close_at=None)
+        return await _add(transaction.connection, row, sent, close_at=None, faults=faults)
 
 
 async def apply_registration(transaction: Transaction, message: RegisterFiles) -> None:
@@ -70,11 +76,23 @@ async def apply_registration(transaction: Transaction, message: RegisterFiles) -
 
 
 async def _add(
-    connection: Connection, row: DatasetRow, sent: list[SentFile], *, close_at: int | None, late: bool = False
+    connection: Connection,
+    row: DatasetRow,
+    sent: list[SentFile],
+    *,
+    close_at: int | None,
+    late: bool = False,
+    faults: Faults = NO_FAULTS,
 ) -> Registered:
-    """The data set's row is locked. ``late``: take files for a data set that is being deleted, too."""
+    """The data set's row is locked. ``late``: take files for a data set that is being deleted, too. ``faults``: of files that
+    must not be new."""
     going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
-    if sent and row.dataset.state is DatasetState.OPEN and (added := await _add_new(connection, row, sent, close_at=close_at)):
+    if (
+        sent
+        and not faults
+        and row.dataset.state is DatasetState.OPEN
+        and (added := await _add_new(connection, row, sent, close_at=close_at))
+    ):
         return added
     uid = row.dataset.uid
     names_known, places_taken = await anything_there(connection, uid, sent) if sent else (False, False)
@@ -82,6 +100,8 @@ async def _add(
     fresh = new_files(sent, known, numbered=_numbered(row))
     if fresh and row.dataset.state is not DatasetState.OPEN and not (late and going):
         raise DatasetNotOpen(uid, row.dataset.name, row.dataset.state, fresh[0].name)
+    if wrong := next((file for file in fresh if file.name in faults), None):
+        raise FileIsNot(wrong.name, wrong.url, faults[wrong.name])
     if not going:
         await _require_numbers(connection, row, fresh)
         _require_complete(row, len(fresh), close_at)
@@ -163,11 +183,10 @@ def _place(file: NewFile, roots: Sequence[Root]) -> Place:
     return place
 
 
-def _require_real(files: Sequence[NewFile], places: Sequence[Place]) -> None:
-    """Symbolic links that lead out of their storage are refused."""
+def _require_taken(files: Sequence[NewFile], places: Sequence[Place], objections: Objections) -> None:
     for file, place in zip(files, places, strict=True):
-        if not within(place.root.url, file.url):
-            raise OutsideStorages(f"file {file.name!r}", file.url, f"leads out of storage {place.root.name!r} by a link")
+        if (why := objections.get(place.root.id)) is not None:
+            raise StorageTakesNothing(f"file {file.name!r}", place.root.name, place.root.id, why)
 
 
 def _sent(file: NewFile, place: Place) -> SentFile:

@@ -1,33 +1,79 @@
 """Registering a storage."""
 
+from collections.abc import Sequence
 from uuid import uuid4
 
-from dms.db.storages import insert_storage, storage_like
+from dms.db.storages import all_roots, insert_storage, lock_storages, storage_like
 from dms.domain.differences import require_same_request
-from dms.domain.places import stays_inside
+from dms.domain.places import Root
+from dms.domain.storage_facts import StorageRefused
+from dms.domain.storage_urls import WrongStorageUrl, require_storage_url
+from dms.usecases.file_work import LOOK_LIMIT, FileWork
+from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import NewStorage, Storage
-from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.database import Database
+from sluice.storage import StorageError
 
 
-async def register_storage(database: Database, new: NewStorage) -> tuple[Storage, bool]:
-    """Effect: an enabled storage; of a name that is known, the first (then False).
+async def register_storage(database: Database, files: FileWork, watch: StorageWatch, new: NewStorage) -> tuple[Storage, bool]:
+    """Effect: an enabled storage, which was tried out; of a name that is known, the first (then False).
 
-    Raises ``Conflict`` where the name or the URL is registered differently; ``Unprocessable`` for a whole file system or a URL
-    that is no plain path.
+    Raises ``Conflict`` where the name or the URL is registered differently; ``StorageRefused`` for a whole file system, a URL
+    that is no plain path, a place where storages may not be, or one that cannot be used; ``StoragesOverlap``.
     """
-    _, separator, path = new.url.partition("://")
-    if not separator or not stays_inside(path.removeprefix("/")):
-        raise Unprocessable(
-            f"storage {new.name!r}: {new.url} is no plain folder below the root: give one for Sluice", url=new.url
-        )
     async with database.connection() as connection:
-        uid = uuid4()
-        made = await insert_storage(connection, uid, new)
-        if made:
-            return Storage(id=uid, enabled=True, used=0, **new.model_dump()), True
         first = await storage_like(connection, new)
-    assert first is not None  # noqa: S101 - name or URL was taken a moment ago, and storages are never forgotten
+    if first is not None:
+        return _same(first, new), False
+    try:
+        require_storage_url(new.url)
+    except WrongStorageUrl as error:
+        raise StorageRefused(new.name, new.url, str(error)) from error
+    others = await _compared(database, watch, new)
+    await try_out(files, new)
+    while (answer := await _insert(database, new, others)) is None:
+        others = await _compared(database, watch, new)
+    await watch.look()
+    return answer
+
+
+async def try_out(files: FileWork, storage: NewStorage) -> None:
+    """Raises ``StorageRefused`` where the DMS cannot use it."""
+    try:
+        await files.probe(storage.url, read_only=storage.read_only)
+    except StorageError as error:
+        use = "read its list of files" if storage.read_only else "write, read and delete a file there"
+        raise StorageRefused(storage.name, storage.url, f"cannot be used, the DMS has to {use}: {error.reason}") from error
+    except TimeoutError as error:
+        raise StorageRefused(storage.name, storage.url, f"has not answered within {LOOK_LIMIT:g} s") from error
+
+
+async def _compared(database: Database, watch: StorageWatch, new: NewStorage) -> list[Root]:
+    """The storages with which it was compared."""
+    async with database.connection() as connection:
+        others = list((await all_roots(connection)).values())
+    # The same one, registered by somebody at this moment, is found when this one is to be added.
+    await watch.require_free(new.name, new.url, [one for one in others if new.name != one.name and new.url != one.url])
+    return others
+
+
+async def _insert(database: Database, new: NewStorage, others: Sequence[Root]) -> tuple[Storage, bool] | None:
+    """None where somebody has registered another one meanwhile: it must be compared with that, too."""
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        await lock_storages(connection)
+        first = await storage_like(connection, new)
+        if first is not None:
+            return _same(first, new), False
+        if (await all_roots(connection)).keys() != {other.id for other in others}:
+            return None
+        uid = uuid4()
+        await insert_storage(connection, uid, new)
+    return Storage(id=uid, enabled=True, used=0, **new.model_dump()), True
+
+
+def _same(first: Storage, new: NewStorage) -> Storage:
     what = f"storage {first.name!r} at {first.url}"
-    require_same_request(what, first.model_dump(exclude={"id", "enabled", "used"}), new.model_dump(), storage=first.id)
-    return first, False
+    known = first.model_dump(include=set(NewStorage.model_fields))
+    require_same_request(what, known, new.model_dump(), storage=first.id)
+    return first

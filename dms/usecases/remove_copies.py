@@ -16,9 +16,9 @@ PAGE = 1_000
 
 
 async def remove_copies(shop: Workshop, claim: Claim, *, keep: tuple[UUID, str] | None = None) -> None:
-    """Effect: copies are marked, removed (one that is missing is as good as removed; one on a read-only storage is only
-    forgotten), and marked deleted. Copies that another live data set holds stay, and those below ``keep`` (storage, and folder
-    with its slash). May be cut off anywhere and repeated. Messages: none.
+    """Effect: copies are marked, removed (one that is missing is as good as removed; one on a read-only storage, or in the
+    folder of one, is only forgotten), and marked deleted. Copies that another live data set holds stay, and those below ``keep``
+    (storage, and folder with its slash). May be cut off anywhere and repeated. Messages: none.
 
     Raises ``ClaimLost``; ``StorageError`` after as much as possible was removed (``OutsideStorage`` before all others).
     """
@@ -47,7 +47,8 @@ async def _remove(shop: Workshop, copies: list[Copy], roots: Mapping[UUID, Root]
         root = roots[storage_id]
         gone = lying
         if not root.read_only:
-            outcomes = await shop.files.remove(root.url, [root.url_of(copy.path) for copy in lying])
+            urls = [root.url_of(copy.path) for copy in lying]
+            outcomes = await shop.files.remove(root.url, urls, spared=shop.watch.read_only)
             gone = [copy for copy, error in zip(lying, outcomes, strict=True) if error is None]
             failed += [error for error in outcomes if error is not None]
         await _forget(shop, gone)

@@ -51,7 +51,7 @@ async def sweep_folders(shop: Workshop, claim: Claim, urls: Sequence[str], *, re
         if claim.request["type"] != DatasetType.INPUT:
             await _sweep(shop, claim, place)
         if remove:
-            await shop.files.remove_folder(place.root.url, place.url)
+            await shop.files.remove_folder(place.root.url, place.url, spared=shop.watch.read_only)
 
 
 async def _sweep(shop: Workshop, claim: Claim, place: Place) -> None:
@@ -77,7 +77,7 @@ async def _remove_unregistered(shop: Workshop, claim: Claim, place: Place, suspe
     leftovers = [entry.url for entry in unregistered if _is_left(entry) or entry.name in own]
     if not leftovers:
         return
-    outcomes = await shop.files.remove(place.root.url, leftovers)
+    outcomes = await shop.files.remove(place.root.url, leftovers, spared=shop.watch.read_only)
     log.info("dms.swept", folder=place.url, removed=sum(outcome is None for outcome in outcomes))
     for error in outcomes:
         if error is not None:

@@ -33,7 +33,8 @@ def bookkeeping(
         list[int] | None, typer.Option(min=1, help="Jobs more that are ready all the time; several times: one after the other.")
     ] = None,
     stack: Annotated[
-        Path | None, typer.Option(help="Folder of separate processes to measure (`make stack`); without it, an embedded system.")
+        Path | None,
+        typer.Option(help="Folder of separate processes to measure (see `make stack-bench`); without it, an embedded system."),
     ] = None,
 ) -> None:
     """Services and database alone, with simulated pilots."""

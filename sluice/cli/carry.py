@@ -32,9 +32,9 @@ async def bring_in(
     set. ``on_file`` gets bytes done. Where that fails, or is interrupted, what was begun is removed.
 
     Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names that files cannot have."""
-    stores = await connection.dms.storages(StorageType.INPUT)
+    stores = [store for store in await connection.dms.storages(StorageType.INPUT) if not store.read_only]
     if not stores:
-        raise NotAvailable("the system has no input storage: register one with `sluice storage add`")
+        raise NotAvailable("the system has no input storage to write to: register one with `sluice storage add`")
     names = _unique_names(files)
     if wrong := [Finding(message=f"{name!r}: {why}") for name in names if (why := trouble_with_name(name))]:
         raise Unprocessable("the data set cannot have files of these names", findings=wrong)

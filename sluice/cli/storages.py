@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
-from sluice.cli.output import answer, human_bytes, out, print_json, print_table
+from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
 from sluice.contracts.datasets import NewStorage, Storage
 from sluice.contracts.states import StorageType
 from sluice.storage import local_url
@@ -22,16 +22,19 @@ def list_storages(
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """The storages that data sets lie on, those with the most free space first."""
-    found = ask(url, home, lambda c: c.dms.storages(kind))
+    """The storages that data sets lie on: those that get new ones first, by their free space."""
+    found = ask(url, home, lambda c: c.dms.storages(kind, everything=True))
     if as_json:
         print_json(found)
         return
     print_table(
-        ["name", "type", "url", "used", "capacity"],
-        [(s.name, s.type.value, s.url, human_bytes(s.used), s.capacity and human_bytes(s.capacity)) for s in found],
+        ["name", "type", "state", "url", "used", "capacity"],
+        [(s.name, s.type.value, _state(s), s.url, human_bytes(s.used), s.capacity and human_bytes(s.capacity)) for s in found],
         empty="no storage",
     )
+    for storage in found:
+        if storage.warning is not None:
+            err.print(f"{storage.name} gets no new data sets: {storage.warning}")
 
 
 @app.command("add")
@@ -48,10 +51,25 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a storage known. The same again changes nothing."""
+    """Make a storage known: a folder that is there, where the DMS lets storages lie (SLUICE_DMS_STORAGE_ROOTS, `sluice up
+    --storage-root`). It is tried out. The same again changes nothing."""
     new = NewStorage(name=name, type=kind, url=storage_url, capacity=capacity, read_only=read_only)
     stored = ask(url, home, lambda c: c.dms.register_storage(new))
     answer(stored, f"{stored.name}: {stored.url}", as_json=as_json)
+
+
+@app.command("disable")
+def disable(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Let a storage get no new data sets; what lies on it can be read and deleted as before."""
+    stored = ask(url, home, lambda c: c.dms.disable_storage(name))
+    answer(stored, f"{stored.name}: disabled", as_json=as_json)
+
+
+@app.command("enable")
+def enable(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Let a storage get new data sets again, if it could be registered today."""
+    stored = ask(url, home, lambda c: c.dms.enable_storage(name))
+    answer(stored, f"{stored.name}: enabled", as_json=as_json)
 
 
 @app.command("init")
@@ -74,6 +92,11 @@ def init(
         return
     for storage in stored:
         out.print(f"{storage.name}: {storage.url}")
+
+
+def _state(storage: Storage) -> str:
+    state = "enabled" if storage.in_use else "refused" if storage.enabled else "disabled"
+    return f"{state}, read-only" if storage.read_only else state
 
 
 def _make_folders(folder: Path) -> list[NewStorage]:

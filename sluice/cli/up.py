@@ -29,6 +29,10 @@ _ERROR = "error: "
 
 PortOption = Annotated[int, typer.Option(envvar="SLUICE_PORT", help="Port of the web page and of all services; 0: any free one.")]
 PilotsOption = Annotated[int, typer.Option(min=0, help="Pilots to start.")]
+RootsOption = Annotated[
+    list[str] | None,
+    typer.Option("--storage-root", help="Folder (or URL) in which storages may lie besides the home folder; may be repeated."),
+]
 SlotsOption = Annotated[int, typer.Option(min=0, help="Jobs a pilot runs at once; 0: the cores, shared among the pilots.")]
 DrainOption = Annotated[
     float | None,
@@ -42,12 +46,13 @@ DrainOption = Annotated[
 NowOption = Annotated[bool, typer.Option("--now", help="Do not wait for running jobs: hand them back, to be run again.")]
 
 
-def up(
+def up(  # noqa: PLR0913 - a command's options, each by its name
     *,
     home: HomeOption = DEFAULT_HOME,
     port: PortOption = 8080,
     pilots: PilotsOption = 1,
     slots: SlotsOption = 0,
+    storage_root: RootsOption = None,
     detach: Annotated[bool, typer.Option("--detach", help="Return when it is ready; it goes on in the background.")] = False,
     drain_timeout: DrainOption = None,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
@@ -59,9 +64,11 @@ def up(
     if running is not None:
         out.print(f"Sluice already runs at {running.url} (process {running.pid})")
         return
+    roots = [root if "://" in root else str(Path(root).expanduser().absolute()) for root in storage_root or []]
     if detach:
         options = ["--port", str(port), "--pilots", str(pilots), "--slots", str(slots), "--log-level", log_level]
         options += [] if drain_timeout is None else ["--drain-timeout", str(drain_timeout)]
+        options += [word for root in roots for word in ("--storage-root", root)]
         started = plain_errors(lambda: start_detached(place, options))
         out.print(f"Sluice is ready at {started.url} (stop it with `sluice down`)")
         return
@@ -70,7 +77,7 @@ def up(
     from sluice.embedded.system import Conduct, EmbeddedSystem, Options, run_until_signal  # noqa: PLC0415 - imports every service
 
     share = max(1, (os.cpu_count() or 1) // max(pilots, 1))
-    system = EmbeddedSystem(place, Options(port=port, pilots=pilots, slots=slots or share))
+    system = EmbeddedSystem(place, Options(port=port, pilots=pilots, slots=slots or share, storage_roots=roots))
     conduct = Conduct(
         on_ready=lambda url: out.print(f"Sluice is ready at {url}"),
         on_wait=lambda jobs: err.print(f"{_waiting(jobs)} (Ctrl-C once more hands them back)"),

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
+from urllib.parse import quote
 from uuid import UUID
 
 from pydantic import RootModel
@@ -155,12 +156,23 @@ class DmsClient(ServiceClient):
         return await self.call("POST", f"{_API}/datasets/{uid}/resume", answer=Dataset)
 
     async def register_storage(self, new: NewStorage) -> Storage:
-        """Raises ``Conflict`` where its name or URL is registered differently."""
+        """Raises ``Conflict`` where its name or URL is registered differently, or it and another are not apart;
+        ``Unprocessable`` where no storage may be, or the DMS cannot use it."""
         return await self.call("POST", f"{_API}/storages", body=new, answer=Storage)
 
-    async def storages(self, type: StorageType | None = None) -> list[Storage]:
-        """Enabled ones, the one with the most free space first; none is an empty list."""
-        return (await self.call("GET", f"{_API}/storages", answer=_Storages, params={"type": type})).root
+    async def storages(self, type: StorageType | None = None, *, everything: bool = False) -> list[Storage]:
+        """Those that get new data sets, the one with the most free space first; none is an empty list. ``everything``: all there
+        are (a release before this one does not tell disabled ones)."""
+        params = {"type": type, "all": everything or None}
+        return (await self.call("GET", f"{_API}/storages", answer=_Storages, params=params)).root
+
+    async def disable_storage(self, name: str) -> Storage:
+        """It gets no new data sets any more. Raises ``NotFound``."""
+        return await self.call("POST", f"{_API}/storages/{quote(name)}/disable", answer=Storage)
+
+    async def enable_storage(self, name: str) -> Storage:
+        """It gets new data sets again. Raises ``NotFound``, and as ``register_storage``."""
+        return await self.call("POST", f"{_API}/storages/{quote(name)}/enable", answer=Storage)
 
     async def register_period(self, new: NewPeriod) -> Period:
         """Raises ``Conflict`` where it is registered differently."""

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp
+from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp, absent
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
 
@@ -131,10 +131,19 @@ class NewStorage(Contract):
 
 
 class Storage(NewStorage):
+    """A disabled one gets no new data sets; what lies on it is read and deleted as before."""
+
     id: UUID
     enabled: bool
     #: Bytes of the files known on it.
     used: int
+    #: Why an enabled one gets no new data sets all the same; told in the list of all storages alone.
+    warning: Annotated[str | None, Field(exclude_if=absent)] = None
+
+    @property
+    def in_use(self) -> bool:
+        """Does it get new data sets?"""
+        return self.enabled and self.warning is None
 
 
 class NewPeriod(Contract):

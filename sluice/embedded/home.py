@@ -10,6 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from sluice.contracts.states import StorageType
 from sluice.servicekit.processes import lives
 
 #: Seconds to wait for the folder: others look who has it.
@@ -53,9 +54,12 @@ class Home:
         self._state = self.root / "system.json"
         self._lock = FileLock(self.root / "lock")
 
+    def storage(self, kind: StorageType) -> Path:
+        return self.storages / kind.value
+
     def open(self) -> None:
         """Takes the folder for this process; raises ``HomeBusy`` when another one has it."""
-        for folder in (self.root, self.storages, self.pilots, self.logs):
+        for folder in (self.root, *map(self.storage, StorageType), self.pilots, self.logs):
             folder.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire(timeout=_PATIENCE)

@@ -2,6 +2,8 @@
 
 import importlib
 import secrets
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +33,17 @@ SERVICES = {
 }
 
 
-def build_service(name: str, *, database_url: str, links: Links, transport: Transport, home: Home) -> Service:
-    """The service as its own ``wiring`` builds it; the transport and the links are this process's."""
+def build_service(
+    name: str, *, database_url: str, links: Links, transport: Transport, home: Home, storage_roots: Sequence[str] = ()
+) -> Service:
+    """The service as its own ``wiring`` builds it; the transport and the links are this process's. ``storage_roots``: where
+    storages may lie besides the home folder and what the DMS's own setting says."""
     settings_class: type[ServiceSettings] = getattr(importlib.import_module(f"{name}.settings"), SERVICES[name].settings)
     own: dict[str, Any] = {"secret_key": _secret_key(home)} if name == "wfms.operator" else {}
     settings = settings_class(database_url=database_url, broker_url=database_url, keep_sent=0, **own)
+    if name == "dms":
+        places = [shlex.join([str(home.storages), *storage_roots]), getattr(settings, "storage_roots", "")]
+        settings = settings.model_copy(update={"storage_roots": " ".join(places)})
     service: Service = importlib.import_module(f"{name}.wiring").build(settings, links=links, transport=transport)
     return service
 

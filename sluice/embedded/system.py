@@ -2,7 +2,7 @@
 
 import asyncio
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -47,6 +47,8 @@ class Options:
     port: int = 8080
     pilots: int = 1
     slots: int = 1
+    #: Where storages may lie besides the home folder.
+    storage_roots: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,14 @@ class EmbeddedSystem:
         links = ProcessLinks()
         await self._begin(links)
         services = {
-            name: build_service(name, database_url=postgres.url(part.database), links=links, transport=transport, home=self.home)
+            name: build_service(
+                name,
+                database_url=postgres.url(part.database),
+                links=links,
+                transport=transport,
+                home=self.home,
+                storage_roots=self.options.storage_roots,
+            )
             for name, part in SERVICES.items()
         }
         links.apps.update({name: service.app for name, service in services.items()})
@@ -155,9 +164,8 @@ class EmbeddedSystem:
 
     async def _register_storages(self, dms: DmsClient) -> None:
         for kind in StorageType:
-            folder = self.home.storages / kind.value
-            folder.mkdir(parents=True, exist_ok=True)
-            await dms.register_storage(NewStorage(name=f"embedded-{kind.value}", type=kind, url=local_url(folder)))
+            url = local_url(self.home.storage(kind))
+            await dms.register_storage(NewStorage(name=f"embedded-{kind.value}", type=kind, url=url))
 
 
 class _Together:

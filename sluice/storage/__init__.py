@@ -11,6 +11,7 @@ from sluice.storage.errors import (
     StorageUnavailable,
     is_full,
 )
+from sluice.storage.folders import Folder, folder_at
 from sluice.storage.local import link_open
 from sluice.storage.operations import (
     checksum_of,
@@ -21,11 +22,12 @@ from sluice.storage.operations import (
     put_bytes,
     put_open,
     remove,
-    remove_folder,
+    remove_folder_within,
     remove_within,
     verify,
 )
-from sluice.storage.places import local_path, local_url, require_within, within
+from sluice.storage.places import local_path, local_url, require_within, resolved, within
+from sluice.storage.probe import probe
 from sluice.storage.reading import Reader, open_reader
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "ChecksumMismatch",
     "Entry",
     "FileMissing",
+    "Folder",
     "OutsideStorage",
     "Reader",
     "StorageError",
@@ -43,6 +46,7 @@ __all__ = [
     "copy",
     "entries",
     "fetch",
+    "folder_at",
     "is_full",
     "is_temporary",
     "link_open",
@@ -50,13 +54,15 @@ __all__ = [
     "local_url",
     "open_reader",
     "pack",
+    "probe",
     "put",
     "put_bytes",
     "put_open",
     "remove",
-    "remove_folder",
+    "remove_folder_within",
     "remove_within",
     "require_within",
+    "resolved",
     "unpack",
     "verify",
     "within",

@@ -1,5 +1,6 @@
 """Files on local (or mounted) storages: plain system calls, because thousands of small files a second pass through here."""
 
+import errno
 import hashlib
 import os
 from collections.abc import Callable, Iterator
@@ -146,34 +147,41 @@ def remove(url: str, path: str) -> bool:
 def remove_below(root: str, url: str, storage_url: str) -> bool:
     """As ``remove``, folder by folder from ``root`` on, so that no link leads elsewhere, were it made in this moment. Raises
     ``OutsideStorage`` where one stands in the way."""
-    *folders, name = url[len(storage_url.rstrip("/")) + 1 :].split("/")
-    if not {"", ".", ".."}.isdisjoint((*folders, name)):
-        raise OutsideStorage(url, storage_url)
     with os_errors_at(url), ExitStack() as opened:
         try:
-            place = _opened(root, opened)
-            for folder in folders:
-                if S_ISLNK(os.lstat(folder, dir_fd=place).st_mode):
-                    raise OutsideStorage(url, storage_url)
-                place = _opened(folder, opened, os.O_NOFOLLOW, place)
-            os.unlink(name, dir_fd=place)
+            folder, name = _open_folder_of(root, url, storage_url, opened)
+            os.unlink(name, dir_fd=folder)
         except (FileNotFoundError, NotADirectoryError):
             return False
         return True
 
 
-def remove_folder(url: str, path: str) -> bool:
-    """Removes an empty folder; False where it has files."""
-    with os_errors_at(url):
+def remove_folder_below(root: str, url: str, storage_url: str) -> bool:
+    """Removes an empty folder, found as in ``remove_below``; False where it has files."""
+    with os_errors_at(url), ExitStack() as opened:
         try:
-            os.rmdir(path)
+            folder, name = _open_folder_of(root, url, storage_url, opened)
+            os.rmdir(name, dir_fd=folder)
         except FileNotFoundError:
             return True
-        except OSError:
-            if os.path.isdir(path) and os.listdir(path):
+        except OSError as error:
+            if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
                 return False
             raise
         return True
+
+
+def _open_folder_of(root: str, url: str, storage_url: str, closing: ExitStack) -> tuple[int, str]:
+    """Descriptor of the folder in which ``url`` lies, and its name there."""
+    *folders, name = url[len(storage_url.rstrip("/")) + 1 :].split("/")
+    if not {"", ".", ".."}.isdisjoint((*folders, name)):
+        raise OutsideStorage(url, storage_url)
+    place = _opened(root, closing)
+    for folder in folders:
+        if S_ISLNK(os.lstat(folder, dir_fd=place).st_mode):
+            raise OutsideStorage(url, storage_url)
+        place = _opened(folder, closing, os.O_NOFOLLOW, place)
+    return place, name
 
 
 def entries(url: str, path: str) -> Iterator[Entry]:

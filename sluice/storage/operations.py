@@ -113,10 +113,12 @@ def remove_within(storage_url: str, url: str) -> bool:
     return remote.remove(url) if root is None else local.remove_below(root, url, storage_url)
 
 
-def remove_folder(url: str) -> bool:
-    """Removes a folder when it is empty (missing: fine). False: it still has files. Raises ``StorageUnavailable``."""
-    path = local_path(url)
-    return local.remove_folder(url, path) if path is not None else remote.remove_folder(url)
+def remove_folder_within(storage_url: str, url: str) -> bool:
+    """Removes a folder when it is empty (missing: fine); below a local storage no link is followed. False: it still has files.
+    Raises ``OutsideStorage``, ``StorageUnavailable``."""
+    require_within(storage_url, url)
+    root = local_path(storage_url.rstrip("/"))
+    return remote.remove_folder(url) if root is None else local.remove_folder_below(root, url, storage_url)
 
 
 def entries(url: str) -> list[Entry]:

@@ -45,6 +45,16 @@ def within(storage_url: str, url: str) -> bool:
     return os.path.realpath(path).startswith(real_root.rstrip("/") + "/")
 
 
+def resolved(storage_url: str, url: str) -> tuple[str, str]:
+    """Both without links: that of a storage, and that of a file or folder to the end of the way there; whether it is a link
+    itself is left open. From there on no link need be followed, were one made in this moment."""
+    root, path = local_path(storage_url), local_path(url)
+    if root is None or path is None:
+        return storage_url, url
+    above, name = os.path.split(path)
+    return local_url(os.path.realpath(root)), local_url(os.path.join(os.path.realpath(above), name))
+
+
 def require_within(storage_url: str, url: str) -> None:
     """Raises ``OutsideStorage`` unless ``within(storage_url, url)``."""
     if not within(storage_url, url):

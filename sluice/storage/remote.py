@@ -127,6 +127,18 @@ def remove_folder(url: str) -> bool:
         return True
 
 
+def look_into(url: str) -> None:
+    """Reads the list of what lies in a folder. A web server that gives no lists has answered, and that is enough."""
+    with errors_at(url):
+        place = _place(url)
+        place.system.invalidate_cache()
+        try:
+            place.system.ls(place.path, detail=False)
+        except FileNotFoundError:
+            if not url.startswith(("http://", "https://")):
+                raise
+
+
 def entries(url: str) -> Iterator[Entry]:
     """All files below a folder."""
     with errors_at(url):

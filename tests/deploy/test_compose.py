@@ -67,6 +67,7 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         (FILE, '"setup", "databases"', '"setup", "databases", "--force"', "--force"),
         (FILE, '"storage", "init", "/data"', '"storage", "init", "/store"', "/store has to be one volume"),
         (FILE, "    volumes:\n      - data:/data:ro\n", "", "/data has to be one volume"),
+        (FILE, "SLUICE_DMS_STORAGE_ROOTS: /data", "SLUICE_DMS_STORAGE_ROOTS: /store", "the DMS refuses storages in /data"),
         (FILE, "data:/data:ro", "data:/data", "operator: it shows what lies in /data"),
         (FILE, "      SLUICE_DMS_URL:", "      SLUICE_DMS_ADDRESS:", "reads no SLUICE_DMS_ADDRESS"),
         (FILE, '["sluice-pilot"]', '["sluice-pilot", "--speed=2"]', "no option --speed=2"),

@@ -308,7 +308,10 @@ def test_up_run_down(tmp_path: Path) -> None:
 def check_up_run_down(folder: Path, tmp_path: Path) -> None:
     home = ["--home", str(folder)]
     workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "x")
-    sluice("up", "--detach", "--port", "0", *home)
+    (mine := tmp_path / "my data").mkdir()
+    sluice("up", "--detach", "--port", "0", "--storage-root", str(mine), *home)
+    sluice("storage", "add", "archive", "input", f"file://{mine}", "--read-only", *home)
+    assert "--storage-root" in sluice("storage", "add", "other", "input", f"file://{tmp_path}/in", *home, code=1).stderr
     assert "already runs" in sluice("up", "--detach", *home).stdout
     assert json.loads(sluice("status", "--json", *home).stdout)["running"]
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "first"), *home)

@@ -38,9 +38,10 @@ class Command:
 
 
 @pytest.fixture
-async def sluice(make_database: DatabaseFactory) -> AsyncIterator[Command]:
+async def sluice(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Command]:
     transport = open_transport(await make_database(), sluice_topology())
-    settings = DmsSettings(database_url=await make_database(), broker_url="postgresql://unused")
+    url = await make_database()
+    settings = DmsSettings(database_url=url, broker_url="postgresql://unused", storage_roots=str(tmp_path))
     service = build(settings, links=ProcessLinks(), transport=transport)
     server = HttpServer(service.app, host="127.0.0.1", port=0)
     async with running(transport, service, server):
@@ -68,3 +69,35 @@ async def test_add_and_list(sluice: Command, tmp_path: Path) -> None:
     assert (stored["name"], stored["capacity"], stored["read_only"]) == ("archive", 5_000_000, True)
     assert "5.0 MB" in await sluice("storage", "list")
     assert json.loads(await sluice("storage", "list", "--type", "input", "--json")) == []
+
+
+async def test_what_may_not_be_a_storage_is_refused_with_the_setting_that_allows_it(sluice: Command, tmp_path: Path) -> None:
+    said = await sluice("storage", "add", "etc", "input", "file:///etc", code=1)
+    assert f"lies in no place where storages may be (file://{tmp_path}): add its folder, or one above it" in said
+    assert "SLUICE_DMS_STORAGE_ROOTS" in said
+    await sluice("storage", "init", str(tmp_path / "data"))
+    assert "are one folder, or one lies in the other" in await sluice(
+        "storage", "add", "all", "logs", f"file://{tmp_path}", code=1
+    )
+
+
+async def test_a_storage_is_taken_out_of_use_and_into_use_again(sluice: Command, tmp_path: Path) -> None:
+    await sluice("storage", "init", str(tmp_path / "data"))
+    assert "logs: disabled" in await sluice("storage", "disable", "logs")
+    listed = json.loads(await sluice("storage", "list", "--json"))
+    assert {one["name"]: one["enabled"] for one in listed} == {"input": True, "intermediate": True, "output": True, "logs": False}
+    [line] = [line for line in (await sluice("storage", "list")).splitlines() if line.startswith("logs")]
+    assert line.split()[:3] == ["logs", "logs", "disabled"]
+    assert "logs: enabled" in await sluice("storage", "enable", "logs")
+    assert "disabled" not in await sluice("storage", "list")
+    assert "no storage is called 'other'" in await sluice("storage", "disable", "other", code=1)
+
+
+async def test_a_storage_that_gets_nothing_new_is_listed_with_the_reason(sluice: Command, tmp_path: Path) -> None:
+    await sluice("storage", "init", str(tmp_path / "data"))
+    (tmp_path / "data" / "logs").rmdir()
+    await sluice("storage", "disable", "input")  # after which all are looked at
+    said = await sluice("storage", "list")
+    assert "logs gets no new data sets: its folder is not there: is its file system mounted?" in said
+    [line] = [line for line in said.splitlines() if line.startswith("logs  ")]
+    assert "refused" in line

@@ -18,6 +18,7 @@ from dms.usecases.file_work import FileWork
 from dms.usecases.register_files import apply_registration
 from dms.usecases.request_deletion import apply_deletion
 from dms.usecases.request_upload import apply_upload
+from dms.usecases.watch_storages import StorageWatch
 from dms.wiring import PLANNING, build, workshop
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewDataset, NewFile, NewStorage, Storage
@@ -49,6 +50,8 @@ class Dms:
     other_shop: Workshop
     #: Leads to the application as ``http`` does.
     links: ProcessLinks
+    #: What the application knows of where the storages lie.
+    watch: StorageWatch
 
     async def dataset(self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: Any) -> UUID:
         """An open data set with a folder on the storage of its type."""
@@ -128,7 +131,7 @@ async def catalogue_url(postgres_server: PostgresServer, migrated: dict[str, str
 @pytest.fixture
 async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
     """Loops and consumers do not run; tests call what they test."""
-    settings = DmsSettings(database_url=catalogue_url, broker_url=catalogue_url)
+    settings = DmsSettings(database_url=catalogue_url, broker_url=catalogue_url, storage_roots=str(tmp_path))
     links, transport = ProcessLinks(), open_transport(catalogue_url, sluice_topology())
     service = build(settings, links=links, transport=transport)
     database = next(part for part in service.components if isinstance(part, Database))
@@ -144,8 +147,10 @@ async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
     other = Database(catalogue_url, source="dms", settings=PLANNING)
     await other.start()
     files = FileWork(copies=4, removals=2)
-    shop, other_shop = workshop(settings, database, files), workshop(settings, other, files)
-    yield Dms(client, http, database, settings, tmp_path, storages, shop, other_shop, links)
+    watch = next(part for part in service.components if isinstance(part, StorageWatch))
+    shop = workshop(settings, database, files, watch)
+    other_shop = workshop(settings, other, files, StorageWatch(other, files, settings.roots))
+    yield Dms(client, http, database, settings, tmp_path, storages, shop, other_shop, links, watch)
     await links.stop()
     await files.stop()
     await other.stop()

@@ -44,8 +44,8 @@ async def test_of_two_files_with_one_number_that_come_at_once_one_is_registered(
     first = dms.write("frames", 1)
     second = twin(dms, "frames", first)
     outcomes = await asyncio.gather(
-        register_files(dms.shop.database, uid, [first]),
-        register_files(dms.other_shop.database, uid, [second]),
+        register_files(dms.shop.database, uid, [first], objections={}, verify=True),
+        register_files(dms.other_shop.database, uid, [second], objections={}, verify=True),
         return_exceptions=True,
     )
     assert [isinstance(outcome, Conflict) for outcome in outcomes].count(True) == 1, outcomes

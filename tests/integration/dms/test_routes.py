@@ -135,8 +135,9 @@ async def test_a_file_may_be_in_several_data_sets_and_lies_on_its_storage_once(d
     assert pages[0].files[0].id == pages[1].files[0].id
     (storage,) = await dms.client.storages(StorageType.INTERMEDIATE)
     assert storage.used == file.size
+    third = file.model_copy(update={"name": "third", "checksum": f"sha256:{'0' * 64}"})
     with pytest.raises(Conflict, match=r"another content at file://"):
-        await dms.client.register_files(two, [file.model_copy(update={"name": "third", "size": 1})])
+        await dms.client.register_files(two, [third])
 
 
 async def test_files_of_a_closed_data_set_are_refused_unless_known(dms: Dms) -> None:
@@ -264,6 +265,7 @@ async def test_the_newest_come_first_where_somebody_wants_them_so(dms: Dms) -> N
 async def test_storages_come_with_the_most_free_space_first_and_those_out_of_use_not_at_all(dms: Dms, tmp_path: Path) -> None:
     sizes = {"small": 10_000, "large": 30_000, "middle": 20_000}
     for name, capacity in sizes.items():
+        (tmp_path / f"more-{name}").mkdir()
         new = NewStorage(name=name, type=StorageType.LOGS, url=f"file://{tmp_path}/more-{name}", capacity=capacity)
         first, again = await dms.client.register_storage(new), await dms.client.register_storage(new)
         assert first == again

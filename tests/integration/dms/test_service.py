@@ -5,7 +5,6 @@ from uuid import UUID
 
 import pytest
 
-from dms.settings import DmsSettings
 from dms.wiring import build
 from sluice.contracts.base import Contract
 from sluice.contracts.messages import (
@@ -32,7 +31,7 @@ from tests.waiting import eventually
 async def transport(dms: Dms) -> AsyncIterator[Transport]:
     """Two instances of the service run on it."""
     transport = open_transport(dms.settings.broker_url, sluice_topology())
-    settings = DmsSettings(database_url=dms.settings.database_url, broker_url=dms.settings.broker_url, poll_seconds=0.2)
+    settings = dms.settings.model_copy(update={"poll_seconds": 0.2})
     services = [build(settings, links=ProcessLinks(), transport=transport) for _ in range(2)]
     async with running(transport, *services):
         yield transport

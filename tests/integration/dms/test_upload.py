@@ -107,6 +107,7 @@ async def test_without_room_on_any_output_storage_it_rests_and_says_so(dms: Dms,
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.shop)
     assert (await dms.row(uid))["reason"].startswith("no enabled, writable storage of type output has room for ")
+    (tmp_path / "new").mkdir()
     await dms.client.register_storage(NewStorage(name="new", type=StorageType.OUTPUT, url=f"file://{tmp_path}/new"))
     await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
     assert await upload_once(dms.shop)

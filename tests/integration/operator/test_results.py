@@ -54,11 +54,13 @@ class Results:
 
 @pytest.fixture
 async def results(operator: Operator, make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Results]:
-    settings = DmsSettings(database_url=await make_database(), broker_url=operator.database_url)
+    url = await make_database()
+    settings = DmsSettings(database_url=url, broker_url=operator.database_url, storage_roots=str(tmp_path))
     service = build_dms(settings, links=operator.links, transport=operator.transport)
     operator.links.apps["dms"] = service.app
     async with running(service):
         dms = DmsClient(operator.links.http("dms"))
+        (tmp_path / "out").mkdir()
         await dms.register_storage(NewStorage(name="out", type=StorageType.OUTPUT, url=f"file://{tmp_path}/out"))
         template = await operator.client.store_template(NewTemplate(name="graph", cwl=GRAPH))
         contents = [

@@ -56,7 +56,7 @@ FILES = 3
 def build_all(urls: dict[str, str], links: ProcessLinks, transport: Transport) -> list[Service]:
     broker = urls["broker"]
     services = [
-        build_dms(DmsSettings(database_url=urls["dms"], broker_url=broker), links=links, transport=transport),
+        build_dms(DmsSettings(database_url=urls["dms"], broker_url=broker, storage_roots="/"), links=links, transport=transport),
         build_wms(WmsSettings(database_url=urls["wms"], broker_url=broker), links=links, transport=transport),
         build_chains(ChainsSettings(database_url=urls["chains"], broker_url=broker), links=links, transport=transport),
         build_watcher(WatcherSettings(database_url=urls["watcher"], broker_url=broker), links=links, transport=transport),

@@ -72,7 +72,9 @@ class System:
 async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[System]:
     broker, dms_url, wms_url = [await make_database() for _ in range(3)]
     links, transport = ProcessLinks(), open_transport(broker, sluice_topology())
-    dms = build_dms(DmsSettings(database_url=dms_url, broker_url=broker), links=links, transport=transport)
+    # The files of its data sets are made up.
+    of_dms = DmsSettings(database_url=dms_url, broker_url=broker, storage_roots=str(tmp_path), verify_files=False)
+    dms = build_dms(of_dms, links=links, transport=transport)
     # Periods that no test outlasts: what happens, happens because an event said so.
     settings = WmsSettings(database_url=wms_url, broker_url=broker, split_period=600, poll=600, heartbeat=600, lease=900)
     wms = build(settings, links=links, transport=transport)

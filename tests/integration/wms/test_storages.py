@@ -8,17 +8,23 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewStorage
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import StorageType
+from sluice.storage import local_url
 from tests.integration.wms.stage import Stage
 from wms.usecases.list_storages import list_storages
 
 
-async def test_a_pilot_is_told_the_storages_that_jobs_write_to(stage: Stage, dms: DmsClient) -> None:
+async def test_a_pilot_is_told_the_storages_that_jobs_write_to_and_may_have_written_to(
+    stage: Stage, dms: DmsClient, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     pilot = await stage.add_pilot()
-    for kind in (StorageType.INTERMEDIATE, StorageType.OUTPUT, StorageType.LOGS):
-        await dms.register_storage(NewStorage(name=kind.value, type=kind, url=f"s3://{kind.value}"))
-    await dms.register_storage(NewStorage(name="kept", type=StorageType.OUTPUT, url="s3://kept", read_only=True))
+    kinds = (StorageType.INTERMEDIATE, StorageType.OUTPUT, StorageType.LOGS)
+    urls = {name: local_url(tmp_path_factory.mktemp(name)) for name in (*kinds, "kept")}
+    for kind in kinds:
+        await dms.register_storage(NewStorage(name=kind, type=kind, url=urls[kind]))
+    await dms.register_storage(NewStorage(name="kept", type=StorageType.OUTPUT, url=urls["kept"], read_only=True))
+    await dms.disable_storage("logs")
     found = await list_storages(stage.workload, dms, pilot)
-    assert set(found.urls) == {"s3://intermediate", "s3://output", "s3://logs"}
+    assert set(found.urls) == {urls[kind] for kind in kinds}
 
 
 async def test_nobody_else_is_told(stage: Stage, dms: DmsClient) -> None:

@@ -201,11 +201,11 @@ def test_a_link_made_at_the_last_moment_leads_nowhere(tmp_path: Path) -> None:
 
 def test_remove_folder_only_when_empty(root: str) -> None:
     storage.put_bytes(b"x", f"{root}/sub/a")
-    assert not storage.remove_folder(f"{root}/sub")
+    assert not storage.remove_folder_within(root, f"{root}/sub")
     assert names(root) == ["a"]
     storage.remove(f"{root}/sub/a")
-    assert storage.remove_folder(f"{root}/sub")
-    assert storage.remove_folder(f"{root}/sub")
+    assert storage.remove_folder_within(root, f"{root}/sub")
+    assert storage.remove_folder_within(root, f"{root}/sub")
 
 
 def test_entries_of_a_tree(root: str) -> None:

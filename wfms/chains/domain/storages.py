@@ -26,6 +26,8 @@ def choose_storage(kind: StorageType, storages: Sequence[Storage]) -> Storage:
 def _objection(storage: Storage) -> str | None:
     if not storage.enabled:
         return "is disabled"
+    if storage.warning is not None:
+        return f"gets no new data sets ({storage.warning})"
     if storage.read_only:
         return "is read-only"
     if storage.capacity is not None and storage.used >= storage.capacity:

@@ -115,7 +115,7 @@ class StartSteps:
     async def _process(self, claim: Claim, chain: StoredChain, made: Made) -> Task:
         """Asks for storages, registers the data sets (noted in ``made`` as they come) and tells the watcher."""
         plan = chain.view.plan
-        storages = await self._dms.storages()
+        storages = await self._dms.storages(everything=True)
         data, logs = (choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS))
         urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
         await self._register(claim, chain, urls, made)

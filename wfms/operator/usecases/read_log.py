@@ -28,7 +28,7 @@ async def read_log(dms: DmsClient, wms: WmsClient, job_id: int, *, most: int, at
     Raises ``NotFound`` (the job), ``LogUnknown``, ``NotAvailable``."""
     job = await wms.job(job_id)
     number, url = _place(job, attempt)
-    roots = [one.url for one in await dms.storages()]
+    roots = [one.url for one in await dms.storages(everything=True)]
     return await asyncio.to_thread(_read, job, url, roots=roots, attempt=number, most=most)
 
 

@@ -55,6 +55,8 @@ PASSED_ON: tuple[_Row, ...] = (
     ("dms", "POST", "/datasets/<uuid:uid>/close", "Closes a data set: it is complete.", Dataset, CloseDataset),
     ("dms", "GET", "/storages", "Storages.", None, None),
     ("dms", "POST", "/storages", "Registers a storage.", Storage, NewStorage),
+    ("dms", "POST", "/storages/<string:name>/disable", "Takes a storage out of use: no new data sets.", Storage, None),
+    ("dms", "POST", "/storages/<string:name>/enable", "Takes a storage into use again.", Storage, None),
     ("dms", "GET", "/periods", "Periods of data taking.", None, None),
     ("dms", "POST", "/periods", "Registers a period.", Period, NewPeriod),
     ("dms", "GET", "/runs", "Runs.", None, None),

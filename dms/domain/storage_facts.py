@@ -1,0 +1,37 @@
+"""Business facts about storages."""
+
+from uuid import UUID
+
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+
+
+class UnknownStorage(NotFound):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no storage is called {name!r}", storage=name)
+
+
+class StorageRefused(Unprocessable):
+    """It may not lie there, or cannot be used."""
+
+    def __init__(self, name: str, url: str, why: str) -> None:
+        super().__init__(f"storage {name!r}: {url} {why}", storage=name, url=url)
+
+
+class StoragesOverlap(Conflict):
+    """Files would lie on two storages at once, each free to delete them."""
+
+    def __init__(self, name: str, url: str, *, other: str, other_url: str) -> None:
+        super().__init__(
+            f"storage {name!r}: {url} and storage {other!r} ({other_url}) are one folder, or one lies in the other: "
+            f"give each a folder of its own",
+            storage=name,
+            url=url,
+            other=other,
+        )
+
+
+class StorageTakesNothing(Unprocessable):
+    """An enabled storage gets no new data sets."""
+
+    def __init__(self, what: str, name: str, storage_id: UUID, why: str) -> None:
+        super().__init__(f"{what}: storage {name!r} gets no new data: {why}", storage=storage_id)

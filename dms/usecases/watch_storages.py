@@ -1,0 +1,117 @@
+"""Where storages really lie: whether each lies where storages may, and apart from the others."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import structlog
+
+from dms.db.storages import all_roots
+from dms.domain.places import Root
+from dms.domain.storage_facts import StorageRefused, StoragesOverlap
+from dms.domain.storage_urls import holds
+from dms.usecases.file_work import FileWork
+from sluice.servicekit.database import Database
+from sluice.storage import Folder, local_path
+
+log = structlog.get_logger(__name__)
+
+SETTING = "SLUICE_DMS_STORAGE_ROOTS"
+
+#: URL of a local folder → where it really lies; no entry: that could not be found out.
+_Folders = Mapping[str, Folder]
+
+
+class StorageWatch:
+    """Component: what was found when the storages were last looked at. ``roots``: URLs of the places where they may lie.
+
+    ``objections``: why an enabled storage gets no new data (it was registered under a release that took any folder, or the
+    settings or links have changed). ``read_only``: folders from which nothing is removed, whatever else they lie in.
+    """
+
+    def __init__(self, database: Database, files: FileWork, roots: Sequence[str]) -> None:
+        self.objections: Mapping[UUID, str] = {}
+        self.read_only: Sequence[Folder] = ()
+        self._database = database
+        self._files = files
+        self.roots = tuple(roots)
+        self._known: dict[str, Folder] = {}
+
+    async def start(self) -> None:
+        await self.look()
+
+    async def stop(self) -> None:
+        return None
+
+    async def look(self) -> bool:
+        """Effect: ``objections`` and ``read_only`` are as the storages are now; what is new is logged. False: done for now."""
+        async with self._database.connection() as connection:
+            storages = list((await all_roots(connection)).values())
+        folders = await self._folders([one.url for one in storages])
+        enabled = [one for one in storages if one.enabled]
+        found = {one.id: why for one in enabled if (why := self._objection(one, enabled, folders)) is not None}
+        for one in enabled:
+            if one.id in found and found[one.id] != self.objections.get(one.id):
+                log.warning("storage.takes_nothing", storage=one.name, url=one.url, reason=found[one.id])
+        self.objections = found
+        self.read_only = [folders[one.url] for one in storages if one.read_only and one.url in folders]
+        return False
+
+    async def require_free(self, name: str, url: str, others: Sequence[Root]) -> None:
+        """Raises ``StorageRefused`` unless ``url`` lies where storages may; ``StoragesOverlap`` with one of ``others``."""
+        folders = await self._folders([url, *(other.url for other in others)])
+        if local_path(url) is not None and url not in folders:
+            raise StorageRefused(name, url, "cannot be looked at by the DMS: it does not answer, or does not let it in")
+        if not self._may_lie_at(url, folders):
+            raise StorageRefused(name, url, self._outside())
+        for other in others:
+            if _overlap(url, other.url, folders):
+                raise StoragesOverlap(name, url, other=other.name, other_url=other.url)
+
+    def _objection(self, one: Root, others: Sequence[Root], folders: _Folders) -> str | None:
+        if local_path(one.url) is not None:
+            if one.url not in folders:
+                return "its file system does not answer"
+            if folders[one.url].identity is None:
+                return "its folder is not there: is its file system mounted?"
+        if not self._may_lie_at(one.url, folders):
+            return f"it {self._outside()}"
+        for other in others:
+            if other.id != one.id and _overlap(one.url, other.url, folders):
+                return f"it and storage {other.name!r} ({other.url}) are one folder, or one lies in the other: disable one"
+        return None
+
+    def _outside(self) -> str:
+        where = ", ".join(self.roots) or "none is given"
+        return (
+            f"lies in no place where storages may be ({where}): add its folder, or one above it, to {SETTING} and start the DMS "
+            f"again (`sluice up` has --storage-root)"
+        )
+
+    def _may_lie_at(self, url: str, folders: _Folders) -> bool:
+        return any(_in(url, root, folders) for root in self.roots)
+
+    async def _folders(self, urls: Sequence[str]) -> _Folders:
+        """Of these, and of the places where storages may be. One that does not answer now is where it was."""
+        local = [url for url in dict.fromkeys((*urls, *self.roots)) if local_path(url) is not None]
+        looks = (self._files.look_at(local_path(url) or "/") for url in local)
+        for url, found in zip(local, await asyncio.gather(*looks, return_exceptions=True), strict=True):
+            if isinstance(found, Folder):
+                self._known[url] = found
+            elif isinstance(found, OSError | TimeoutError):
+                log.warning("storage.does_not_answer", url=url, reason=str(found) or type(found).__name__)
+            else:
+                raise found
+        return {url: self._known[url] for url in local if url in self._known}
+
+
+def _in(inner: str, outer: str, folders: _Folders) -> bool:
+    if inner in folders and outer in folders:
+        return folders[outer].holds(folders[inner])
+    return local_path(inner) is local_path(outer) is None and holds(outer, inner)
+
+
+def _overlap(one: str, other: str, folders: _Folders) -> bool:
+    if local_path(one) is not None and local_path(other) is not None and not {one, other} <= folders.keys():
+        return holds(one, other) or holds(other, one)
+    return _in(one, other, folders) or _in(other, one, folders)

@@ -1,0 +1,56 @@
+"""Files that clients register have to be there, as they are said to be."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dms.loops.workers import delete_once
+from dms.usecases.register_files import register_files
+from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.problems import Unprocessable
+from tests.integration.dms.conftest import Dms
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (Path.unlink, "is not there: write it before it is registered"),
+        (lambda path: path.write_text("shorter"), "has 7 bytes, not 8"),
+        (a_folder, "is no plain file"),
+        (a_pipe, "is no plain file"),
+    ],
+)
+async def test_a_file_that_is_not_as_it_is_said_to_be_is_refused_by_name(dms: Dms, spoil: object, sentence: str) -> None:
+    uid = await dms.dataset("frames")
+    good, file = dms.write("frames", 1), dms.write("frames", 2)
+    spoil(dms.path("frames", file.name))  # type: ignore[operator]
+    with pytest.raises(Unprocessable, match=f"file '{file.name}': file://.* {sentence}"):
+        await dms.client.register_files(uid, [good, file])
+    assert (await dms.client.dataset(uid)).count_files == 0, "all or nothing"
+
+
+async def test_a_known_file_may_have_gone_meanwhile(dms: Dms) -> None:
+    uid, files = await dms.filled("frames", 2)
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert (await dms.client.register_files(uid, files)).known == 2
+
+
+async def test_what_pilots_wrote_is_not_looked_at_again(dms: Dms) -> None:
+    uid = await dms.dataset("frames")
+    file = dms.write("frames", 1)
+    dms.path("frames", file.name).unlink()
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
+    other = dms.write("frames", 2).model_copy(update={"size": 1})
+    assert (await register_files(dms.database, uid, [other], objections={}, verify=False)).new == 1, "the setting says so"

@@ -1,0 +1,273 @@
+"""Where storages may lie, apart from one another, tried out first; and how one is taken out of use."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dms.loops.workers import delete_once, upload_once
+from dms.usecases.register_storage import register_storage
+from sluice.contracts.datasets import NewStorage
+from sluice.contracts.messages import UploadDataset
+from sluice.contracts.problems import Conflict, NotFound, ServiceError, Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from tests.integration.dms.conftest import Dms
+
+LOGS = StorageType.LOGS
+
+
+@pytest.fixture
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with somebody's file, in no place where storages may be."""
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "precious").write_text("theirs")
+    return folder
+
+
+def new(name: str, url: str | Path, **more: Any) -> NewStorage:
+    return NewStorage(name=name, type=LOGS, url=str(url) if "://" in str(url) else f"file://{url}", **more)
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("file://{outside}", "lies in no place where storages may be .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root"),
+        ("file://{inside}-2", "lies in no place where storages may be"),
+        ("file://{inside}/way-out", "lies in no place where storages may be"),
+        ("s3://bucket/a", "lies in no place where storages may be"),
+        ("file:///", "is no absolute URL|is no plain folder|is not an absolute URL"),
+        ("file://localhost{inside}/new", "write it as file:///"),
+        ("FILE://{inside}/new", "write it as file:///"),
+        ("file://{inside}//new", "is no plain folder"),
+        ("file://{inside}/new/%2e", "is no plain folder"),
+        ("memory://a", "keeps nothing"),
+        ("file://{inside}/missing", "the DMS has to write, read and delete a file there: there is no such folder"),
+    ],
+)
+async def test_a_storage_lies_where_the_settings_allow_it(dms: Dms, outside: Path, url: str, sentence: str) -> None:
+    (dms.folder / "new").mkdir()
+    (dms.folder / "way-out").symlink_to(outside)
+    body = {"name": "x", "type": "logs", "url": url.format(inside=dms.folder, outside=outside)}
+    answer = await dms.http.post("/api/v1/storages", json=body)
+    assert answer.status_code == 422
+    with pytest.raises(Unprocessable, match=sentence):
+        raise Unprocessable(answer.json()["detail"])
+    assert len(await dms.client.storages(everything=True)) == 4
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize(
+    ("path", "read_only"),
+    [("logs/inner", False), ("logs/inner", True), ("logs-by-link", False), ("inner-by-link", True), ("output", True)],
+)
+async def test_no_folder_is_on_two_storages(dms: Dms, path: str, read_only: bool, enabled: bool) -> None:
+    """Invariant 4: what one deletes may be what the other only reads."""
+    (dms.folder / "logs" / "inner").mkdir()
+    (dms.folder / "logs-by-link").symlink_to("logs")
+    (dms.folder / "inner-by-link").symlink_to("logs/inner")
+    other = "output-1" if path == "output" else "logs-1"
+    if not enabled:
+        await dms.client.disable_storage(other)
+    with pytest.raises(Conflict, match=rf"'x'.*'{other}'.* are one folder, or one lies in the other|name is '{other}', not 'x'"):
+        await dms.client.register_storage(new("x", dms.folder / path, read_only=read_only))
+
+
+async def test_no_storage_is_put_around_others(dms: Dms, tmp_path: Path) -> None:
+    with pytest.raises(Conflict, match="one lies in the other"):
+        await dms.client.register_storage(new("all", tmp_path))
+
+
+async def test_of_two_that_overlap_and_come_at_once_one_is_registered(dms: Dms) -> None:
+    (dms.folder / "new" / "inner").mkdir(parents=True)
+    shops = (dms.shop, dms.other_shop)
+    wanted = [new("outer", dms.folder / "new"), new("inner", dms.folder / "new" / "inner")]
+    answers = await asyncio.gather(
+        *(register_storage(shop.database, shop.files, shop.watch, one) for shop, one in zip(shops, wanted, strict=True)),
+        return_exceptions=True,
+    )
+    assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
+    assert len(await dms.client.storages(LOGS)) == 2
+
+
+async def test_the_same_at_once_is_one_storage(dms: Dms) -> None:
+    (dms.folder / "new").mkdir()
+    answers = await asyncio.gather(
+        *(
+            register_storage(shop.database, shop.files, shop.watch, new("new", dms.folder / "new"))
+            for shop in (dms.shop, dms.other_shop) * 3
+        )
+    )
+    assert len({storage.id for storage, _ in answers}) == 1
+    assert [made for _, made in answers].count(True) == 1
+
+
+async def test_a_storage_is_tried_out_and_left_as_it_was(dms: Dms, tmp_path: Path) -> None:
+    for name in ("written", "read"):
+        (tmp_path / name).mkdir()
+        await dms.client.register_storage(new(name, tmp_path / name, read_only=name == "read"))
+        assert list((tmp_path / name).iterdir()) == []
+    (tmp_path / "file").touch()
+    with pytest.raises(Unprocessable, match="cannot be used, the DMS has to read its list of files: there is no such folder"):
+        await dms.client.register_storage(new("file", tmp_path / "file", read_only=True))
+
+
+async def test_one_that_cannot_be_written_is_refused_and_can_be_read(dms: Dms) -> None:
+    dms.shop.watch.roots = ("file:///proc",)
+    with pytest.raises(Unprocessable, match="the DMS has to write, read and delete a file there: "):
+        await register_storage(dms.database, dms.shop.files, dms.shop.watch, new("proc", "/proc/self"))
+    _, made = await register_storage(dms.database, dms.shop.files, dms.shop.watch, new("proc", "/proc/self", read_only=True))
+    assert made
+
+
+async def test_a_disabled_storage_gets_no_new_data_sets_and_what_is_on_it_goes_on(dms: Dms) -> None:
+    going, files = await dms.filled("going", 2)
+    kept, _ = await dms.filled("kept", 1)
+    for _ in range(2):
+        assert not (await dms.client.disable_storage("intermediate-1")).enabled
+    assert await dms.client.storages(StorageType.INTERMEDIATE) == []
+    [told] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
+    assert (told.name, told.enabled, told.warning) == ("intermediate-1", False, None)
+    with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
+        await dms.dataset("more")
+    await dms.client.delete_dataset(going)
+    assert await delete_once(dms.shop)
+    assert not dms.path("going", files[0].name).exists()
+    await dms.apply(UploadDataset(uid=kept))
+    assert await upload_once(dms.shop)
+    assert (await dms.client.dataset(kept)).state is DatasetState.UPLOADED
+    for _ in range(2):
+        assert (await dms.client.enable_storage("intermediate-1")).enabled
+    await dms.dataset("more")
+    for call in (dms.client.disable_storage, dms.client.enable_storage):
+        with pytest.raises(NotFound, match="no storage is called 'nothing else'"):
+            await call("nothing else")
+
+
+async def test_a_disabled_output_storage_gets_no_uploads(dms: Dms) -> None:
+    uid, _ = await dms.filled("result", 1)
+    await dms.client.disable_storage("output-1")
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    assert (await dms.row(uid))["reason"].startswith("no enabled, writable storage of type output")
+
+
+async def test_a_storage_is_enabled_as_a_new_one_is_registered(dms: Dms) -> None:
+    await dms.client.disable_storage("logs-1")
+    (dms.folder / "logs").rename(dms.folder / "elsewhere")
+    with pytest.raises(Unprocessable, match="there is no such folder"):
+        await dms.client.enable_storage("logs-1")
+    (dms.folder / "logs").symlink_to(dms.folder / "output")
+    with pytest.raises(Conflict, match=r"storage 'logs-1': .* and storage 'output-1'"):
+        await dms.client.enable_storage("logs-1")
+    await dms.client.disable_storage("output-1")
+    assert (await dms.client.enable_storage("logs-1")).enabled, "only enabled ones are in its way"
+    with pytest.raises(Conflict, match=r"storage 'output-1': .* and storage 'logs-1'"):
+        await dms.client.enable_storage("output-1")
+
+
+class Legacy:
+    """Storages as releases before took them: any folder, any scheme."""
+
+    def __init__(self, dms: Dms, outside: Path) -> None:
+        self._dms = dms
+        self.outside = outside
+
+    async def add(self, name: str, url: str | Path, *, type_: str = "logs", read_only: bool = False) -> None:
+        url = url if isinstance(url, str) else f"file://{url}"
+        sql = "INSERT INTO storages (id, name, type, url, read_only) VALUES (gen_random_uuid(), $1, $2, $3, $4)"
+        await self._dms.fetch(sql, name, type_, url, read_only)
+
+    async def warnings(self) -> dict[str, str]:
+        """What the service says of its storages, after it has looked."""
+        await self._dms.watch.look()
+        return {one.name: one.warning for one in await self._dms.client.storages(everything=True) if one.warning}
+
+
+@pytest.fixture
+def legacy(dms: Dms, outside: Path) -> Legacy:
+    return Legacy(dms, outside)
+
+
+async def test_storages_of_before_that_do_not_fit_are_read_and_deleted_from_and_get_nothing_new(dms: Dms, legacy: Legacy) -> None:
+    await legacy.add("away", legacy.outside)
+    await legacy.add("ram", "memory://x")
+    uid = await dms.dataset("old", DatasetType.LOGS)
+    warnings = await legacy.warnings()
+    assert set(warnings) == {"away", "ram"}
+    assert "it lies in no place where storages may be" in warnings["away"]
+    assert "SLUICE_DMS_STORAGE_ROOTS" in warnings["ram"]
+    assert {one.name for one in await dms.client.storages(LOGS)} == {"logs-1"}
+    with pytest.raises(Unprocessable, match="storage 'away' gets no new data: it lies in no place"):
+        await register(dms, f"file://{legacy.outside}/set")
+    file = dms.write("old", 1, type_=DatasetType.LOGS)
+    astray = file.model_copy(update={"url": f"file://{legacy.outside}/precious", "size": 6})
+    with pytest.raises(Unprocessable, match="storage 'away' gets no new data"):
+        await dms.client.register_files(uid, [astray])
+
+
+async def register(dms: Dms, url: str) -> None:
+    body = {"name": "there", "type": "logs", "url": url}
+    answer = await dms.http.post("/api/v1/datasets", json=body)
+    if not answer.is_success:
+        raise {409: Conflict, 422: Unprocessable}.get(answer.status_code, ServiceError)(answer.json()["detail"])
+
+
+async def test_what_lies_on_a_storage_that_does_not_fit_is_deleted(dms: Dms, legacy: Legacy) -> None:
+    uid, files = await dms.filled("old", 2, DatasetType.LOGS)
+    dms.watch.roots = ("file:///nowhere",)
+    assert set(await legacy.warnings()) == {f"{type_}-1" for type_ in StorageType}
+    assert (await dms.client.files(uid)).files
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert not dms.path("old", files[0].name, DatasetType.LOGS).exists()
+
+
+async def test_two_of_before_that_overlap_are_apart_when_one_is_disabled(dms: Dms, legacy: Legacy) -> None:
+    (dms.folder / "logs" / "archive").mkdir()
+    await legacy.add("archive", dms.folder / "logs" / "archive", type_="input", read_only=True)
+    warnings = await legacy.warnings()
+    assert set(warnings) == {"archive", "logs-1"}
+    assert "it and storage 'archive'" in warnings["logs-1"]
+    await dms.client.disable_storage("archive")
+    assert await legacy.warnings() == {}
+    await dms.dataset("again", DatasetType.LOGS)
+
+
+async def test_nothing_on_a_read_only_storage_is_deleted_through_another(dms: Dms, legacy: Legacy) -> None:
+    """Invariant 4. The text of the URLs does not show that one lies in the other."""
+    (dms.folder / "logs" / "archive").mkdir()
+    (dms.folder / "by-link").symlink_to("logs/archive")
+    uid = await dms.dataset("archive", DatasetType.LOGS)
+    file = dms.write("archive", 1, type_=DatasetType.LOGS)
+    beside = dms.write("beside", 2, type_=DatasetType.LOGS)
+    await dms.client.register_files(uid, [file, beside])
+    await legacy.add("archive", dms.folder / "by-link", type_="input", read_only=True)
+    await dms.shop.watch.look()
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert dms.path("archive", file.name, DatasetType.LOGS).exists(), "it is only forgotten"
+    assert not dms.path("beside", beside.name, DatasetType.LOGS).exists()
+
+
+async def test_a_link_within_a_storage_is_followed_and_one_that_leads_out_never(dms: Dms, outside: Path) -> None:
+    uid = await dms.dataset("linked", DatasetType.INPUT)
+    (dms.folder / "input" / "real").mkdir()
+    (dms.folder / "input" / "linked").symlink_to("real")
+    file = dms.write("linked", 1, type_=DatasetType.INPUT)
+    await dms.client.register_files(uid, [file])
+    await dms.client.close_dataset(uid)
+    other, _ = await dms.filled("other", 1, DatasetType.INPUT)
+    name = (await dms.client.files(other)).files[0].name
+    dms.path("other", name, DatasetType.INPUT).unlink()
+    dms.path("other", "", DatasetType.INPUT).rmdir()
+    dms.path("other", "", DatasetType.INPUT).symlink_to(outside)
+    (outside / name).write_text("theirs")
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert not (dms.folder / "input" / "real" / file.name).exists()
+    await dms.client.delete_dataset(other)
+    assert await delete_once(dms.shop)
+    assert (outside / name).read_text() == "theirs"
+    assert (await dms.row(other))["halted_at"] is not None

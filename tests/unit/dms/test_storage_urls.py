@@ -1,0 +1,67 @@
+"""How URLs of storages are written, and which lies in which."""
+
+import pytest
+
+from dms.domain.storage_urls import WrongStorageUrl, holds, read_roots, require_storage_url
+
+
+@pytest.mark.parametrize("url", ["file:///data", "file:///data/a b#c", "s3://bucket", "s3://bucket/a", "root://host:1094/a"])
+def test_a_plain_folder_can_be_a_storage(url: str) -> None:
+    require_storage_url(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("file:///", "no plain folder"),
+        ("file:///a//b", "no plain folder"),
+        ("file:///a/%2e%2e", "no plain folder"),
+        ("file:///a/./b", "no plain folder"),
+        ("/data", "no plain folder"),
+        ("file://localhost/data/a", "write it as file:///data/a"),
+        ("file://other/data", "write it as file:///data"),
+        ("FILE:///data", "write it as file:///data"),
+        ("file:///d%61ta", "has escapes"),
+        ("s3://bucket/a?versionId=1", "has more than a path"),
+        ("memory://a", "keeps nothing"),
+        ("Memory://a", "keeps nothing"),
+    ],
+)
+def test_each_folder_is_written_in_one_way(url: str, reason: str) -> None:
+    with pytest.raises(WrongStorageUrl, match=reason):
+        require_storage_url(url)
+
+
+def test_roots_are_paths_and_urls() -> None:
+    assert read_roots(" /data/  s3://bucket/ '/mnt/two words' file:///srv\n") == (
+        "file:///data",
+        "s3://bucket",
+        "file:///mnt/two words",
+        "file:///srv",
+    )
+    assert read_roots("/") == ("file:///",)
+    assert read_roots("") == ()
+
+
+@pytest.mark.parametrize("text", ["data", "file://host/data", "/data/../etc", "memory://", "://x", "'/data"])
+def test_what_is_no_root_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"neither an absolute path|leaves its folder|keeps nothing|quotation"):
+        read_roots(text)
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "answer"),
+    [
+        ("s3://bucket", "s3://bucket", True),
+        ("s3://bucket/a", "s3://bucket/a/b", True),
+        ("s3://bucket/a", "s3://bucket/ab", False),
+        ("s3://bucket/a/b", "s3://bucket/a", False),
+        ("s3://bucket", "s3://other/a", False),
+        ("s3://bucket", "gs://bucket/a", False),
+        ("S3://Bucket", "s3a://bucket/a", True),
+        ("https://host/a/", "https://HOST/a", True),
+        ("https://host/a", "https://host/A", False),
+    ],
+)
+def test_which_lies_in_which_by_the_text(outer: str, inner: str, answer: bool) -> None:
+    assert holds(outer, inner) is answer

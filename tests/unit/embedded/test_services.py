@@ -1,0 +1,27 @@
+"""What services of an embedded system are set to."""
+
+from pathlib import Path
+
+import pytest
+
+from dms.usecases.watch_storages import StorageWatch
+from sluice.embedded.home import Home
+from sluice.embedded.services import build_service
+from sluice.servicekit.links import ProcessLinks
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.open import open_transport
+
+
+def test_storages_may_lie_in_the_home_folder_and_where_somebody_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_DMS_STORAGE_ROOTS", "s3://bucket")
+    url, home = "postgresql://nobody@127.0.0.1:1/nothing", Home(tmp_path / "a home")
+    dms = build_service(
+        "dms",
+        database_url=url,
+        links=ProcessLinks(),
+        transport=open_transport(url, sluice_topology()),
+        home=home,
+        storage_roots=["/mnt/my data"],
+    )
+    [watch] = [part for part in dms.components if isinstance(part, StorageWatch)]
+    assert watch.roots == (f"file://{home.storages}", "file:///mnt/my data", "s3://bucket")

@@ -1,0 +1,89 @@
+"""Which local folder is which, whatever path leads there; and whether a storage can be used."""
+
+import uuid
+from pathlib import Path
+
+import pytest
+
+from sluice.storage import StorageError, folder_at, probe, remove_folder_within, resolved
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """``a/b``, ``ab``, and ``link``, which is ``a``."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "link").symlink_to("a")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "answer"),
+    [
+        ("a", "a", True),
+        ("a", "a/b", True),
+        ("a/b", "a", False),
+        ("a", "ab", False),
+        ("link", "a", True),
+        ("a", "link/b", True),
+        ("link", "a/b/../b", True),
+        ("a", "link/missing/x", True),
+        ("missing", "missing/x", True),
+        ("missing", "a", False),
+    ],
+)
+def test_folders_hold_others(tree: Path, outer: str, inner: str, answer: bool) -> None:
+    assert folder_at(f"{tree}/{outer}").holds(folder_at(f"{tree}/{inner}")) is answer
+    assert folder_at("/").holds(folder_at(f"{tree}/{inner}"))
+
+
+def test_only_a_folder_that_is_there_has_an_identity(tree: Path) -> None:
+    (tree / "file").touch()
+    assert folder_at(f"{tree}/a").identity == folder_at(f"{tree}/link").identity is not None
+    assert folder_at(f"{tree}/missing").identity is folder_at(f"{tree}/file").identity is None
+
+
+def test_links_are_undone_on_the_way_but_not_at_the_end(tree: Path) -> None:
+    (tree / "a" / "door").symlink_to("/etc")
+    found = resolved(f"file://{tree}/link", f"file://{tree}/link/b/../door")
+    assert found == (f"file://{tree}/a", f"file://{tree}/a/door")
+    assert resolved("s3://b", "s3://b/x") == ("s3://b", "s3://b/x")
+
+
+def test_a_folder_is_not_removed_through_a_link(tree: Path) -> None:
+    (tree / "store").mkdir()
+    (tree / "store" / "door").symlink_to(tree / "a")
+    with pytest.raises(StorageError):
+        remove_folder_within(f"file://{tree}/store", f"file://{tree}/store/door/b")
+    assert (tree / "a" / "b").is_dir()
+
+
+def test_a_storage_that_works_is_left_as_it_was(tmp_path: Path) -> None:
+    probe(f"file://{tmp_path}", read_only=False)
+    assert list(tmp_path.iterdir()) == []
+    probe(f"memory://{uuid.uuid4().hex}/a", read_only=False)
+
+
+def test_a_storage_that_is_only_read_is_not_written_to(tmp_path: Path) -> None:
+    before = tmp_path.stat().st_mtime_ns
+    probe(f"file://{tmp_path}", read_only=True)
+    assert tmp_path.stat().st_mtime_ns == before
+    probe("file:///proc/self", read_only=True)
+
+
+@pytest.mark.parametrize(
+    ("url", "read_only", "reason"),
+    [
+        ("file:///proc/self", False, r".+"),
+        ("file://{folder}/missing", False, "there is no such folder; make it"),
+        ("file://{folder}/missing", True, "there is no such folder; make it"),
+        ("file://{folder}/file", True, "there is no such folder; make it"),
+        ("memory://{unique}/nothing", True, "there is no such file"),
+        ("nonsense://bucket", False, "no driver for this protocol"),
+    ],
+)
+def test_a_storage_that_does_not_work_is_told_with_the_reason(tmp_path: Path, url: str, read_only: bool, reason: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match=reason):
+        probe(url.format(folder=tmp_path, unique=uuid.uuid4().hex), read_only=read_only)
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
