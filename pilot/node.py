@@ -1,8 +1,11 @@
 """What this node has: cores, memory, disk, GPUs."""
 
+import contextlib
 import importlib
+import math
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +16,48 @@ from sluice.contracts.pilots import NodeResources
 _MIB = 1 << 20
 
 
-def detect(work_dir: Path) -> NodeResources:
-    """Cores this process may use, memory of the machine, disk free where jobs work, names of GPUs."""
+def detect(work_dir: Path, *, root: Path = Path("/")) -> NodeResources:
+    """Cores and memory that this process may use, disk free where jobs work, names of GPUs. ``root``: of the kernel's files."""
+    cores, ram = _limits(root)
     return NodeResources(
-        cores=len(os.sched_getaffinity(0)),
-        ram=psutil.virtual_memory().total // _MIB,
+        cores=min(len(os.sched_getaffinity(0)), cores),
+        ram=int(min(psutil.virtual_memory().total, ram) // _MIB),
         disk=shutil.disk_usage(work_dir).free // _MIB,
         gpus=_gpus(),
     )
+
+
+def _limits(root: Path) -> tuple[float, float]:
+    """Cores (one at the least) and bytes of memory that a container or a batch system leaves to this process, by cgroup v2;
+    infinite: all there is."""
+    cores, ram = math.inf, math.inf
+    for folder in _groups(root):
+        with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
+            quota, period = (folder / "cpu.max").read_text().split()
+            cores = min(cores, math.inf if quota == "max" else max(int(quota) / int(period), 1.0))
+        with contextlib.suppress(OSError, ValueError):
+            limit = (folder / "memory.max").read_text().strip()
+            ram = min(ram, math.inf if limit == "max" else int(limit))
+    return cores, ram
+
+
+def _groups(root: Path) -> Iterator[Path]:
+    """Folders of this process's control group and of those that it is in."""
+    top = root / "sys/fs/cgroup"
+    with contextlib.suppress(OSError):
+        for line in (root / "proc/self/cgroup").read_text().splitlines():
+            if line.startswith("0::/"):
+                folder = top / line.removeprefix("0::/")
+                while folder != top:
+                    yield folder
+                    folder = folder.parent
+    yield top
+
+
+def offered(node: NodeResources, *, cores: float | None, memory: int | None, slots: int | None) -> NodeResources:
+    """What a pilot's jobs may take of the node, as its settings have it. Where it is given more slots than there are cores, the
+    cores are meant to be shared by so many jobs."""
+    return node.model_copy(update={"cores": cores or max(node.cores, slots or 0), "ram": memory or node.ram})
 
 
 def _gpus() -> list[str]:

@@ -6,7 +6,7 @@ import structlog
 
 from pilot.pauses import Pauses
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import Heartbeat, HeartbeatAnswer, RegisterPilot, Registration, StorageUrls
+from sluice.contracts.pilots import Heartbeat, HeartbeatAnswer, Lease, LeaseRequest, RegisterPilot, Registration, StorageUrls
 from sluice.contracts.problems import ServiceError, Unprocessable
 
 log = structlog.get_logger(__name__)
@@ -21,7 +21,7 @@ class Session:
         self.registration = Registration(heartbeat=10.0, lease=60.0)
         self._lock = asyncio.Lock()
         self._times = 0
-        self._tells_phases = True
+        self._tells_phases = self._tells_room = True
 
     @property
     def times(self) -> int:
@@ -38,7 +38,7 @@ class Session:
             if self._times != seen:
                 return
             pauses = Pauses(longest=10.0)
-            self._tells_phases = True
+            self._tells_phases = self._tells_room = True
             while True:
                 try:
                     self.registration = await self._register()
@@ -48,6 +48,15 @@ class Session:
                     await pauses.wait()
             self._times += 1
             log.info("pilot.registered", times=self._times, heartbeat=self.registration.heartbeat, lease=self.registration.lease)
+
+    async def lease(self, request: LeaseRequest) -> Lease:
+        """Raises ``ServiceError``. A WMS of the release before refuses the room: it compares with the whole node."""
+        if self._tells_room:
+            try:
+                return await self.client.lease(self.pilot.uid, request)
+            except Unprocessable:
+                self._tells_room = False
+        return await self.client.lease(self.pilot.uid, request.model_copy(update={"room": None}))
 
     async def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatAnswer:
         """Raises ``ServiceError``. A WMS of the release before refuses phases: it is told without."""

@@ -27,6 +27,10 @@ class PilotSettings(BaseSettings):
     name: Name = Field(default_factory=socket.gethostname)
     #: Jobs run at the same time; None: as many as there are cores.
     slots: Annotated[int, Field(ge=1, le=4096)] | None = None
+    #: Cores that its jobs may take together; None: all of the node, and no fewer than there are slots.
+    cores: Annotated[float, Field(gt=0)] | None = None
+    #: MiB of memory that they may ask for together; None: all of the node. Pilots that share a node are each given a part.
+    memory: Annotated[int, Field(gt=0)] | None = None
     #: Folder for jobs and unsent reports, the pilot's user's own, made where there is none; default: `sluice/pilot` in the
     #: user's folder for state (`~/.local/state`). Best on the file system of the storages: outputs are then renamed, not copied.
     work_dir: Path = Field(default_factory=_default_work_dir)

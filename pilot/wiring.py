@@ -11,6 +11,7 @@ import httpx
 import structlog
 
 from pilot.agent import Agent
+from pilot.domain.booking import Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import DrainAsked, ShutdownAsked
 from pilot.domain.pace import Policy
@@ -22,7 +23,7 @@ from pilot.loops.heartbeats import send_heartbeats
 from pilot.loops.leasing import lease_jobs
 from pilot.loops.reporting import send_reports
 from pilot.loops.takeover import take_over
-from pilot.node import detect
+from pilot.node import detect, offered
 from pilot.outbox import Outbox
 from pilot.pool import SlotPool
 from pilot.runner.orphans import adopt_orphans
@@ -50,8 +51,8 @@ async def run_pilot(settings: PilotSettings) -> None:
     await asyncio.to_thread(_remove_left_containers, engines, folder.earlier_runs(uid))
     adopt_orphans()
     run = folder.run(uid)
-    resources = detect(run.path)
-    slots = settings.slots or int(resources.cores)
+    resources = offered(detect(run.path), cores=settings.cores, memory=settings.memory, slots=settings.slots)
+    slots = settings.slots or max(1, int(resources.cores))
     pilot = RegisterPilot(
         uid=uid,
         name=settings.name,
@@ -66,7 +67,8 @@ async def run_pilot(settings: PilotSettings) -> None:
         outbox = Outbox(run.journals, Leftovers(session.storages))
         runner = _runner_settings(settings, folder, run, next(iter(engines), None))
         pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)
-        agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon)), pool, outbox, run)
+        node = Booked(resources.cores, resources.ram, len(resources.gpus))
+        agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon), node), pool, outbox, run)
         _drain_on_signals(agent, settings.drain_timeout)
         ending = asyncio.create_task(_end_with(settings.end_with, agent), name="end with another process")
         try:

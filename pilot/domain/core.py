@@ -1,11 +1,12 @@
 """The pilot's core: which jobs to ask for, which slot runs what, when a job must stop, what is said to the WMS."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import assert_never
 from uuid import UUID
 
+from pilot.domain.booking import BOUNDLESS, Booked, needs_of
 from pilot.domain.holdings import HeldJob, Slot, token_of
 from pilot.domain.model import (
     AttemptEnded,
@@ -32,7 +33,7 @@ from pilot.domain.model import (
 )
 from pilot.domain.pace import Pace, Policy, spare_jobs
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
-from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, StartedJob
+from sluice.contracts.pilots import Command, Heartbeat, JobToken, PilotTask, Room, StartedJob
 from sluice.contracts.states import AttemptOutcome
 
 #: Most jobs that one lease request may name.
@@ -42,11 +43,12 @@ _MOST_A_LEASE = 1024
 class PilotCore:
     """Memory and rules of one pilot. ``handle`` takes what happened and answers what to do, in order.
 
-    Invariant 6: whatever happens, an attempt is told to stop before its lease ends.
+    Invariant 6: whatever happens, an attempt is told to stop before its lease ends. What runs never needs more than ``node`` has.
     """
 
-    def __init__(self, slots: int, policy: Policy | None = None) -> None:
+    def __init__(self, slots: int, policy: Policy | None = None, node: Booked = BOUNDLESS) -> None:
         self.policy = policy or Policy()
+        self.node = node
         self.pace = Pace()
         self.draining = False
         self.slots = [Slot(number) for number in range(slots)]
@@ -84,15 +86,26 @@ class PilotCore:
         """All jobs it has."""
         return list(self._jobs)
 
+    @property
+    def free(self) -> Booked:
+        """Of the node: what no job that runs takes up."""
+        return self._without(slot.booked for slot in self.slots if slot.queue)
+
     def jobs_wanted(self, now: Now) -> int:
         """How many jobs to ask for now; 0: none. Small refills are put off while every slot has work."""
-        ready = [slot for slot in self.slots if slot.ready]
-        if self.draining or not ready:
+        if self.draining or not any(slot.ready for slot in self.slots):
             return 0
-        target = len(ready) + self._spare(now)
+        starts = self._starts
+        target = starts + sum(slot.ready and bool(slot.queue) for slot in self.slots) + self._spare(now)
         want = min(target - len(self._jobs), _MOST_A_LEASE)
-        starving = sum(not slot.queue for slot in ready) > len(self._waiting)
-        return want if want > 0 and (starving or want >= max(1, target // 3)) else 0
+        return want if want > 0 and (starts > 0 or want >= max(1, target // 3)) else 0
+
+    def room(self, now: Now, wanted: int) -> Room | None:
+        """What so many jobs have to fit in; None: nobody has measured the node."""
+        if self.node is BOUNDLESS:
+            return None
+        long = [slot.booked for slot in self.slots if slot.queue and now.tick - slot.since > self.policy.horizon]
+        return Room(free=self.free.told(), soon=self._without(long).told(), ahead=max(0, wanted - self._starts))
 
     def heartbeat(self, progress: Mapping[Token, Progress] = MappingProxyType({})) -> Heartbeat:
         """Names every job that this pilot still wants, and the commands carried out. ``progress``: as far as it is known."""
@@ -151,12 +164,12 @@ class PilotCore:
             self._tasks[task.uid] = task
         deadline = event.sent + event.lease.seconds - self.policy.margin(event.lease.seconds)
         for job in event.lease.jobs:
-            held = HeldJob(job, deadline, leased=now.tick)
-            if held.token in self._jobs or deadline <= now.tick:
+            if (job.id, job.attempt) in self._jobs or deadline <= now.tick:
                 continue
             if job.task_uid not in self._tasks:
                 yield SendReport(without_task(job, now.wall))
                 continue
+            held = HeldJob(job, deadline, leased=now.tick, needs=needs_of(self._tasks[job.task_uid], job))
             self._tasks.move_to_end(job.task_uid)
             self._jobs[held.token] = held
             self._waiting.append(held)
@@ -237,10 +250,11 @@ class PilotCore:
                 yield self._stop(held, StopReason.LEASE)
 
     def _give_back_stuck(self, now: Now) -> Iterator[Instruction]:
-        if any(slot.ready and not slot.queue for slot in self.slots):
-            return
+        """One at a time: behind a job that finds no room there may be others that do."""
+        yield from self._fill_slots(now)
         while self._waiting and self._waiting[0].leased + self.policy.return_after <= now.tick:
             yield SendReport(given_back(self._drop(self._waiting[0]).job, now.wall))
+            yield from self._fill_slots(now)
 
     def _on_drain(self, now: Now) -> Iterator[Instruction]:
         self.draining = True
@@ -257,13 +271,18 @@ class PilotCore:
     # --- moves ---
 
     def _fill_slots(self, now: Now) -> Iterator[Instruction]:
-        """Hands waiting jobs to the slots, in order; a second one only where jobs are short."""
+        """Hands waiting jobs to the slots, in order; a second one only where jobs are short. One that finds no room lets none
+        pass: so it has its turn, however many small ones there are."""
+        if not self._waiting:
+            return
         short = self.pace.mean is not None and self.pace.mean < self.policy.short
+        free = self.free
         for depth in (1, 2) if short else (1,):
             for slot in self.slots:
                 if not self._waiting:
                     return
-                if slot.ready and len(slot.queue) < depth:
+                if slot.ready and len(slot.queue) < depth and free.holds(more := slot.more_with(self._waiting[0])):
+                    free = free.minus(more)
                     yield from self._hand(self._waiting.popleft(), slot, now)
 
     def _hand(self, held: HeldJob, slot: Slot, now: Now) -> Iterator[Instruction]:
@@ -314,6 +333,19 @@ class PilotCore:
                 if uid in slot.tasks:
                     slot.tasks.discard(uid)
                     yield ForgetTask(slot.number, uid)
+
+    @property
+    def _starts(self) -> int:
+        """Jobs that could start at once, as far as slots go: none where a job waits for room, or where there is none."""
+        if self._waiting or not self.free.has_any:
+            return 0
+        return sum(slot.ready and not slot.queue for slot in self.slots)
+
+    def _without(self, booked: Iterable[Booked]) -> Booked:
+        left = self.node
+        for one in booked:
+            left = left.minus(one)
+        return left
 
     def _spare(self, now: Now) -> int:
         running = [now.tick - slot.since for slot in self.slots if slot.queue]

@@ -4,17 +4,19 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from pilot.domain.booking import Booked
 from pilot.domain.model import StopReason, Token
 from sluice.contracts.pilots import JobToken, LeasedJob
 
 
 @dataclass(slots=True)
 class HeldJob:
-    """``deadline``: tick by which it is stopped unless its lease is renewed."""
+    """``deadline``: tick by which it is stopped unless its lease is renewed. ``needs``: while it runs."""
 
     job: LeasedJob
     deadline: float
     leased: float
+    needs: Booked
     slot: int | None = None
     stopping: StopReason | None = None
 
@@ -33,6 +35,18 @@ class Slot:
     since: float = 0.0
     started: datetime | None = None
     tasks: set[UUID] = field(default_factory=set)
+
+    @property
+    def booked(self) -> Booked:
+        """Of the node: the second job begins when the first has ended, before anybody is asked."""
+        booked = Booked()
+        for held in self.queue:
+            booked = booked.most(held.needs)
+        return booked
+
+    def more_with(self, held: HeldJob) -> Booked:
+        """What the job takes beyond that."""
+        return self.booked.most(held.needs).minus(self.booked)
 
 
 def token_of(job: JobToken) -> Token:

@@ -15,6 +15,8 @@ log = structlog.get_logger(__name__)
 
 #: Seconds between two calls where the WMS has nothing and does not wait either.
 _SHORTEST_WAIT = 0.1
+#: Seconds that a call may wait while jobs run: when they have ended, there is more room than it says.
+_WAIT_AT_WORK = 2.0
 
 
 async def lease_jobs(agent: Agent, session: Session, *, wait: float) -> None:
@@ -32,8 +34,10 @@ async def lease_jobs(agent: Agent, session: Session, *, wait: float) -> None:
             continue
         seen, sent = session.times, now().tick
         try:
-            request = LeaseRequest(jobs=wanted, wait=wait, known_tasks=agent.core.known_tasks)
-            lease = await session.client.lease(session.pilot.uid, request)
+            at_most = wait if agent.core.idle else min(wait, _WAIT_AT_WORK)
+            room = agent.core.room(now(), wanted)
+            request = LeaseRequest(jobs=wanted, wait=at_most, known_tasks=agent.core.known_tasks, room=room)
+            lease = await session.lease(request)
         except NotFound:
             await session.register_again(seen)
             continue

@@ -218,7 +218,12 @@ class Attempt:
     @property
     def _most_memory(self) -> float:
         """MiB that the job may use."""
-        return max(self._settings.memory_floor, self._task.resources.ram * self._settings.memory_factor)
+        return max(self._settings.memory_floor, self._ram * self._settings.memory_factor)
+
+    @property
+    def _ram(self) -> int:
+        """MiB that the job asks for."""
+        return self._task.resources.ram if self._job.ram is None else self._job.ram
 
     def _stdin(self, prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
         if not prepared.stdin:
@@ -260,7 +265,7 @@ class Attempt:
                 sentence = f"ran longer than its limit of {resources.time_limit:g} s and was ended"
                 raise AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code)
             case Cut.MEMORY:
-                sentence = f"used {ended.memory or 0:.0f} MiB of memory, having asked for {resources.ram} MiB, and was ended"
+                sentence = f"used {ended.memory or 0:.0f} MiB of memory, having asked for {self._ram} MiB, and was ended"
                 raise AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
             case Cut.DISK:
                 sentence = f"filled its folder: it may write {resources.disk} MiB"

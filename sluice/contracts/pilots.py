@@ -7,7 +7,16 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp, absent
 from sluice.contracts.plan import Container, Resources
-from sluice.contracts.states import AttemptOutcome, AttemptPhase, ContainerEngine, ErrorClass, PilotState, ReportAnswer, TaskMode
+from sluice.contracts.states import (
+    AttemptOutcome,
+    AttemptPhase,
+    ContainerEngine,
+    DeviceType,
+    ErrorClass,
+    PilotState,
+    ReportAnswer,
+    TaskMode,
+)
 from sluice.contracts.tasks import TaskOutput
 
 
@@ -73,13 +82,32 @@ class StorageUrls(Contract):
     urls: list[StorageUrl]
 
 
+class Amounts(Contract):
+    """Of a node's resources; ``ram`` in MiB."""
+
+    cores: Annotated[float, Field(ge=0)]
+    ram: Annotated[int, Field(ge=0)]
+    gpus: Annotated[int, Field(ge=0)] = 0
+
+
+class Room(Contract):
+    """What a pilot has left of its node. ``free``: now. ``soon``: when the jobs have ended that do not take long. ``ahead``: how
+    many of the jobs that it asks for are to come after those that it has."""
+
+    free: Amounts
+    soon: Amounts
+    ahead: Annotated[int, Field(ge=0)] = 0
+
+
 class LeaseRequest(Contract):
     """``jobs``: as many as it can take now. ``wait``: seconds the WMS may hold the answer back until there is work.
-    ``known_tasks``: tasks whose description it has."""
+    ``known_tasks``: tasks whose description it has. ``room``: what the jobs have to fit in; pilots of the release before do not
+    say, and are not told what they would not understand."""
 
     jobs: Annotated[int, Field(ge=1, le=1024)]
     wait: Annotated[float, Field(ge=0, le=60)] = 0.0
     known_tasks: list[UUID] = Field(default_factory=list)
+    room: Annotated[Room | None, Field(exclude_if=absent)] = None
 
 
 class InputFile(Contract):
@@ -95,13 +123,15 @@ class InputFile(Contract):
 
 
 class LeasedJob(Contract):
-    """(``id``, ``attempt``) is the fencing token: a report with another attempt number changes nothing."""
+    """(``id``, ``attempt``) is the fencing token: a report with another attempt number changes nothing. ``ram``: MiB, where that
+    is not what its task says."""
 
     id: int
     attempt: int
     task_uid: UUID
     seq: int
     inputs: list[InputFile]
+    ram: Annotated[int | None, Field(exclude_if=absent)] = None
 
 
 class BundlePort(Contract):
@@ -133,6 +163,7 @@ class PilotTask(Contract):
     log_out_uid: UUID
     log_out_url: StorageUrl
     resources: Resources
+    device_type: DeviceType = DeviceType.CPU
     container: Container | None = None
 
 

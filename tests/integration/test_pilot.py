@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from sluice.contracts.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
+from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer
 from tests.e2e.systems import NO_CONTAINERS
 from tests.servers.scripted_wms import ScriptedWms, until
@@ -120,6 +121,21 @@ async def test_from_registration_to_sign_off(wms: ScriptedWms, start_pilot: Star
     assert uid == wms.registered[0].uid
     assert sign_off.returned == []
     assert files_below(tmp_path / "work") == ["lock"]
+
+
+async def test_jobs_never_need_more_cores_together_than_the_pilot_has(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
+    """Leased all at once, as by a WMS that does not look at what is free; each fails where it meets another."""
+    await start_pilot("--slots", "4", SLUICE_PILOT_CORES="3")
+    alone = "mkdir $0 && sleep 0.3 && rmdir $0"
+    task_ = task(root, tool(["sh", "-c", alone, str(root.parent / "alone")]), resources=Resources(cores=2, time_limit=60.0))
+    wms.add(task_, jobs_of(root, task_, 4))
+    await until(lambda: len(wms.reports) == 4)
+    assert [(report.outcome, report.message) for _, report in wms.reports] == [(AttemptOutcome.FINISHED, "")] * 4
+    room = wms.lease_requests[0].room
+    assert room is not None
+    assert (room.free.cores, wms.registered[0].resources.cores) == (3, 3)
 
 
 async def test_it_waits_for_a_wms_that_is_not_there_yet(wms: ScriptedWms, start_pilot: StartPilot) -> None:

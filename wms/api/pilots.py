@@ -23,6 +23,7 @@ from sluice.contracts.pilots import (
 from sluice.contracts.problems import NotFound
 from sluice.servicekit.http import errors
 from wms.api.raw_body import parsed, schema_of
+from wms.db.jobs import ClaimedJob
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.list_pilots import list_pilots
@@ -97,16 +98,21 @@ def _lease_body(leased: Leased) -> bytes:
         {
             "seconds": leased.seconds,
             "drain": leased.drain,
-            "tasks": [_task_body(task.for_pilots, leased.shared.get(task.task.uid)) for task in leased.tasks],
-            "jobs": [
-                {
-                    "id": job.id,
-                    "attempt": job.attempt,
-                    "task_uid": str(job.task_uid),
-                    "seq": job.seq,
-                    "inputs": orjson.Fragment(job.inputs),
-                }
-                for job in leased.jobs
+            "tasks": [
+                _task_body(task.for_former if leased.former else task.for_pilots, leased.shared.get(task.task.uid))
+                for task in leased.tasks
             ],
+            "jobs": [_job_body(job, former=leased.former) for job in leased.jobs],
         }
     )
+
+
+def _job_body(job: ClaimedJob, *, former: bool) -> dict[str, object]:
+    body: dict[str, object] = {
+        "id": job.id,
+        "attempt": job.attempt,
+        "task_uid": str(job.task_uid),
+        "seq": job.seq,
+        "inputs": orjson.Fragment(job.inputs),
+    }
+    return body if former or job.ram is None else {**body, "ram": job.ram}

@@ -45,6 +45,19 @@ WITH task AS MATERIALIZED (
 SELECT * FROM claimed ORDER BY seq
 """)
 
+SELECT_LARGER = statement("""
+-- The least memory that due jobs of the task need which need more than $2, up to $3, and the seconds that they are due.
+SELECT min(ram) AS ram, extract(epoch FROM now() - min(not_before))::float AS waited FROM jobs
+WHERE task_uid = $1 AND state = '{job.READY}' AND not_before > '-infinity' AND not_before <= now() AND ram > $2 AND ram <= $3
+""")
+
+KEEP_FREE = statement("""
+-- Pilot $2 is kept free for a job of the task, unless another one is.
+UPDATE tasks SET kept_by = $2, kept_until = now() + $3
+WHERE uid = $1 AND ready > 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND (kept_until IS NULL OR kept_until <= now())
+RETURNING uid
+""")
+
 SELECT_IN_FLIGHT = statement("""
 -- The named jobs that a pilot has at this moment.
 SELECT id, task_uid, seq, state, attempt, pilot, failures, losses, ram, leased_at, started_at, inputs,

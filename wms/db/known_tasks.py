@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.contracts.pilots import BundlePort, PilotTask
-from sluice.contracts.states import EntryKind, InputMode, TaskMode
+from sluice.contracts.states import DeviceType, EntryKind, InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
 from sluice.servicekit.database import Connection
 from wms.db.tasks import SELECT_SPECS
@@ -14,12 +14,13 @@ from wms.db.tasks import SELECT_SPECS
 
 @dataclass(frozen=True, slots=True)
 class KnownTask:
-    """``outputs``: by port. ``for_pilots``: what a pilot is told (a ``PilotTask`` as JSON, defaults left out: a pilot of the
-    release before may not know a field)."""
+    """``outputs``: by port. ``for_pilots``: what a pilot is told (a ``PilotTask`` as JSON, defaults left out); ``for_former``:
+    what one of the release before understands of it."""
 
     task: Task
     outputs: dict[str, TaskOutput]
     for_pilots: bytes
+    for_former: bytes
 
     @property
     def datasets(self) -> list[UUID]:
@@ -67,11 +68,12 @@ def known(task: Task) -> KnownTask:
         log_out_uid=task.log_out_uid,
         log_out_url=task.log_out_url,
         resources=task.resources,
+        device_type=task.device_type,
         container=task.container,
     )
-    return KnownTask(
-        task, {output.port: output for output in task.outputs}, pilot_task.model_dump_json(exclude_defaults=True).encode()
-    )
+    former = pilot_task.model_copy(update={"device_type": DeviceType.CPU})
+    told = [known.model_dump_json(exclude_defaults=True).encode() for known in (pilot_task, former)]
+    return KnownTask(task, {output.port: output for output in task.outputs}, *told)
 
 
 def _bundles(task: Task) -> list[BundlePort]:

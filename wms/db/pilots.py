@@ -38,7 +38,9 @@ WITH seen AS (
     WHERE uid = $1 RETURNING state, resources, engines
 )
 SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS resources,
-    s.engines, t.uid, t.rank, t.created_at, t.ready, t.cores, t.ram, t.disk, t.device_type, t.needs_container
+    s.engines, t.uid, t.rank, t.created_at, t.ready, t.cores, t.ram, t.disk, t.device_type, t.needs_container,
+    extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
+    CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by
 FROM seen AS s LEFT JOIN tasks AS t ON t.state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND t.ready > 0
 """)
 

@@ -256,3 +256,12 @@ CREATE INDEX jobs_by_memory ON jobs (task_uid, state, peak_memory, seq) WHERE st
 DROP INDEX jobs_troubled;
 
 UPDATE alembic_version SET version_num='wms0011' WHERE alembic_version.version_num = 'wms0010';
+
+-- Running upgrade wms0011 -> wms0012
+
+ALTER TABLE tasks
+    -- The pilot that gets nothing of lower rank until a job of this task fits it, and until when.
+    ADD COLUMN kept_by uuid,
+    ADD COLUMN kept_until timestamptz;
+
+UPDATE alembic_version SET version_num='wms0012' WHERE alembic_version.version_num = 'wms0011';

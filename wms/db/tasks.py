@@ -33,8 +33,10 @@ SELECT uid, shared_inputs::text AS shared FROM tasks WHERE uid = ANY($1::uuid[])
 
 SELECT_DEMANDS = statement("""
 -- What pilots could be given; only live tasks are looked at, and no job.
-SELECT uid, rank, created_at, ready, cores, ram, disk, device_type, needs_container FROM tasks
-WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
+SELECT uid, rank, created_at, ready, cores, ram, disk, device_type, needs_container,
+    extract(epoch FROM now() - coalesce(served_at, created_at))::float AS waited,
+    CASE WHEN kept_until > now() THEN kept_by END AS kept_by
+FROM tasks WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
 """)
 
 _LOCKED = """
@@ -132,6 +134,8 @@ def demand_of(row: Any) -> Demand:
         disk=row["disk"],
         device_type=DeviceType(row["device_type"]),
         needs_container=row["needs_container"],
+        waited=row["waited"],
+        kept_by=row["kept_by"],
     )
 
 

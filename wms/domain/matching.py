@@ -11,7 +11,8 @@ from sluice.contracts.states import ContainerEngine, DeviceType
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A task that has ready jobs, and what one job needs (``ram``, ``disk`` in MiB)."""
+    """A task that has ready jobs, and what one job needs (``ram``, ``disk`` in MiB). ``waited``: seconds since one was given
+    away. ``kept_by``: the pilot that is kept free for one."""
 
     uid: UUID
     rank: float
@@ -22,6 +23,8 @@ class Demand:
     disk: int
     device_type: DeviceType
     needs_container: bool = False
+    waited: float = 0.0
+    kept_by: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.states import DeviceType, JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
 from wms.domain.matching import ENGINES, Demand, Node, misfit, order
 
@@ -67,12 +67,19 @@ def why_waiting(task: TaskStatus, around: Surroundings) -> str:
     reasons = [misfit(own, node) for node in around.nodes]
     if all(reason is not None for reason in reasons):
         return f"No pilot fits: a job {_why_none_fits(own, around.nodes)}"
+    if own.kept_by is not None:
+        return f"Waiting for room: pilot {own.kept_by} gets nothing of lower rank until a job fits, which {_need(own)}"
     ahead = order(around.demands)
     before = ahead[: ahead.index(own)]
     if before:
         jobs = sum(demand.ready for demand in before)
         return f"Waiting behind {plural(len(before), 'task')} of higher rank or age with {plural(jobs, 'ready job')}"
     return f"Next in line: all slots of {plural(len(around.nodes), 'pilot')} are taken, or about to be asked for"
+
+
+def _need(demand: Demand) -> str:
+    gpu = " and a GPU" if demand.device_type is DeviceType.GPU else ""
+    return f"needs {demand.cores:g} {'core' if demand.cores == 1 else 'cores'}, {demand.ram} MiB of memory{gpu}"
 
 
 def _why_none_fits(demand: Demand, nodes: Sequence[Node]) -> str:

@@ -2,29 +2,36 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
+
+import structlog
 
 from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.states import PilotState
 from sluice.servicekit.database import Connection
-from wms.db.jobs import ClaimedJob, claim_jobs
+from wms.db.jobs import KEEP_FREE, SELECT_LARGER, ClaimedJob, claim_jobs
 from wms.db.known_tasks import KnownTask
 from wms.db.pilots import touch_and_look
 from wms.db.tasks import shared_inputs
-from wms.domain.matching import choose
+from wms.domain.matching import Demand, Node, choose
+from wms.domain.room import KEPT, Room, keeps_free
 from wms.usecases.workload import Workload
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class Leased:
-    """``tasks``: descriptions that the pilot does not have yet; ``shared``: JSON of what all jobs of such a task get."""
+    """``tasks``: descriptions that the pilot does not have yet; ``shared``: JSON of what all jobs of such a task get. ``former``:
+    the pilot is of the release before."""
 
     seconds: float
     jobs: list[ClaimedJob] = field(default_factory=list)
     tasks: list[KnownTask] = field(default_factory=list)
     shared: dict[UUID, str] = field(default_factory=dict)
     drain: bool = False
+    former: bool = False
 
 
 async def lease_jobs(
@@ -34,7 +41,7 @@ async def lease_jobs(
 
     Effect: the jobs are leased to the pilot until now + ``lease`` by the database's clock, each with a new attempt number; with
     none ready, waits up to ``request.wait`` seconds, or until the process is told to stop. A pilot that drains or has signed off
-    gets nothing but ``drain``.
+    gets nothing but ``drain``. Where a task's jobs have waited long for room, the pilot may be kept free for them.
     Messages: none. Raises ``NotFound`` for an unknown pilot.
     """
     loop = asyncio.get_running_loop()
@@ -47,13 +54,11 @@ async def lease_jobs(
             if seen.state is not PilotState.ACTIVE:
                 return Leased(workload.terms.lease, drain=True)
             # The pilot counts from when it sent the request, which was before ``started``: add what it has waited until now.
-            leased = Leased(workload.terms.lease + loop.time() - started)
+            leased = Leased(workload.terms.lease + loop.time() - started, former=request.room is None)
+            giving = _Giving(connection, workload, pilot, seen.node, Room(request))
             for demand in choose(demands, seen.node):
-                if (wanted := request.jobs - len(leased.jobs)) == 0:
+                if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
-                leased.jobs += await claim_jobs(
-                    connection, demand.uid, jobs=wanted, pilot=pilot, ram=seen.node.resources.ram, lease=workload.terms.span
-                )
             leased.tasks = await _unknown(connection, workload, leased.jobs, request.known_tasks)
             leased.shared = await shared_inputs(connection, [one.task.uid for one in leased.tasks if one.task.shares])
         left = deadline - loop.time()
@@ -64,6 +69,59 @@ async def lease_jobs(
         await workload.signal.wait(version, seconds=min(left, workload.terms.poll))
         if connected is not None and not await connected():
             return leased
+
+
+@dataclass(frozen=True, slots=True)
+class _Giving:
+    """Gives one pilot jobs of one task after the other."""
+
+    connection: Connection
+    workload: Workload
+    pilot: UUID
+    node: Node
+    room: Room
+
+    async def give(self, demand: Demand, leased: Leased) -> bool:
+        """False: the pilot gets nothing of the tasks that come after this one, so that there is room for it in the end."""
+        offered = self.room.offer(demand)
+        waits = None if offered else demand
+        if offered and demand.kept_by == self.pilot:
+            waits = await self._larger(demand)
+        if offered and waits is None:
+            jobs = await claim_jobs(
+                self.connection,
+                demand.uid,
+                jobs=offered,
+                pilot=self.pilot,
+                ram=self._most_ram,
+                lease=self.workload.terms.span,
+            )
+            for job in jobs:
+                self.room.take(demand, job.ram)
+            leased.jobs += jobs
+            if len(jobs) < offered:
+                waits = await self._larger(demand)
+        return waits is None or not await self._keep_free(waits)
+
+    @property
+    def _most_ram(self) -> int:
+        most = self.room.most_ram
+        return self.node.resources.ram if most is None else min(most, self.node.resources.ram)
+
+    async def _larger(self, demand: Demand) -> Demand | None:
+        """The task as those of its jobs have it which are due and need more memory than the pilot has left."""
+        if self.room.most_ram is None:
+            return None
+        row = await self.connection.fetchrow(SELECT_LARGER, demand.uid, self._most_ram, self.node.resources.ram)
+        assert row is not None  # noqa: S101 - aggregates give one row
+        return None if row["ram"] is None else replace(demand, ram=row["ram"], waited=row["waited"])
+
+    async def _keep_free(self, demand: Demand) -> bool:
+        kept = keeps_free(demand, self.pilot)
+        if kept is None:
+            kept = await self.connection.fetchval(KEEP_FREE, demand.uid, self.pilot, KEPT) is not None
+            log.info("pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=kept)
+        return kept
 
 
 async def _unknown(

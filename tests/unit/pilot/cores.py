@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
+from pilot.domain.booking import BOUNDLESS, Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
@@ -19,7 +20,7 @@ from pilot.domain.model import (
 from pilot.domain.pace import Policy
 from sluice.contracts.pilots import AttemptReport, HeartbeatAnswer, Lease, LeasedJob, PilotTask
 from sluice.contracts.plan import Resources
-from sluice.contracts.states import AttemptOutcome, TaskMode
+from sluice.contracts.states import AttemptOutcome, DeviceType, TaskMode
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 TASK = uuid4()
@@ -29,7 +30,7 @@ def at(tick: float) -> Now:
     return Now(tick, EPOCH + timedelta(seconds=tick))
 
 
-def task(uid: UUID = TASK) -> PilotTask:
+def task(uid: UUID = TASK, resources: Resources | None = None, device: DeviceType = DeviceType.CPU) -> PilotTask:
     return PilotTask(
         uid=uid,
         chain_uid=uuid4(),
@@ -41,7 +42,8 @@ def task(uid: UUID = TASK) -> PilotTask:
         outputs=[],
         log_out_uid=uuid4(),
         log_out_url="file:///logs",
-        resources=Resources(),
+        resources=resources or Resources(),
+        device_type=device,
     )
 
 
@@ -55,8 +57,8 @@ def ended(job_id: int, *, slot: int = 0, seconds: float = 1.0, outcome: AttemptO
     return AttemptEnded(slot=slot, report=report, seconds=seconds)
 
 
-def pilot(slots: int = 1, *, policy: Policy | None = None) -> PilotCore:
-    core = PilotCore(slots, policy)
+def pilot(slots: int = 1, *, policy: Policy | None = None, node: Booked = BOUNDLESS) -> PilotCore:
+    core = PilotCore(slots, policy, node)
     for slot in range(slots):
         core.handle(SlotReady(slot), at(0))
     return core

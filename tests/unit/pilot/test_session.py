@@ -9,7 +9,17 @@ import pytest
 
 from pilot.session import Session
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import Heartbeat, NodeResources, RegisterPilot, Registration, StartedJob
+from sluice.contracts.pilots import (
+    Amounts,
+    Heartbeat,
+    Lease,
+    LeaseRequest,
+    NodeResources,
+    RegisterPilot,
+    Registration,
+    Room,
+    StartedJob,
+)
 from sluice.contracts.states import AttemptPhase, ContainerEngine
 
 
@@ -62,6 +72,24 @@ async def test_phases_are_told_to_a_wms_that_knows_them() -> None:
         for _ in range(2):
             assert (await session.heartbeat(Heartbeat(running=[started]))).lease == 5.0
     assert [job.get("phase") for job in jobs] == ["stage_out", None, None]
+
+
+async def test_a_wms_that_does_not_know_of_rooms_is_asked_without() -> None:
+    asked: list[dict[str, object]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(json.loads(request.content))
+        return httpx.Response(422 if "room" in asked[-1] else 200, json=Lease(seconds=5.0, jobs=[], tasks=[]).model_dump())
+
+    free = Amounts(cores=1, ram=1024)
+    request = LeaseRequest(jobs=1, room=Room(free=free, soon=free))
+    resources = NodeResources(cores=1, ram=1024, disk=1024)
+    pilot = RegisterPilot(uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1")
+    async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(answer)) as http:
+        session = Session(WmsClient(http), pilot)
+        for _ in range(2):
+            assert (await session.lease(request)).seconds == 5.0
+    assert ["room" in body for body in asked] == [True, False, False]
 
 
 async def test_a_wms_of_this_release_is_told_of_the_engines() -> None:

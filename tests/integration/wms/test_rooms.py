@@ -1,0 +1,125 @@
+"""Pilots that say what they have left: together their jobs never need more, and a big one is not passed over for ever."""
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+
+from sluice.contracts import pilots
+from sluice.contracts.pilots import Amounts, LeaseRequest
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import DeviceType, ErrorClass
+from sluice.contracts.tasks import Task
+from tests.integration.wms.stage import Stage, make_task
+from wms.usecases.explain import explain_task
+from wms.usecases.lease_jobs import Leased, lease_jobs
+
+BIG = Resources(cores=8)
+
+
+async def ask(stage: Stage, pilot: UUID, jobs: int, *, cores: float, ram: int = 16_000, gpus: int = 0) -> Leased:
+    free = Amounts(cores=cores, ram=ram, gpus=gpus)
+    return await lease_jobs(stage.workload, pilot, LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=free)))
+
+
+def of(leased: Leased) -> dict[UUID, int]:
+    found: dict[UUID, int] = {}
+    for job in leased.jobs:
+        found[job.task_uid] = found.get(job.task_uid, 0) + 1
+    return found
+
+
+async def add(stage: Stage, jobs: int = 20, **changes: Any) -> Task:
+    return await stage.add_task(make_task(**changes), jobs=jobs)
+
+
+async def wait_long(stage: Stage, task: Task) -> None:
+    await stage.execute(
+        "UPDATE tasks SET created_at = created_at - interval '1 minute', served_at = served_at - interval '1 minute' "
+        "WHERE uid = $1",
+        task.uid,
+    )
+
+
+async def test_eight_jobs_of_eight_cores_are_not_given_to_eight_cores_at_once(stage: Stage) -> None:
+    big, small = await add(stage, resources=BIG, rank=2.0), await add(stage)
+    pilot = await stage.add_pilot()
+    assert of(await ask(stage, pilot, 8, cores=8)) == {big.uid: 1}
+    assert of(await ask(stage, pilot, 8, cores=3)) == {small.uid: 3}
+    assert of(await ask(stage, pilot, 8, cores=0)) == {}
+    assert of(await ask(stage, pilot, 8, cores=8, ram=600)) == {big.uid: 1}
+
+
+async def test_gpus_are_counted(stage: Stage) -> None:
+    task = await add(stage, device_type=DeviceType.GPU)
+    pilot = await stage.add_pilot(gpus=["A", "B"])
+    assert of(await ask(stage, pilot, 8, cores=8, gpus=2)) == {task.uid: 2}
+    assert of(await ask(stage, pilot, 8, cores=6)) == {}
+
+
+async def test_a_pilot_is_kept_free_for_a_big_job_that_has_waited(stage: Stage) -> None:
+    """Of equal rank and older; one pilot at a time, the others go on with small jobs."""
+    big = await add(stage, resources=BIG)
+    small = await add(stage, jobs=200)
+    first, second = await stage.add_pilot(name="first"), await stage.add_pilot(name="second")
+    assert of(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
+    await wait_long(stage, big)
+    assert of(await ask(stage, first, 8, cores=4)) == {}
+    assert of(await ask(stage, second, 8, cores=4)) == {small.uid: 4}
+    sentence = (await explain_task(stage.workload, big.uid)).text
+    assert sentence.startswith(
+        f"Waiting for room: pilot {first} gets nothing of lower rank until a job fits, which needs 8 cores, 256 MiB of memory"
+    )
+    assert of(await ask(stage, first, 8, cores=7)) == {}
+    assert of(await ask(stage, first, 8, cores=8)) == {big.uid: 1}
+    assert of(await ask(stage, first, 8, cores=0)) == {}
+    await stage.execute("UPDATE tasks SET kept_until = now() - interval '1 second' WHERE uid = $1", big.uid)
+    assert of(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
+    await wait_long(stage, big)
+    assert of(await ask(stage, second, 8, cores=4)) == {}
+    assert of(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
+
+
+async def test_what_goes_before_it_is_given_all_the_same(stage: Stage) -> None:
+    big, urgent = await add(stage, resources=BIG), await add(stage, rank=5.0)
+    pilot = await stage.add_pilot()
+    await wait_long(stage, big)
+    assert of(await ask(stage, pilot, 8, cores=4)) == {urgent.uid: 4}
+    assert of(await ask(stage, pilot, 8, cores=4)) == {urgent.uid: 4}
+
+
+async def test_a_job_that_needs_more_memory_now_is_not_passed_by_others_of_its_task(stage: Stage) -> None:
+    await add(stage, resources=Resources(ram=1000), retry=5)
+    pilot = await stage.add_pilot()
+    (job,) = (await ask(stage, pilot, 1, cores=1)).jobs
+    await stage.fail(pilot, job, error=ErrorClass.OUT_OF_MEMORY)
+    assert [one.seq for one in (await ask(stage, pilot, 1, cores=1, ram=1200)).jobs] == [1]
+    await stage.execute("UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", job.id)
+    assert [one.seq for one in (await ask(stage, pilot, 2, cores=2, ram=2200)).jobs] == [0, 2]
+
+
+async def test_a_pilot_is_kept_free_for_it_when_it_has_waited(stage: Stage) -> None:
+    await add(stage, jobs=2, resources=Resources(ram=1000), retry=5)
+    small = await add(stage, resources=Resources(ram=100))
+    pilot = await stage.add_pilot()
+    first, other = (await ask(stage, pilot, 2, cores=2)).jobs
+    await stage.fail(pilot, first, error=ErrorClass.OUT_OF_MEMORY)
+    await stage.execute("UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", first.id)
+    assert of(await ask(stage, pilot, 2, cores=2, ram=1200)) == {}
+    again = await ask(stage, pilot, 2, cores=2, ram=1500)
+    assert [(job.id, job.ram) for job in again.jobs] == [(first.id, 1500)]
+    await stage.finish(pilot, other)
+    assert of(await ask(stage, pilot, 2, cores=2, ram=1200)) == {small.uid: 2}
+
+
+@pytest.mark.parametrize("former", [False, True])
+async def test_a_pilot_of_the_release_before_is_told_what_it_understands(stage: Stage, former: bool) -> None:
+    task = await add(stage, device_type=DeviceType.GPU)
+    pilot = await stage.add_pilot(gpus=["A"])
+    room = None if former else pilots.Room(free=Amounts(cores=8, ram=9000, gpus=1), soon=Amounts(cores=8, ram=9000, gpus=1))
+    leased = await lease_jobs(stage.workload, pilot, LeaseRequest(jobs=1, room=room))
+    assert leased.former is former
+    told = orjson.loads(leased.tasks[0].for_former if former else leased.tasks[0].for_pilots)
+    assert told.get("device_type") == (None if former else "gpu")
+    assert [job.task_uid for job in leased.jobs] == [task.uid]

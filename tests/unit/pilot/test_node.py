@@ -1,0 +1,52 @@
+"""What a pilot finds that its node has, and what it offers of that."""
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pilot.node import detect, offered
+from sluice.contracts.pilots import NodeResources
+
+MIB = 1 << 20
+
+
+def system(root: Path, group: str, **limits: tuple[str, str]) -> Path:
+    """Files as the kernel shows them: ``limits``: of a control group (``top`` or a name), cores and memory."""
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/self/cgroup").write_text(f"1:name=systemd:/elsewhere\n0::{group}\n")
+    for name, (cores, memory) in limits.items():
+        folder = root / "sys/fs/cgroup" / ("" if name == "top" else name)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "cpu.max").write_text(cores + "\n")
+        (folder / "memory.max").write_text(memory + "\n")
+    return root
+
+
+def test_without_limits_all_that_the_machine_has(tmp_path: Path) -> None:
+    for root in (tmp_path / "none", system(tmp_path / "max", "/", top=("max 100000", "max"))):
+        node = detect(tmp_path, root=root)
+        assert node.cores == len(os.sched_getaffinity(0))
+        assert node.ram == psutil.virtual_memory().total // MIB
+
+
+def test_the_tightest_limit_of_the_groups_counts(tmp_path: Path) -> None:
+    root = system(tmp_path, "/job/step", job=("100000 100000", str(300 * MIB)), **{"job/step": ("max 100000", str(200 * MIB))})
+    node = detect(tmp_path, root=root)
+    assert (node.cores, node.ram) == (1, 200)
+
+
+@pytest.mark.parametrize(
+    ("cores", "memory", "slots", "expected"),
+    [
+        (None, None, None, (4, 1000)),
+        (None, None, 2, (4, 1000)),
+        (None, None, 9, (9, 1000)),
+        (3, 500, 9, (3, 500)),
+        (0.5, None, None, (0.5, 1000)),
+    ],
+)
+def test_what_is_offered(cores: float | None, memory: int | None, slots: int | None, expected: tuple[float, int]) -> None:
+    node = offered(NodeResources(cores=4, ram=1000, disk=1), cores=cores, memory=memory, slots=slots)
+    assert (node.cores, node.ram) == expected

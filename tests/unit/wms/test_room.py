@@ -1,0 +1,108 @@
+"""How many jobs a pilot is given: as many as fit into what it has left."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.contracts import pilots
+from sluice.contracts.pilots import Amounts, LeaseRequest
+from sluice.contracts.states import DeviceType
+from wms.domain.matching import Demand
+from wms.domain.room import PATIENCE, Room, keeps_free
+
+PILOT, OTHER = UUID(int=7), UUID(int=8)
+
+
+def demand(*, cores: float = 1, ram: int = 100, ready: int = 100, gpu: bool = False) -> Demand:
+    device = DeviceType.GPU if gpu else DeviceType.CPU
+    return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, cores, ram, 100, device)
+
+
+def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> Room:
+    return Room(LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead)))
+
+
+NODE = Amounts(cores=8, ram=1000, gpus=1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "offered"),
+    [
+        (demand(), 8),
+        (demand(ready=3), 3),
+        (demand(cores=8), 1),
+        (demand(cores=9), 0),
+        (demand(cores=0.1, ram=0), 10),
+        (demand(ram=300), 3),
+        (demand(gpu=True), 1),
+    ],
+)
+def test_as_many_as_fit_together(asked: Demand, offered: int) -> None:
+    assert room(10, NODE).offer(asked) == offered
+
+
+def test_jobs_that_come_after_those_it_has_need_room_by_themselves() -> None:
+    busy = Amounts(cores=0, ram=500)
+    asked = room(10, busy, NODE, ahead=4)
+    assert asked.offer(demand()) == 4
+    assert asked.offer(demand(cores=8)) == 4
+    assert asked.offer(demand(cores=9)) == 0
+    assert asked.most_ram == 1000
+    for left in (3, 2, 1, 0):
+        asked.take(demand(), None)
+        assert asked.offer(demand()) == left
+
+
+def test_a_pilot_of_the_release_before_gets_what_it_asks_for() -> None:
+    asked = Room(LeaseRequest(jobs=5))
+    assert (asked.offer(demand(cores=8)), asked.offer(demand(ready=2)), asked.most_ram) == (5, 2, None)
+    asked.take(demand(cores=8), None)
+    assert asked.jobs == 4
+
+
+def test_a_pilot_is_kept_free_for_what_has_waited_and_for_nothing_else() -> None:
+    fresh, old = demand(cores=8), replace(demand(cores=8), waited=PATIENCE + 1)
+    assert (keeps_free(fresh, PILOT), keeps_free(old, PILOT)) == (False, None)
+    kept = replace(old, kept_by=PILOT)
+    assert (keeps_free(kept, PILOT), keeps_free(kept, OTHER)) == (True, False)
+
+
+_amounts = st.builds(
+    Amounts,
+    cores=st.integers(0, 80).map(lambda tenths: tenths / 10),
+    ram=st.integers(0, 2000),
+    gpus=st.integers(0, 2),
+)
+_demands = st.builds(
+    lambda tenths, ram, ready, gpu: demand(cores=tenths / 10, ram=ram, ready=ready, gpu=gpu),
+    st.integers(1, 90),
+    st.integers(0, 1500),
+    st.integers(1, 12),
+    st.booleans(),
+)
+
+
+@given(free=_amounts, demands=st.lists(_demands, max_size=8), jobs=st.integers(1, 20))
+def test_never_more_than_is_free(free: Amounts, demands: list[Demand], jobs: int) -> None:
+    asked, given_ = room(jobs, free), list[Demand]()
+    for one in demands:
+        for _ in range(asked.offer(one)):
+            asked.take(one, None)
+            given_.append(one)
+    assert len(given_) <= jobs
+    assert sum(one.cores for one in given_) <= free.cores + 1e-6
+    assert sum(one.ram for one in given_) <= free.ram
+    assert sum(one.device_type is DeviceType.GPU for one in given_) <= free.gpus
+
+
+@given(free=_amounts, one=_demands, jobs=st.integers(1, 20))
+def test_no_room_is_left_for_a_job_that_could_have_been_given(free: Amounts, one: Demand, jobs: int) -> None:
+    offered = room(jobs, free).offer(one)
+    more = offered + 1
+    over = more * one.cores > free.cores + 1e-6 or more * one.ram > free.ram
+    short_of_gpus = one.device_type is DeviceType.GPU and more > free.gpus
+    assert over or short_of_gpus or offered in {jobs, one.ready}
