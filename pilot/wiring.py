@@ -38,6 +38,8 @@ from sluice.trust import trust
 
 log = structlog.get_logger(__name__)
 
+#: Of the node's memory, what a job may use that asked for none: the rest keeps the node alive.
+_UNASKED_SHARE = 0.9
 #: Seconds that processes of an earlier pilot of this name may need to end.
 _FOLDER_PATIENCE = 20.0
 
@@ -65,7 +67,8 @@ async def run_pilot(settings: PilotSettings) -> None:
     async with httpx.AsyncClient(base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)) as http:
         session = Session(WmsClient(http), pilot)
         outbox = Outbox(run.journals, Leftovers(session.storages))
-        runner = _runner_settings(settings, folder, run, next(iter(engines), None))
+        unasked = int(resources.ram * _UNASKED_SHARE)
+        runner = _runner_settings(settings, folder, run, next(iter(engines), None)).model_copy(update={"memory_unasked": unasked})
         pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)
         node = Booked(resources.cores, resources.ram, len(resources.gpus))
         agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon), node), pool, outbox, run)

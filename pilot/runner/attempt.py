@@ -1,5 +1,6 @@
 """One attempt at a job, from its inputs to its report."""
 
+import errno
 import os
 import subprocess
 import time
@@ -37,6 +38,9 @@ from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.storage import StorageError
 
 log = structlog.get_logger(__name__)
+
+#: The program is there, and no program, or not ours to run.
+_NOT_EXECUTABLE = frozenset({errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR})
 
 _STOPPED = {
     StopReason.CANCEL: (AttemptOutcome.CANCELED, ErrorClass.CANCELED, "canceled"),
@@ -217,13 +221,21 @@ class Attempt:
 
     @property
     def _most_memory(self) -> float:
-        """MiB that the job may use."""
-        return max(self._settings.memory_floor, self._ram * self._settings.memory_factor)
+        """MiB that the job may use; 0: no limit."""
+        if not self._asked:
+            return self._settings.memory_unasked
+        return max(self._settings.memory_floor, self._asked * self._settings.memory_factor)
 
     @property
-    def _ram(self) -> int:
-        """MiB that the job asks for."""
+    def _asked(self) -> int:
+        """MiB that the job asks for; 0: nobody asked for any."""
         return self._task.resources.ram if self._job.ram is None else self._job.ram
+
+    @property
+    def _memory_note(self) -> str:
+        if self._asked:
+            return f"having asked for {self._asked} MiB"
+        return f"all that this node lets a job have that asks for none (ramMin): {self._most_memory:.0f} MiB"
 
     def _stdin(self, prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
         if not prepared.stdin:
@@ -265,7 +277,7 @@ class Attempt:
                 sentence = f"ran longer than its limit of {resources.time_limit:g} s and was ended"
                 raise AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code)
             case Cut.MEMORY:
-                sentence = f"used {ended.memory or 0:.0f} MiB of memory, having asked for {self._ram} MiB, and was ended"
+                sentence = f"used {ended.memory or 0:.0f} MiB of memory, {self._memory_note}, and was ended"
                 raise AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
             case Cut.DISK:
                 sentence = f"filled its folder: it may write {resources.disk} MiB"
@@ -336,10 +348,12 @@ def _bytes_of(files: Sequence[Produced], own: OwnFiles) -> int:
 
 
 def _cannot_start(program: str, error: OSError) -> AttemptError:
+    """With the exit code that a shell gives in this case."""
     if isinstance(error, FileNotFoundError):
         if os.path.sep in program:
-            return AttemptError(
-                ErrorClass.TOOL_FAILED, f"program {program!r} does not exist on this node, or its interpreter does not"
-            )
-        return AttemptError(ErrorClass.TOOL_FAILED, f"program {program!r} was not found on this node's PATH")
-    return AttemptError(ErrorClass.TOOL_FAILED, f"program {program!r} cannot be started: {error.strerror}")
+            sentence = f"program {program!r} does not exist on this node, or its interpreter does not"
+        else:
+            sentence = f"program {program!r} was not found on this node's PATH"
+        return AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=127)
+    code = 126 if error.errno in _NOT_EXECUTABLE else None
+    return AttemptError(ErrorClass.TOOL_FAILED, f"program {program!r} cannot be started: {error.strerror}", exit_code=code)

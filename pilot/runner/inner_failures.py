@@ -19,7 +19,7 @@ from sluice.contracts.states import ErrorClass
 _STDERR = 2
 #: How cwltool begins what it says of outputs, of steps that cannot begin, of tools that are too slow, of an ExpressionTool.
 _OUTPUTS, _NO_JOB, _SLOW = "[job %s] Job error:", "[%s] Cannot make job:", "[job %s] exceeded time limit"
-_EXPRESSION = "Failed to evaluate expression"
+_EXPRESSION, _NO_PROGRAM = "Failed to evaluate expression", "'%s' not found"
 
 
 class InnerFailure(Contract):
@@ -97,7 +97,7 @@ class FailureWatch(logging.Handler):
         if template.startswith(_SLOW):
             self._slow = True
         elif record.levelno >= logging.ERROR or template.startswith(_EXPRESSION):
-            self._note(*_told(template, record))
+            self._note(*_told(template, record), 127 if template.startswith(_NO_PROGRAM) else None)
         self._written = _size()
 
     def failed(self, error: AttemptError) -> None:

@@ -18,15 +18,17 @@ _LENGTH = struct.Struct(">I")
 
 class RunnerSettings(Contract):
     """What a slot has to know of its pilot. ``grace``: seconds between SIGTERM and SIGKILL. A job may use ``memory_factor`` times
-    the memory it asked for, but at least ``memory_floor`` MiB. ``log_limit``: bytes kept of each of a tool's two streams.
-    ``sandbox_required``: no JavaScript outside of bubblewrap. ``expression_limit``: seconds for each expression.
-    ``engine``: what containers are run with; ``images``: folder for what it needs beside."""
+    the memory it asked for, but at least ``memory_floor`` MiB; one that asked for none, ``memory_unasked`` (0: no limit).
+    ``log_limit``: bytes kept of each of a tool's two streams. ``sandbox_required``: no JavaScript outside of bubblewrap.
+    ``expression_limit``: seconds for each expression. ``engine``: what containers are run with; ``images``: folder for what it
+    needs beside."""
 
     pilot: str
     run_folder: str
     grace: float = 5.0
     memory_factor: float = 2.0
     memory_floor: int = 1024
+    memory_unasked: int = 0
     log_limit: int = 1 << 20
     sandbox_required: bool = False
     expression_limit: float = 20.0

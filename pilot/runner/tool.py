@@ -229,7 +229,7 @@ def expression_processes() -> frozenset[int]:
 def _told(asked: Mapping[str, float], resources: Resources) -> dict[str, float]:
     """``runtime`` of the tool's expressions. Of the job's disk each of its two folders has what was asked for it."""
     folders = {f"{name}Size": math.ceil(asked[f"{name}Min"]) for name in ("tmpdir", "outdir")}
-    return {"cores": resources.cores, "ram": resources.ram, **folders}
+    return {"cores": resources.cores, "ram": resources.ram or math.ceil(asked["ramMin"]), **folders}
 
 
 def _takes_list(cwl_type: Any) -> bool:

@@ -1,5 +1,6 @@
 """A template as the services see it: compiled once from CWL at upload: nobody else reads CWL or evaluates an expression."""
 
+import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -52,11 +53,18 @@ class Boundary(Contract):
     sufficient: Share = 1.0
 
 
+#: What is not tried again unless a step asks for it, as it ends in the same way: a tool that ran over its time; one that ran out
+#: of memory where no node has more; one whose program is not there, or cannot be run.
+Hopeless = Literal["tool_timeout", "out_of_memory", "no_program"]
+
+
 class Retry(Contract):
-    """``attempts``: most attempts at each job. ``backoff``: seconds before the second attempt, doubled for each further one."""
+    """``attempts``: most attempts at each job. ``backoff``: seconds before the second attempt, doubled for each further one.
+    ``also``: what is tried again although it ends in the same way."""
 
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
     backoff: Annotated[float, Field(ge=0.0, le=86_400.0)] = 1.0
+    also: Annotated[list[Hopeless], Field(exclude_if=operator.not_)] = Field(default_factory=list)
 
 
 class MergeGroups(Contract):
@@ -74,13 +82,24 @@ class Batch(Contract):
     files: Annotated[int, Field(ge=1, le=1000)] = 1
 
 
+#: MiB that a job is counted with which asked for none (CWL's default).
+COUNTED_RAM = 256
+
+
 class Resources(Contract):
-    """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none)."""
+    """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none). ``ram`` 0: nobody asked for any, and the
+    job is stopped only where it takes what the node has; the release before counts it as 256, and stops it as if it had asked
+    for that."""
 
     cores: Annotated[float, Field(gt=0)] = 1.0
-    ram: Annotated[int, Field(ge=0)] = 256
+    ram: Annotated[int, Field(ge=0)] = 0
     disk: Annotated[int, Field(ge=0)] = 1024
     time_limit: Annotated[float, Field(ge=0)] = 3600.0
+
+    @property
+    def counted_ram(self) -> int:
+        """MiB that a node must have left for the job."""
+        return self.ram or COUNTED_RAM
 
 
 class ContainerImage(Contract):

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.base import Contract, FileName, StorageUrl, Timestamp, absent
-from sluice.contracts.plan import Boundary, Container, MergeGroups, Resources
+from sluice.contracts.plan import Boundary, Container, Hopeless, MergeGroups, Resources
 from sluice.contracts.states import (
     AttemptOutcome,
     DeviceType,
@@ -88,6 +88,7 @@ class Task(Contract):
     side_inputs: list[TaskInput] = Field(default_factory=list)
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0
+    retry_also: list[Hopeless] = Field(default_factory=list)
     dat_out_uid: UUID
     dat_out_port: str
     dat_out_optional: bool = False

@@ -21,8 +21,6 @@ _CUDA, _OLD_TIME_LIMIT = (CWLTOOL_NAMESPACE + name for name in OF_CWLTOOL)
 KNOWN_EXTENSIONS = (_CUDA, _OLD_TIME_LIMIT)
 _KNOWN = frozenset({*OF_TOOLS, *OF_WORKFLOWS})
 
-#: What a tool of v1.0 gets that asks for nothing, in MiB.
-_RAM_OF_V1_0 = 1024
 #: Cores, MiB or seconds.
 _MOST = 1_000_000_000
 
@@ -70,13 +68,9 @@ def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], f
 def needs_of(step: Step, workflow: CommentedMap, document: Document, findings: Findings) -> Needs:
     """Of a step that runs a workflow, one job needs as much as the tool in it that needs most."""
     held = _effective((step.tool, step.body, workflow), document.namespaces)
-    inside = list(processes_inside(step.tool))
-    inner = [_effective((tool, body), document.namespaces) for body, tool in inside]
+    inner = [_effective((tool, body), document.namespaces) for body, tool in processes_inside(step.tool)]
     container = _container(step, [one["DockerRequirement"] for one in (held, *inner) if "DockerRequirement" in one], findings)
-    amounts = [
-        _default_resources(tool, document.version) | _resources(one.get("ResourceRequirement"), findings)
-        for tool, one in zip((step.tool, *(tool for _, tool in inside)), (held, *inner), strict=True)
-    ]
+    amounts = [_resources(one.get("ResourceRequirement"), findings) for one in (held, *inner)]
     resources = {key: max(one[key] for one in amounts if key in one) for key in {key for one in amounts for key in one}}
     device = DeviceType.GPU if any(_CUDA in one for one in (held, *inner)) else DeviceType.CPU
     return Needs(list(held.values()), Resources(**resources | _time_limit(step, held, inner, findings)), device, container)
@@ -142,12 +136,6 @@ def _remove(collection: Any, entry: Entry) -> None:
     places = collection.lc.data
     list.pop(collection, index)
     collection.lc.data = {position - (position > index): place for position, place in places.items() if position != index}
-
-
-def _default_resources(process: CommentedMap, version: str) -> dict[str, Any]:
-    """Where they are not those of the newest version. ``version``: of the document."""
-    is_old = process.get("cwlVersion", version) == "v1.0" and process.get("class") == "CommandLineTool"
-    return {"ram": _RAM_OF_V1_0} if is_old else {}
 
 
 def _resources(requirement: Requirement | None, findings: Findings) -> dict[str, Any]:

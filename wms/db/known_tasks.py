@@ -23,6 +23,12 @@ class KnownTask:
     for_former: bytes
 
     @property
+    def temporary_codes(self) -> frozenset[int]:
+        """Exit codes after which another attempt may help, as its tool says."""
+        codes = self.task.executable.get("temporaryFailCodes")
+        return frozenset(codes) if isinstance(codes, list) else frozenset()
+
+    @property
     def datasets(self) -> list[UUID]:
         """All data sets that the task writes: outputs, then logs."""
         parts = [] if self.task.parts_uid is None else [self.task.parts_uid]

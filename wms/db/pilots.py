@@ -75,6 +75,10 @@ WHERE state <> '{pilot.GONE}' OR seen_at > now() - interval '1 day'
 ORDER BY registered_at, uid
 """)
 
+SELECT_MOST_RAM = statement("""
+SELECT max((resources->>'ram')::bigint) FROM pilots WHERE state = '{pilot.ACTIVE}'
+""")
+
 SELECT_NODES = statement("""
 SELECT resources, engines FROM pilots WHERE state = '{pilot.ACTIVE}'
 """)

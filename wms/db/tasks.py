@@ -109,7 +109,7 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         task.mode,
         task.device_type,
         needs.cores,
-        needs.ram,
+        needs.counted_ram,
         needs.disk,
         task.rank,
         task.container is not None and task.container.required,

@@ -1,8 +1,10 @@
 """What becomes of a job when an attempt at it has ended: retry rules as data, one line per class of error."""
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 
+from sluice.contracts.plan import Hopeless
 from sluice.contracts.states import ErrorClass, JobState
 
 #: Seconds: longest pause between two attempts.
@@ -12,22 +14,24 @@ MAX_DELAY = 3600.0
 @dataclass(frozen=True, slots=True)
 class RetryRule:
     """``counts``: against the task's ``retry``. ``pauses``: the next attempt waits (back-off); otherwise ``delay`` seconds.
-    ``memory``: the next one asks for so many times the memory. ``hopeless``: no retry helps. ``loss``: the node's fault; several
-    in a row hold the job."""
+    ``memory``: the next one asks for so many times the memory; where no node has it, no retry helps. ``hopeless``: no retry
+    helps. ``unless``: by this word a template has it tried again all the same. ``loss``: the node's fault; several in a row hold
+    the job."""
 
     counts: bool = True
     pauses: bool = True
     delay: float = 0.0
     memory: float = 1.0
     hopeless: bool = False
+    unless: Hopeless | None = None
     loss: bool = False
 
 
 RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.TOOL_FAILED: RetryRule(),
     ErrorClass.TOOL_REFUSED: RetryRule(hopeless=True),
-    ErrorClass.TOOL_TIMEOUT: RetryRule(),
-    ErrorClass.OUT_OF_MEMORY: RetryRule(memory=1.5),
+    ErrorClass.TOOL_TIMEOUT: RetryRule(hopeless=True, unless="tool_timeout"),
+    ErrorClass.OUT_OF_MEMORY: RetryRule(memory=1.5, unless="out_of_memory"),
     ErrorClass.STAGE_IN_FAILED: RetryRule(),
     ErrorClass.CHECKSUM_MISMATCH: RetryRule(),
     ErrorClass.STAGE_OUT_FAILED: RetryRule(),
@@ -37,11 +41,15 @@ RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.INTERNAL: RetryRule(),
 }
 
+#: A tool that failed with one of these was never run: as a shell says it, its program cannot be run, or is not there.
+NO_PROGRAM = frozenset({126, 127})
+_NO_PROGRAM = RetryRule(hopeless=True, unless="no_program")
+
 
 @dataclass(frozen=True, slots=True)
 class History:
     """What is known of a job before this attempt's end. ``failures``: attempts that counted. ``losses``: nodes lost in a row.
-    ``ram``: MiB that the ended attempt was given."""
+    ``ram``: MiB that the ended attempt asked for, or used, whichever is more."""
 
     failures: int = 0
     losses: int = 0
@@ -51,22 +59,28 @@ class History:
 @dataclass(frozen=True, slots=True)
 class Limits:
     """``retry``: most attempts that count. ``backoff``: seconds before the second, doubled for each further one.
-    ``losses``: nodes lost in a row that make a poison job."""
+    ``losses``: nodes lost in a row that make a poison job. ``also``: what is tried again although no retry helps. ``temporary``:
+    exit codes of which the tool says that another attempt may help. ``most_ram``: MiB of the largest node; None: not known."""
 
     retry: int
     backoff: float
     losses: int = 5
+    also: Collection[Hopeless] = ()
+    temporary: Collection[int] = ()
+    most_ram: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The job's next state. ``delay``: seconds until it may be leased again. ``ram``: MiB of the next attempt, or None."""
+    """The job's next state. ``delay``: seconds until it may be leased again. ``ram``: MiB of the next attempt, or None. ``note``:
+    what is to be said beside the attempt's own message."""
 
     state: JobState
     failures: int
     losses: int
     delay: float = 0.0
     ram: int | None = None
+    note: str = ""
 
 
 def after_success(history: History) -> Verdict:
@@ -78,15 +92,28 @@ def after_return(history: History) -> Verdict:
     return Verdict(JobState.READY, history.failures, history.losses)
 
 
-def after_error(error: ErrorClass, history: History, limits: Limits) -> Verdict:
+def after_error(error: ErrorClass, history: History, limits: Limits, *, exit_code: int | None = None) -> Verdict:
     """The rule of the error's class applied: ready again, failed for good, or held for a person."""
     rule = RULES[error]
+    if error is ErrorClass.TOOL_FAILED and exit_code in NO_PROGRAM and exit_code not in limits.temporary:
+        rule = _NO_PROGRAM
     failures = history.failures + rule.counts
     losses = history.losses + 1 if rule.loss else 0
-    if rule.hopeless or (rule.counts and failures >= limits.retry):
-        return Verdict(JobState.FAILED, failures, losses)
+    ram, note = _more_memory(rule, history, limits)
+    hopeless = (rule.hopeless or bool(note)) and rule.unless not in limits.also
+    if hopeless or (rule.counts and failures >= limits.retry):
+        return Verdict(JobState.FAILED, failures, losses, note=note if hopeless else "")
     if losses >= limits.losses:
         return Verdict(JobState.HELD, failures, losses)
     delay = min(limits.backoff * 2.0 ** (failures - 1), MAX_DELAY) if rule.pauses else rule.delay
-    ram = math.ceil(history.ram * rule.memory) if rule.memory > 1.0 else None
-    return Verdict(JobState.READY, failures, losses, delay, ram)
+    return Verdict(JobState.READY, failures, losses, delay, None if note else ram)
+
+
+def _more_memory(rule: RetryRule, history: History, limits: Limits) -> tuple[int | None, str]:
+    """MiB of the next attempt; and why it cannot have them."""
+    if rule.memory <= 1.0:
+        return None, ""
+    ram = math.ceil(history.ram * rule.memory)
+    if limits.most_ram is None or ram <= limits.most_ram:
+        return ram, ""
+    return ram, f"not tried again: no node has the {ram} MiB that another attempt would ask for (the largest {limits.most_ram})"

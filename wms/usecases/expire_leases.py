@@ -6,7 +6,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass
 from wms.db.jobs import SELECT_EXPIRED, STILL_EXPIRED, JobInFlight, jobs_in_flight
 from wms.db.known_tasks import KnownTask
 from wms.db.tasks import lock_tasks_of_jobs
-from wms.usecases.settle_attempts import EndedAttempt, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import Ended, EndedAttempt, attempt_verdict, settle_attempts
 from wms.usecases.workload import Workload
 
 #: Leases handled in one transaction.
@@ -42,7 +42,7 @@ def _lost(known: KnownTask, job: JobInFlight, workload: Workload) -> EndedAttemp
     return EndedAttempt(
         job=job,
         outcome=AttemptOutcome.LOST,
-        verdict=attempt_verdict(known, job, AttemptOutcome.LOST, error=error, losses=workload.terms.losses),
+        verdict=attempt_verdict(known, job, Ended(AttemptOutcome.LOST, error), losses=workload.terms.losses),
         error=error,
         message=job.stopping or f"pilot {job.pilot} did not renew its lease of {workload.terms.lease:g} s",
     )

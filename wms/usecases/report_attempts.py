@@ -1,6 +1,7 @@
 """Takes a pilot's report on attempts that have ended."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.contracts.pilots import AnsweredReport, AttemptReport
@@ -8,12 +9,12 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.servicekit.database import Connection
 from wms.db.jobs import SELECT_ENDED, JobInFlight, jobs_in_flight
 from wms.db.known_tasks import KnownTask
-from wms.db.pilots import SEE_PILOT, require_pilot
+from wms.db.pilots import SEE_PILOT, SELECT_MOST_RAM, require_pilot
 from wms.db.tasks import LockedTask, lock_tasks_of_jobs
 from wms.domain.outputs import Fault, check_report, log_file, output_files
 from wms.domain.tokens import possible
 from wms.domain.trees import placed
-from wms.usecases.settle_attempts import EndedAttempt, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import Ended, EndedAttempt, attempt_verdict, settle_attempts
 from wms.usecases.workload import Workload
 
 
@@ -31,9 +32,10 @@ async def report_attempts(workload: Workload, pilot: UUID, reports: Sequence[Att
         flying = await jobs_in_flight(connection, [job_id for job_id, _ in first])
         known = await workload.tasks.get(connection, locked)
         mine = {key: job for key in first if (job := flying.get(key[0])) and (job.attempt, job.pilot) == (key[1], pilot)}
-        losses = workload.terms.losses
+        circumstances = _Circumstances(workload.terms.losses, await _most_ram(connection, first.values()))
         ended = [
-            _ended(known[job.task_uid], job, first[key], locked=locked[job.task_uid], losses=losses) for key, job in mine.items()
+            _ended(known[job.task_uid], job, first[key], locked=locked[job.task_uid], around=circumstances)
+            for key, job in mine.items()
         ]
         if not ended:
             require_pilot(pilot, await connection.fetchrow(SEE_PILOT, pilot))
@@ -43,6 +45,22 @@ async def report_attempts(workload: Workload, pilot: UUID, reports: Sequence[Att
     answers = [_answer(report, mine=mine, before=before) for report in reports]
     workload.metrics.stale.inc(sum(answer.answer is ReportAnswer.STALE for answer in answers))
     return answers
+
+
+@dataclass(frozen=True, slots=True)
+class _Circumstances:
+    """As of ``attempt_verdict``."""
+
+    losses: int
+    most_ram: int | None
+
+
+async def _most_ram(connection: Connection, reports: Iterable[AttemptReport]) -> int | None:
+    """MiB of the largest node that takes jobs; asked only where an attempt ran out of memory."""
+    if not any(report.error_class is ErrorClass.OUT_OF_MEMORY for report in reports):
+        return None
+    most: int | None = await connection.fetchval(SELECT_MOST_RAM)
+    return most
 
 
 def _first_of_each(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], AttemptReport]:
@@ -81,7 +99,9 @@ def _answer(
     return AnsweredReport(id=report.id, attempt=report.attempt, answer=answer)
 
 
-def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, locked: LockedTask, losses: int) -> EndedAttempt:
+def _ended(
+    known: KnownTask, job: JobInFlight, report: AttemptReport, *, locked: LockedTask, around: _Circumstances
+) -> EndedAttempt:
     outcome, error, message, log_url = report.outcome, report.error_class, report.message, None
     files = []
     try:
@@ -102,13 +122,15 @@ def _ended(known: KnownTask, job: JobInFlight, report: AttemptReport, *, locked:
         outcome, message = AttemptOutcome.LOST, job.stopping
     outcome, error = _normalised(outcome, error)
     duration = None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
+    end = Ended(outcome, error, report.exit_code, report.peak_memory)
+    verdict = attempt_verdict(known, job, end, losses=around.losses, most_ram=around.most_ram)
     return EndedAttempt(
         job=job,
         outcome=outcome,
-        verdict=attempt_verdict(known, job, outcome, error=error, losses=losses),
+        verdict=verdict,
         reported=report.outcome,
         error=error,
-        message=message.replace("\0", ""),
+        message="; ".join(filter(None, (message, verdict.note))).replace("\0", ""),
         exit_code=None if report.exit_code is None else max(-(2**31), min(report.exit_code, 2**31 - 1)),
         peak_memory=report.peak_memory,
         cpu_seconds=report.cpu_seconds,

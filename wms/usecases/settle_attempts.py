@@ -1,6 +1,7 @@
 """Applies the ends of attempts, whoever found them (a report, an expired lease, a pilot that signed off): the one place where a
 job leaves a pilot's hands, its task still living."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,19 +45,30 @@ class EndedAttempt:
     files: Sequence[tuple[UUID, NewFile]] = ()
 
 
-def attempt_verdict(
-    known: KnownTask, job: JobInFlight, outcome: AttemptOutcome, *, error: ErrorClass | None, losses: int
-) -> Verdict:
-    """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a row that hold it."""
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, where it is known."""
+
+    outcome: AttemptOutcome
+    error: ErrorClass | None = None
+    exit_code: int | None = None
+    peak_memory: float | None = None
+
+
+def attempt_verdict(known: KnownTask, job: JobInFlight, ended: Ended, *, losses: int, most_ram: int | None = None) -> Verdict:
+    """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a row that hold it;
+    ``most_ram``: MiB of the largest node, where it matters."""
     task = known.task
-    history = History(job.failures, job.losses, task.resources.ram if job.ram is None else job.ram)
-    match outcome:
+    ram = task.resources.counted_ram if job.ram is None else job.ram
+    history = History(job.failures, job.losses, max(ram, math.ceil(ended.peak_memory or 0)))
+    match ended.outcome:
         case AttemptOutcome.FINISHED:
             return after_success(history)
         case AttemptOutcome.RETURNED:
             return after_return(history)
         case AttemptOutcome.FAILED | AttemptOutcome.CANCELED | AttemptOutcome.LOST:
-            return after_error(error or ErrorClass.INTERNAL, history, Limits(task.retry, task.backoff, losses))
+            limits = Limits(task.retry, task.backoff, losses, task.retry_also, known.temporary_codes, most_ram)
+            return after_error(ended.error or ErrorClass.INTERNAL, history, limits, exit_code=ended.exit_code)
 
 
 class LostGuard(Exception):

@@ -9,7 +9,7 @@ from wms.db.jobs import jobs_in_flight
 from wms.db.pilots import SIGN_OFF_PILOT, require_pilot
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.tokens import possible
-from wms.usecases.settle_attempts import EndedAttempt, attempt_verdict, settle_attempts
+from wms.usecases.settle_attempts import Ended, EndedAttempt, attempt_verdict, settle_attempts
 from wms.usecases.workload import Workload
 
 
@@ -31,7 +31,7 @@ async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[Job
             EndedAttempt(
                 job=job,
                 outcome=outcome,
-                verdict=attempt_verdict(known[job.task_uid], job, outcome, error=None, losses=workload.terms.losses),
+                verdict=attempt_verdict(known[job.task_uid], job, Ended(outcome), losses=workload.terms.losses),
                 reported=outcome,
                 message="handed back by its pilot",
             )

@@ -24,7 +24,7 @@ steps:
     run:
       class: Operation
       requirements:
-        ResourceRequirement: {{coresMin: {cores:g}, ramMin: {ram}, tmpdirMin: {disk}, outdirMin: 0}}
+        ResourceRequirement: {{coresMin: {cores:g}, {ram}tmpdirMin: {disk}, outdirMin: 0}}
         ToolTimeLimit: {{timelimit: {time_limit:g}}}
 {container}\
 {hints}\
@@ -39,10 +39,10 @@ _GPU = """\
 
 @dataclass(frozen=True)
 class Needs:
-    """Of one invocation. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds; 0 (disk, time): no limit."""
+    """Of one invocation. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds; 0: nothing asked for."""
 
     cores: float = 1.0
-    ram: int = 1024
+    ram: int = 0
     disk: int = 0
     time_limit: float = 0.0
     gpu: bool = False
@@ -63,7 +63,7 @@ class Needs:
         """As a tool asks for; None: it does not say."""
         return cls(
             cores=float(cores or cls.cores),
-            ram=cls.ram if ram is None else math.ceil(ram),
+            ram=math.ceil(ram or 0),
             disk=math.ceil(disk),
             time_limit=float(time_limit),
             gpu=gpu,
@@ -73,7 +73,8 @@ class Needs:
     @property
     def text(self) -> str:
         """The template."""
-        amounts = {"cores": self.cores, "ram": self.ram, "disk": self.disk, "time_limit": self.time_limit}
+        ram = f"ramMin: {self.ram}, " if self.ram else ""
+        amounts = {"cores": self.cores, "ram": ram, "disk": self.disk, "time_limit": self.time_limit}
         container = f"        DockerRequirement: {{dockerPull: {json.dumps(self.container)}}}\n" if self.container else ""
         return _TEXT.format(**amounts, container=container, hints=_GPU if self.gpu else "")
 

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from sluice.contracts.pilots import JobToken
-from sluice.contracts.plan import Boundary
+from sluice.contracts.plan import Boundary, Resources
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import ErrorClass, JobState, PilotState, ReportAnswer, TaskState
+from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, PilotState, ReportAnswer, TaskState
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.tasks import lock_tasks
 from wms.usecases.drain_pilot import drain_pilot
@@ -46,6 +46,47 @@ async def test_refused_input_is_hopeless(stage: Stage) -> None:
     await stage.fail(pilot, job, error=ErrorClass.TOOL_REFUSED)
     assert (await stage.status(task)).errors == {ErrorClass.TOOL_REFUSED: 1}
     assert await stage.lease(pilot) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (ErrorClass.TOOL_TIMEOUT, -15, "tool_timeout: it took long"),
+        (ErrorClass.TOOL_FAILED, 127, "tool_failed: it took long"),
+        (
+            ErrorClass.OUT_OF_MEMORY,
+            -9,
+            "out_of_memory: it took long; not tried again: no node has the 18003 MiB that another attempt would ask for "
+            "(the largest 16000)",
+        ),
+    ],
+)
+async def test_what_ends_in_the_same_way_again_is_not_tried_again(
+    stage: Stage, error: ErrorClass, code: int, sentence: str
+) -> None:
+    pilot = await stage.add_pilot(ram=16_000)
+    for also, tried_again in ([], False), (["tool_timeout", "no_program", "out_of_memory"], True):
+        task = await stage.add_task(make_task(retry_also=also), jobs=1)
+        (job,) = await stage.lease(pilot)
+        report = stage.report_of(
+            job, AttemptOutcome.FAILED, error=error, exit_code=code, message="it took long", peak_memory=12001.6
+        )
+        assert await stage.report(pilot, report) == [ReportAnswer.ACCEPTED]
+        status = await stage.status(task)
+        assert (status.failed, status.ready) == (not tried_again, tried_again)
+        assert sentence in status.reason or tried_again
+        await stage.execute("UPDATE tasks SET rank = 0")
+
+
+async def test_the_next_attempt_asks_for_more_memory_than_was_used(stage: Stage) -> None:
+    task = await stage.add_task(make_task(resources=Resources(ram=100)), jobs=1)
+    pilot = await stage.add_pilot(ram=16_000)
+    (job,) = await stage.lease(pilot)
+    report = stage.report_of(job, AttemptOutcome.FAILED, error=ErrorClass.OUT_OF_MEMORY, peak_memory=1030.0)
+    await stage.report(pilot, report)
+    (again,) = await stage.lease(pilot)
+    assert (again.attempt, again.ram) == (2, 1545)
+    assert (await stage.status(task)).failed_attempts == 1
 
 
 async def test_backoff_keeps_the_job_from_being_leased_at_once(stage: Stage) -> None:

@@ -1,5 +1,8 @@
 """Templates for the tests, and the marks by which tests name places in them."""
 
+from sluice.contracts.plan import Plan
+from sluice.cwl import compile_template
+
 LINEAR = """\
 cwlVersion: v1.2
 class: Workflow
@@ -142,3 +145,9 @@ def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
             before += len(part)
             places.append((number, before + 1))
     return text.replace(MARK, ""), places
+
+
+def plan_of(text: str) -> Plan:
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, "\n".join(map(str, compiled.findings))
+    return compiled.plan

@@ -29,15 +29,9 @@ from sluice.contracts.plan import (
 )
 from sluice.contracts.states import DeviceType, InputMode, Pick, TaskMode
 from sluice.cwl import compile_template
-from tests.unit.cwl.samples import GRAPH, LINEAR, edited
+from tests.unit.cwl.samples import GRAPH, LINEAR, edited, plan_of
 
 SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
-
-
-def plan_of(text: str) -> Plan:
-    compiled = compile_template(text, name="t")
-    assert compiled.plan is not None, "\n".join(map(str, compiled.findings))
-    return compiled.plan
 
 
 def test_a_map_and_a_merge() -> None:
@@ -206,7 +200,7 @@ def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
         ("doc: Counts", "hints: {ResourceRequirement: {coresMin: 9}}\ndoc: Counts"),
     )
     count, join = plan_of(text).steps
-    assert (count.resources.cores, count.resources.ram, count.resources.disk) == (3, 256, 12)
+    assert (count.resources.cores, count.resources.ram, count.resources.disk) == (3, 0, 12)
     assert (join.resources.cores, join.resources.ram, join.resources.disk) == (2, 101, 1024)
     assert {requirement["class"] for requirement in count.tool["requirements"]} == {"ToolTimeLimit", "ResourceRequirement"}
 

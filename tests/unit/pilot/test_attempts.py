@@ -112,9 +112,16 @@ def test_killed_by_a_signal(runner: Runner, root: Path) -> None:
 
 
 def test_missing_program(runner: Runner, root: Path) -> None:
-    error_class, message = failed(run(runner, task(root, tool(["no-such-program"])), [input_file(root / "in" / "a.dat")]))
-    assert error_class is ErrorClass.TOOL_FAILED
-    assert message == "program 'no-such-program' was not found on this node's PATH"
+    report = run(runner, task(root, tool(["no-such-program"])), [input_file(root / "in" / "a.dat")])
+    assert failed(report) == (ErrorClass.TOOL_FAILED, "program 'no-such-program' was not found on this node's PATH")
+    assert report.exit_code == 127
+
+
+def test_a_program_that_cannot_be_run(runner: Runner, root: Path) -> None:
+    (data := root.parent / "data").write_text("no program")
+    report = run(runner, task(root, tool([str(data)])), [input_file(root / "in" / "a.dat")])
+    assert failed(report) == (ErrorClass.TOOL_FAILED, f"program '{data}' cannot be started: Permission denied")
+    assert report.exit_code == 126
 
 
 def test_missing_output_names_the_port_and_the_pattern(runner: Runner, root: Path) -> None:
@@ -252,6 +259,42 @@ def test_too_much_memory(runner: Runner, root: Path) -> None:
     assert failed(report)[0] is ErrorClass.OUT_OF_MEMORY
     assert report.peak_memory is not None
     assert report.peak_memory > 64
+
+
+def test_memory_that_nobody_asked_for_is_limited_by_the_node(root: Path) -> None:
+    """Not by what a job is counted with which asks for none."""
+    small = Runner(root.parent / "small", settings={"memory_unasked": 200})
+    hungry = python("import time; x = bytearray(300 << 20); time.sleep(60)")
+    asks_nothing = Resources(time_limit=30.0)
+    report = run(small, task(root, hungry, resources=asks_nothing), [input_file(root / "in" / "a.dat")])
+    small.close()
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.OUT_OF_MEMORY
+    assert message.endswith(
+        "MiB of memory, all that this node lets a job have that asks for none (ramMin): 200 MiB, and was ended"
+    )
+    large = Runner(root.parent / "large", settings={"memory_unasked": 4000})
+    fed = python("import time; x = bytearray(300 << 20); time.sleep(1.5)")
+    report = run(large, task(root, fed, resources=asks_nothing), [input_file(root / "in" / "b.dat")])
+    large.close()
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+
+
+def test_another_attempt_may_have_more_memory_than_its_task_asks_for(runner: Runner, root: Path) -> None:
+    executable = python("import time; x = bytearray(300 << 20); time.sleep(1.5)")
+    task_ = task(root, executable, resources=Resources(time_limit=30.0, ram=50))
+    again = job(task_, [input_file(root / "in" / "a.dat")], job_id=77).model_copy(update={"ram": 400})
+    report = runner.attempt(task_, again)
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+
+
+@pytest.mark.parametrize(("version", "ram"), [("v1.0", "1024"), ("v1.1", "256"), ("v1.2", "256")])
+def test_a_tool_is_told_what_its_version_gives_it(runner: Runner, root: Path, version: str, ram: str) -> None:
+    executable = tool(["echo"], arguments=["$(runtime.ram)"], cwlVersion=version)
+    for resources, told in ((Resources(), ram), (Resources(ram=300), "300")):
+        report = run(runner, task(root, executable, resources=resources), [input_file(root / "in" / f"{told}.dat")])
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+        assert (root / "out" / report.outputs[0].name).read_text() == f"{told}\n"
 
 
 def test_one_file_too_large(runner: Runner, root: Path) -> None:

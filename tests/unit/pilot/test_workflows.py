@@ -169,8 +169,10 @@ def test_what_fails_without_a_tool_says_why(runner: Runner, root: Path) -> None:
     error_class, message = failed(run(runner, task(root, told), [input_file(root / "in" / "a.dat")]))
     assert (error_class, "no such calibration" in message) == (ErrorClass.TOOL_FAILED, True), message
     told = around(tool(["no-such-program"]))
-    error_class, message = failed(run(runner, task(root, told), [input_file(root / "in" / "a.dat")]))
+    report = run(runner, task(root, told), [input_file(root / "in" / "a.dat")])
+    error_class, message = failed(report)
     assert (error_class, "'no-such-program' not found" in message) == (ErrorClass.TOOL_FAILED, True), message
+    assert report.exit_code == 127
     expression = {
         "cwlVersion": "v1.2",
         "class": "ExpressionTool",

@@ -1,7 +1,10 @@
 """What becomes of a job when an attempt has ended."""
 
+from dataclasses import replace
+
 import pytest
 
+from sluice.contracts.plan import Hopeless
 from sluice.contracts.states import ErrorClass, JobState
 from wms.domain.retry_rules import MAX_DELAY, RULES, History, Limits, after_error, after_return, after_success
 
@@ -29,7 +32,48 @@ def test_backoff_doubles_up_to_an_hour() -> None:
 
 
 def test_hopeless_errors_are_not_tried_again() -> None:
-    assert after_error(ErrorClass.TOOL_REFUSED, History(), LIMITS).state is JobState.FAILED
+    for error in (ErrorClass.TOOL_REFUSED, ErrorClass.TOOL_TIMEOUT):
+        assert after_error(error, History(), LIMITS).state is JobState.FAILED
+
+
+@pytest.mark.parametrize("code", [126, 127])
+def test_a_program_that_is_not_there_is_not_looked_for_again(code: int) -> None:
+    assert after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=code).state is JobState.FAILED
+    temporary = replace(LIMITS, temporary=[code])
+    assert after_error(ErrorClass.TOOL_FAILED, History(), temporary, exit_code=code).state is JobState.READY
+    assert after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=1).state is JobState.READY
+    assert after_error(ErrorClass.NO_ROOM, History(), LIMITS, exit_code=code).state is JobState.READY
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "word"),
+    [
+        (ErrorClass.TOOL_TIMEOUT, None, "tool_timeout"),
+        (ErrorClass.TOOL_FAILED, 127, "no_program"),
+        (ErrorClass.OUT_OF_MEMORY, 137, "out_of_memory"),
+    ],
+)
+def test_a_template_may_ask_for_it_all_the_same(error: ErrorClass, code: int | None, word: Hopeless) -> None:
+    few = replace(LIMITS, most_ram=300)
+    assert after_error(error, History(ram=256), few, exit_code=code).state is JobState.FAILED
+    asked, history, states = replace(few, also=[word]), History(ram=256), []
+    for _ in range(3):
+        verdict = after_error(error, history, asked, exit_code=code)
+        assert verdict.ram is None
+        states.append(verdict.state)
+        history = History(verdict.failures, ram=256)
+    assert states == [JobState.READY, JobState.READY, JobState.FAILED]
+
+
+def test_out_of_memory_is_tried_again_where_a_node_has_more() -> None:
+    enough, few = replace(LIMITS, most_ram=384), replace(LIMITS, most_ram=383)
+    verdict = after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), enough)
+    assert (verdict.state, verdict.ram, verdict.note) == (JobState.READY, 384, "")
+    verdict = after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), few)
+    assert (verdict.state, verdict.ram) == (JobState.FAILED, None)
+    assert verdict.note == "not tried again: no node has the 384 MiB that another attempt would ask for (the largest 383)"
+    last = after_error(ErrorClass.OUT_OF_MEMORY, History(failures=2, ram=256), enough)
+    assert (last.state, last.note) == (JobState.FAILED, "")
 
 
 def test_lost_nodes_do_not_count_and_the_fifth_in_a_row_holds() -> None:

@@ -24,7 +24,7 @@ steps:
       limit: limit
     out: [number]
     sluice:boundary: {minimum: 0.9, sufficient: 0.5}
-    sluice:retry: {attempts: 0, backoff: -1}
+    sluice:retry: {attempts: 0, backoff: -1, also: [late]}
     sluice:rank: -1
     run:
       class: CommandLineTool

@@ -157,6 +157,7 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         ],
         retry=planned.retry.attempts,
         backoff=planned.retry.backoff,
+        retry_also=planned.retry.also,
         dat_out_uid=first.dat_out_uid,
         dat_out_port=first.port,
         dat_out_optional=first.optional,
