@@ -1,9 +1,23 @@
 """Settings of the WMS: ``SLUICE_WMS_…`` in the environment."""
 
+from typing import Annotated
+
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from sluice.contracts.base import Contract
+from sluice.contracts.states import ContainerEngine
 from sluice.servicekit.settings import ServiceSettings
+
+
+class LaunchableNode(Contract):
+    """``ram`` and ``disk`` in MiB."""
+
+    cores: Annotated[float, Field(gt=0)]
+    ram: Annotated[int, Field(gt=0)]
+    disk: Annotated[int, Field(gt=0)] = 1 << 40
+    gpus: Annotated[int, Field(ge=0)] = 0
+    containers: list[ContainerEngine] = Field(default_factory=list)
 
 
 class WmsSettings(ServiceSettings):
@@ -21,6 +35,11 @@ class WmsSettings(ServiceSettings):
     #: Seconds that a job may take beyond its time limit and the time for its files, though its pilot renews its lease; and that a
     #: pilot may have it without starting it. Then the pilot is told to stop it, and it goes elsewhere.
     deadline_grace: float = Field(default=300.0, gt=0)
+    #: Kinds of nodes that can be launched beside those whose pilots are there: `[{"cores": 64, "ram": 256000, "gpus": 4}]` (also
+    #: `disk`, and `containers`: names of engines). A job that fits neither will never run, and `sluice run` ends.
+    launchable: list[LaunchableNode] | None = None
+    #: Seconds until a job that fits no pilot that is there is taken for one that will never run: another may be on its way.
+    fit_grace: float = Field(default=30.0, ge=0)
     #: Pilots lost in a row with a job before it is held for a person.
     losses: int = Field(default=5, ge=1)
     #: Seconds between two looks for work of a request that waits; events make it faster.

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.pilots import NodeResources
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
@@ -15,6 +16,7 @@ from wms.api.pilots import pilots_router
 from wms.api.tasks import jobs_router, tasks_router
 from wms.consumers.tasks import task_consumer, wake_consumer
 from wms.db.gauges import MEASUREMENTS
+from wms.domain.matching import Node
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import care_loops, split_loops
 from wms.settings import WmsSettings
@@ -24,7 +26,7 @@ from wms.usecases.workload import Terms, Workload
 def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
     """The service, not started. The transport is started and stopped by the caller."""
     database = Database(settings.database_url, source="wms", max_connections=settings.database_connections)
-    workload = Workload(database, terms=_terms(settings))
+    workload = Workload(database, terms=_terms(settings), launchable=_launchable(settings))
     dms = DmsClient(links.http("dms"))
     splitting = split_loops(workload, dms, settings)
 
@@ -62,4 +64,14 @@ def _terms(settings: WmsSettings) -> Terms:
         poll=settings.poll,
         losses=settings.losses,
         deadline_grace=settings.deadline_grace,
+        fit_grace=settings.fit_grace,
     )
+
+
+def _launchable(settings: WmsSettings) -> list[Node] | None:
+    if settings.launchable is None:
+        return None
+    return [
+        Node(NodeResources(cores=one.cores, ram=one.ram, disk=one.disk, gpus=["GPU"] * one.gpus), one.containers)
+        for one in settings.launchable
+    ]

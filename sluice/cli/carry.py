@@ -86,11 +86,13 @@ async def follow(
     *,
     on_look: Callable[[Chain, Sequence[ChainTask]], None],
     on_wait: OnWait | None = None,
+    for_nodes: bool = True,
 ) -> Chain:
     """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their counts each time, ``on_wait`` a
-    step of which no job has been at work for a while, with the reason, whenever the reason is another one."""
+    step of which no job has been at work for a while, with the reason, whenever the reason is another one. ``for_nodes``: as of
+    ``Waits``, whose ``NeverFits`` it raises."""
     pause = FIRST_LOOK
-    waits = Waits(connection, on_wait)
+    waits = Waits(connection, on_wait, for_nodes=for_nodes)
     while True:
         try:
             chain, tasks = await asyncio.gather(connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid))

@@ -22,6 +22,7 @@ from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import Given, given_params, key_values
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.up import start_detached, stop
+from sluice.cli.waits import NeverFits
 from sluice.cli.watch import follow_chain, say_how_to_go_on
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
@@ -48,6 +49,9 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     force: Annotated[bool, typer.Option("--force", help="Also into a folder that has files, overwriting.")] = False,
     name: Annotated[str | None, typer.Option(help="What the run's template is called; default: as its file.")] = None,
     recursive: RecursiveOption = False,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Also for nodes that are not there: jobs may need more than any has.")
+    ] = False,
     home: HomeOption = DEFAULT_HOME,
     url: UrlOption = None,
     as_json: JsonOption = False,
@@ -64,6 +68,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         force=force,
         name=name or template_name(template),
         recursive=recursive,
+        wait=wait,
         as_json=as_json,
     )
 
@@ -93,6 +98,7 @@ class _Arguments:
     force: bool
     name: str
     recursive: bool
+    wait: bool
     as_json: bool
 
 
@@ -130,7 +136,12 @@ async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
         chain = await _begin(connection, template, arguments)
         begun.append(chain.uid)
         err.print(f"chain {chain.uid}")
-        chain, tasks = await follow_chain(connection, chain, quiet=arguments.as_json)
+        try:
+            chain, tasks = await follow_chain(connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait)
+        except NeverFits as error:
+            err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
+            chain = await connection.operator.cancel_chain(chain.uid)
+            chain, tasks = await follow_chain(connection, chain, quiet=True)
         return await _finish(connection, chain, tasks, arguments=arguments, seconds=time.monotonic() - started)
 
 

@@ -6,17 +6,27 @@ from collections.abc import Callable, Sequence
 from sluice.cli.connect import Connection
 from sluice.cli.stalled import LONG_WAIT, is_stalled, reason_in
 from sluice.contracts.chains import ChainTask
+from sluice.contracts.problems import NotFound
 
 #: Step, reason.
 OnWait = Callable[[str, str], None]
 
 
-class Waits:
-    """Asks the system for the reason, and tells it when it is another one, whatever the numbers in it."""
+class NeverFits(Exception):
+    """No node that is there or can be launched will ever have what a step's jobs need."""
 
-    def __init__(self, connection: Connection, on_wait: OnWait | None) -> None:
+    def __init__(self, step: str, reason: str) -> None:
+        super().__init__(f"step {step} cannot run, for {reason}")
+
+
+class Waits:
+    """Asks the system for the reason, and tells it when it is another one, whatever the numbers in it. ``for_nodes``: also for
+    nodes that are not there, and cannot be launched; otherwise raises ``NeverFits``."""
+
+    def __init__(self, connection: Connection, on_wait: OnWait | None, *, for_nodes: bool) -> None:
         self._connection = connection
         self._on_wait = on_wait
+        self._for_nodes = for_nodes
         self._since: dict[str, float] = {}
         self._told: dict[str, str] = {}
 
@@ -28,7 +38,18 @@ class Waits:
                 self._since.pop(task.step, None)
             elif now - self._since.setdefault(task.step, now) > LONG_WAIT:
                 self._since[task.step] = now
+                await self._require_outlook(task)
                 await self._tell(task)
+
+    async def _require_outlook(self, task: ChainTask) -> None:
+        if self._for_nodes:
+            return
+        try:
+            outlook = await self._connection.operator.outlook(task.task_id)
+        except NotFound:  # the system is of the release before
+            return
+        if outlook.never:
+            raise NeverFits(task.step, outlook.reason)
 
     async def _tell(self, task: ChainTask) -> None:
         sentence = (await self._connection.operator.explain_task(task.task_id)).text

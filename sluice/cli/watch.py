@@ -44,8 +44,10 @@ async def _watch(connection: Connection, uid: UUID, *, as_json: bool) -> ChainSt
     return chain.state
 
 
-async def follow_chain(connection: Connection, chain: Chain, *, quiet: bool) -> tuple[Chain, list[ChainTask]]:
-    """To its end, with a bar for each step unless ``quiet``."""
+async def follow_chain(
+    connection: Connection, chain: Chain, *, quiet: bool, for_nodes: bool = True
+) -> tuple[Chain, list[ChainTask]]:
+    """To its end, with a bar for each step unless ``quiet``. ``for_nodes``: as of ``carry.follow``."""
     latest: list[ChainTask] = []
     with StepProgress() as progress:
 
@@ -54,7 +56,10 @@ async def follow_chain(connection: Connection, chain: Chain, *, quiet: bool) -> 
             if not quiet:
                 progress.show(now, tasks)
 
-        chain = await carry.follow(connection, chain, on_look=look, on_wait=lambda step, why: err.print(f"{step} waits: {why}"))
+        def wait(step: str, why: str) -> None:
+            err.print(f"{step} waits: {why}")
+
+        chain = await carry.follow(connection, chain, on_look=look, on_wait=wait, for_nodes=for_nodes)
     return chain, latest
 
 

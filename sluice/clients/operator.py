@@ -39,7 +39,7 @@ from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, U
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.states import ChainState, JobState, StepState
-from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus
+from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Outlook, Prioritise, TaskStatus
 from sluice.contracts.templates import (
     CheckedTemplate,
     CheckTemplate,
@@ -183,6 +183,10 @@ class OperatorClient(ServiceClient):
 
     async def explain_task(self, uid: UUID) -> Explanation:
         return await self.call("GET", f"{_API}/tasks/{uid}/explain", answer=Explanation)
+
+    async def outlook(self, uid: UUID) -> Outlook:
+        """Raises ``NotFound``, also where the system is of a release that cannot say."""
+        return await self.call("GET", f"{_API}/tasks/{uid}/outlook", answer=Outlook)
 
     async def jobs(
         self,

@@ -223,6 +223,14 @@ class JobPage(Contract):
     next: str | None
 
 
+class Outlook(Contract):
+    """Whether a task's jobs will ever find a node. ``never``: none that is there or can be launched has what they need, for the
+    ``reason``, the end of a sentence."""
+
+    never: bool
+    reason: str = ""
+
+
 class Explanation(Contract):
     """Why a task or job does not run, or why it ended as it did: one sentence with numbers."""
 

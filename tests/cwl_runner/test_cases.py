@@ -113,10 +113,24 @@ def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
     check_nothing_is_left(url)
 
 
-def test_what_keeps_a_tool_waiting_is_told(url: str, tmp_path: Path) -> None:
+def write_large(folder: Path) -> None:
     tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "baseCommand": "true", "inputs": [], "outputs": []}
-    (tmp_path / "large.cwl").write_text(json.dumps(tool | {"requirements": {"ResourceRequirement": {"coresMin": 9999}}}))
-    process = subprocess.Popen(command(url, "--quiet", "large.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    (folder / "large.cwl").write_text(json.dumps(tool | {"requirements": {"ResourceRequirement": {"coresMin": 9999}}}))
+
+
+@pytest.mark.parametrize("options", [[], ["--strict"]], ids=["quick", "with all options"])
+def test_a_tool_that_no_node_can_run_is_not_waited_for(url: str, tmp_path: Path, options: list[str]) -> None:
+    write_large(tmp_path)
+    done = run(url, "--quiet", *options, "large.cwl", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no node fits: a job needs 9999 cores, the node has " in done.stderr
+    assert "with --wait it would wait for one that does" in done.stderr
+    check_nothing_is_left(url)
+
+
+def test_what_keeps_a_tool_waiting_is_told(url: str, tmp_path: Path) -> None:
+    write_large(tmp_path)
+    process = subprocess.Popen(command(url, "--quiet", "--wait", "large.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     line = process.stderr.readline()
     process.send_signal(signal.SIGTERM)

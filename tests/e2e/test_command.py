@@ -169,11 +169,26 @@ def test_run_names_files_that_are_not_there(system: LiveSystem, tmp_path: Path) 
     assert "absent.txt" in done.stderr
 
 
-def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path) -> None:
-    workflow, texts = write_workflow(tmp_path / "large.cwl"), write_texts(tmp_path / "in", "a")
+def write_large(path: Path) -> Path:
+    """Its first step fits no node."""
+    workflow = write_workflow(path)
     asking = "requirements: {ResourceRequirement: {coresMin: 9999}, ToolTimeLimit"
     workflow.write_text(workflow.read_text().replace("requirements: {ToolTimeLimit", asking, 1))
-    command = [SLUICE, "run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url]
+    return workflow
+
+
+def test_run_ends_where_no_node_will_ever_fit(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_large(tmp_path / "huge.cwl"), write_texts(tmp_path / "in", "a")
+    done = sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, code=1)
+    assert "step shout cannot run, for no node fits: a job needs 9999 cores, the node has " in " ".join(done.stderr.split())
+    assert "The chain is canceled; with --wait it would wait for such a node." in " ".join(done.stderr.split())
+    chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+    assert [chain["state"] for chain in chains if chain["template_name"] == "huge"] == ["canceled"]
+
+
+def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_large(tmp_path / "large.cwl"), write_texts(tmp_path / "in", "a")
+    command = [SLUICE, "run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, "--wait"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "waits:" in line)

@@ -7,12 +7,13 @@ from fastapi import APIRouter, Path, Query
 
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Outlook, Prioritise, TaskStatus, TaskStatusList
 from sluice.servicekit.http import errors
 from wms.db.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
 from wms.usecases import explain, read_tasks, retry_jobs
 from wms.usecases.cancel_task import cancel_task
+from wms.usecases.judge_outlook import judge_outlook
 from wms.usecases.prioritise_task import prioritise_task
 from wms.usecases.workload import Workload
 
@@ -51,6 +52,11 @@ def tasks_router(workload: Workload) -> APIRouter:
     async def explain_task(uid: UUID) -> Explanation:
         """Why it does not run, or why it ended as it did."""
         return await explain.explain_task(workload, uid)
+
+    @router.get("/{uid}/outlook", responses=errors(NotFound))
+    async def outlook(uid: UUID) -> Outlook:
+        """Whether its jobs will ever find a node."""
+        return await judge_outlook(workload, uid)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict))
     async def rank(uid: UUID, body: Prioritise) -> TaskStatus:

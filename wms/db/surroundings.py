@@ -6,6 +6,7 @@ from sluice.servicekit.database import Connection
 from wms.db.pilots import SELECT_NODES, node_of
 from wms.db.statement import statement
 from wms.db.tasks import demands
+from wms.domain.matching import Node
 from wms.domain.sentences import Surroundings
 
 SELECT_PAUSED = statement("""
@@ -19,6 +20,19 @@ SELECT_READY = statement("""
 SELECT extract(epoch FROM greatest(not_before, now() - interval '1 day') - now())::float AS pause, ram FROM jobs
 WHERE id = $1 AND state = '{job.READY}'
 """)
+
+
+SELECT_THERE = statement("""
+-- Nodes that are there, or lately were and may be back, whether or not they take jobs at this moment.
+SELECT resources, engines, extract(epoch FROM now() - registered_at)::float AS age FROM pilots
+WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') OR (state = '{pilot.LOST}' AND seen_at > now() - interval '1 hour')
+""")
+
+
+async def nodes_there(connection: Connection) -> tuple[list[Node], float]:
+    """And how many seconds ago the last of them registered."""
+    rows = await connection.fetch(SELECT_THERE)
+    return [node_of(row) for row in rows], min((row["age"] for row in rows), default=0.0)
 
 
 async def surroundings(connection: Connection, task: UUID) -> Surroundings:

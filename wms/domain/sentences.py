@@ -66,7 +66,7 @@ def why_waiting(task: TaskStatus, around: Surroundings) -> str:
         return "Its jobs are being looked at"
     reasons = [misfit(own, node) for node in around.nodes]
     if all(reason is not None for reason in reasons):
-        return f"No pilot fits: a job {_why_none_fits(own, around.nodes)}"
+        return f"No pilot fits: a job {why_none_fits(own, around.nodes)}"
     if own.kept_by is not None:
         return f"Waiting for room: pilot {own.kept_by} gets nothing of lower rank until a job fits, which {_need(own)}"
     ahead = order(around.demands)
@@ -82,7 +82,8 @@ def _need(demand: Demand) -> str:
     return f"needs {demand.cores:g} {'core' if demand.cores == 1 else 'cores'}, {demand.ram} MiB of memory{gpu}"
 
 
-def _why_none_fits(demand: Demand, nodes: Sequence[Node]) -> str:
+def why_none_fits(demand: Demand, nodes: Sequence[Node]) -> str:
+    """What a job needs and the largest of these nodes has not."""
     able = [node for node in nodes if node.engines] if demand.needs_container else nodes
     if not able:
         none = f"none of the {len(nodes)} pilots has" if len(nodes) > 1 else "the only pilot has none of"

@@ -1,10 +1,12 @@
 """What the use cases of the WMS work with."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from sluice.servicekit.database import Database
 from wms.db.known_tasks import KnownTasks
+from wms.domain.matching import Node
 from wms.metrics import WmsMetrics
 from wms.usecases.work_signal import WorkSignal
 
@@ -14,7 +16,7 @@ class Terms:
     """Seconds: ``heartbeat`` asked of pilots; ``lease`` after which a silent pilot's jobs are given away, ``grace`` later at the
     soonest (invariant 6); ``unseen`` after which a pilot counts as lost; ``poll`` between two looks for work of a waiting
     request. ``losses``: nodes lost in a row that make a job wait for a person. ``deadline_grace`` beyond what a job may take by
-    its own limits."""
+    its own limits; ``fit_grace`` until jobs that fit no pilot are said to fit none for ever."""
 
     heartbeat: float = 10.0
     lease: float = 60.0
@@ -23,6 +25,7 @@ class Terms:
     poll: float = 1.0
     losses: int = 5
     deadline_grace: float = 300.0
+    fit_grace: float = 30.0
 
     @property
     def span(self) -> timedelta:
@@ -37,3 +40,5 @@ class Workload:
     tasks: KnownTasks = field(default_factory=KnownTasks)
     signal: WorkSignal = field(default_factory=WorkSignal)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
+    #: Nodes that can be launched beside those that are there; None: nobody has said.
+    launchable: Sequence[Node] | None = None

@@ -46,12 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> Session:
     """A session that ends, and a system that stops if it is started for it, with ``stack``. Raises ``Refused``, ``OSError``."""
-    return stack.enter_context(_session(stack.enter_context(_system(given.url, given.home)), folder))
+    return stack.enter_context(_session(stack.enter_context(_system(given.url, given.home)), folder, for_nodes=given.wait))
 
 
 @contextmanager
-def _session(url: str, folder: Path) -> Iterator[Session]:
-    session = Session(Rest(url), folder)
+def _session(url: str, folder: Path, *, for_nodes: bool) -> Iterator[Session]:
+    session = Session(Rest(url), folder, for_nodes=for_nodes)
     try:
         yield session
     finally:
@@ -87,6 +87,9 @@ def _system_options() -> list[argparse.Action]:
     return [
         parser.add_argument("--url", default=os.environ.get("SLUICE_URL"), help="address of a running system"),
         parser.add_argument("--home", default=home, help="folder of the embedded system, started if it is not up"),
+        parser.add_argument(
+            "--wait", action="store_true", help="also for nodes that are not there: jobs may need more than any has"
+        ),
     ]
 
 

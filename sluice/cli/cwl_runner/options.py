@@ -125,7 +125,8 @@ def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argpa
     parser = arg_parser()
     parser.prog = "sluice cwl-runner"
     for option in ours:
-        parser.add_argument(*option.option_strings, dest=option.dest, default=option.default, help=option.help)
+        action = {"action": "store_true"} if option.nargs == 0 else {}
+        parser.add_argument(*option.option_strings, dest=option.dest, default=option.default, help=option.help, **action)
     given: argparse.Namespace = parser.parse_args(list(arguments))
     refused = {
         option: why

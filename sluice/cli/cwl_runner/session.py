@@ -50,9 +50,9 @@ class _Batch:
 
 
 class Session:
-    """``folder``: where outputs of invocations are put."""
+    """``folder``: where outputs of invocations are put. ``for_nodes``: waits also for nodes that are not there."""
 
-    def __init__(self, rest: Rest, folder: Path) -> None:
+    def __init__(self, rest: Rest, folder: Path, *, for_nodes: bool = False) -> None:
         self._rest = rest
         self._folder = folder
         self._name = f"cwl-runner-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
@@ -68,7 +68,7 @@ class Session:
         self._count = 0
         self._missed: set[str] = set()
         self._pause = _FIRST_LOOK
-        self._waits = Waits(rest)
+        self._waits = Waits(rest, for_nodes=for_nodes)
 
     def submit(self, needs: Needs, invocations: Sequence[tuple[Any, dict[str, Any]]]) -> None:
         """``invocations``: each a key and an ``Invocation``, its files local. Raises ``Refused``, ``OSError``."""

@@ -9,6 +9,7 @@ from wms.usecases.accept_task import accept_task
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.explain import explain_job, explain_task
+from wms.usecases.sign_off_pilot import sign_off_pilot
 
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 
@@ -109,7 +110,8 @@ async def test_held_failed_and_canceled(stage: Stage) -> None:
 
 async def test_job_that_needs_more_memory_than_any_pilot_has(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=1)
-    pilot = await stage.add_pilot(ram=300)
+    pilot, large = await stage.add_pilot(ram=300), await stage.add_pilot(ram=400)
     (job,) = await stage.lease(pilot)
     await stage.fail(pilot, job, error=ErrorClass.OUT_OF_MEMORY)
+    await sign_off_pilot(stage.workload, large, [])
     assert "needs 384 MiB of memory, the node has 300" in await why_job(stage, job.id)

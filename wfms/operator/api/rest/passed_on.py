@@ -30,7 +30,7 @@ from sluice.contracts.datasets import (
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import NotAvailable, NotFound
-from sluice.contracts.tasks import Explanation, Job, JobPage, TaskStatus
+from sluice.contracts.tasks import Explanation, Job, JobPage, Outlook, TaskStatus
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import Answered, Route, View
 from wfms.operator.usecases.pass_on import PassedOn, pass_on
@@ -69,6 +69,7 @@ PASSED_ON: tuple[_Row, ...] = (
     ("wms", "POST", "/tasks/<uuid:uid>/retry", "Gives failed and held jobs another round.", TaskStatus, None),
     ("wms", "GET", "/tasks/<uuid:uid>/jobs", "Jobs of a task.", JobPage, None),
     ("wms", "GET", "/tasks/<uuid:uid>/explain", "Why a task does not run, or why it failed.", Explanation, None),
+    ("wms", "GET", "/tasks/<uuid:uid>/outlook", "Whether a task's jobs will ever find a node.", Outlook, None),
     ("wms", "GET", "/jobs/<int:job>", "A job with its attempts.", Job, None),
     ("wms", "POST", "/jobs/<int:job>/retry", "Gives a failed or held job another round.", Job, None),
     ("wms", "GET", "/jobs/<int:job>/explain", "Why a job does not run, or why it failed.", Explanation, None),

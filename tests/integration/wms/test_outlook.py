@@ -1,0 +1,52 @@
+"""Whether a task's jobs will ever find a node, from what the database knows of pilots."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.plan import Resources
+from sluice.contracts.problems import NotFound
+from tests.integration.wms.stage import Stage, make_task
+from wms.usecases.judge_outlook import judge_outlook
+from wms.usecases.sign_off_pilot import sign_off_pilot
+
+OLD = "UPDATE pilots SET registered_at = registered_at - interval '1 minute'"
+
+
+async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
+    task = await stage.add_task(make_task(resources=Resources(cores=4)), jobs=3)
+    await stage.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
+
+    async def never() -> bool:
+        return (await judge_outlook(stage.workload, task.uid)).never
+
+    assert not await never(), "no pilot has come yet"
+    small = await stage.add_pilot(cores=2)
+    assert not await never(), "another pilot may be on its way"
+    await stage.execute(OLD)
+    assert (await judge_outlook(stage.workload, task.uid)).reason == (
+        "no node fits: a job needs 4 cores, the node has 2 (the largest of 1 pilot)"
+    )
+    large = await stage.add_pilot(cores=4)
+    await stage.execute("UPDATE pilots SET state = 'draining' WHERE uid = $1", large)
+    await stage.execute(OLD)
+    assert not await never(), "a pilot that drains is started again"
+    await stage.execute("UPDATE pilots SET state = 'lost', seen_at = now() - interval '10 minutes' WHERE uid = $1", large)
+    assert not await never(), "a pilot that is lost may be back"
+    await stage.execute("UPDATE pilots SET seen_at = now() - interval '2 hours' WHERE uid = $1", large)
+    assert await never()
+    at_once = replace(stage.workload, terms=replace(stage.workload.terms, fit_grace=0.0))
+    await stage.execute("UPDATE pilots SET registered_at = now()")
+    assert not await never()
+    assert (await judge_outlook(at_once, task.uid)).never
+    await sign_off_pilot(stage.workload, small, [])
+    assert not await never()
+    with pytest.raises(NotFound):
+        await judge_outlook(stage.workload, uuid4())
+
+
+async def test_a_task_that_is_at_work_has_an_outlook(stage: Stage) -> None:
+    task = await stage.add_task(make_task(), jobs=1)
+    await stage.lease(await stage.add_pilot())
+    assert not (await judge_outlook(stage.workload, task.uid)).never

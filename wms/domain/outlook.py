@@ -1,0 +1,29 @@
+"""Whether jobs that are ready will ever find a node: of those that are there, and of those that can be launched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wms.domain.matching import Demand, Node, misfit
+from wms.domain.sentences import why_none_fits
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """``there``: nodes whose pilots have not signed off; the last of them registered ``newest`` seconds ago. ``launchable``:
+    further ones that could come; None: nobody has said. ``grace``: seconds for which another one may still be on its way."""
+
+    there: Sequence[Node]
+    newest: float
+    launchable: Sequence[Node] | None
+    grace: float
+
+
+def why_never(demand: Demand, horizon: Horizon) -> str | None:
+    """A sentence, where no node will ever fit; None: one does, or may come."""
+    nodes = [*horizon.there, *(horizon.launchable or ())]
+    if not nodes or any(misfit(demand, node) is None for node in nodes):
+        return None
+    if demand.waited < horizon.grace or (horizon.there and horizon.newest < horizon.grace):
+        return None
+    last = "; nor does one that can be launched" if horizon.launchable and horizon.there else ""
+    return f"no node fits: a job {why_none_fits(demand, nodes)}{last}"
