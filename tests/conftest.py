@@ -23,8 +23,10 @@ DatabaseFactory = Callable[[], Awaitable[str]]
 
 
 def pytest_configure() -> None:
-    """SIGTERM ends a run as Ctrl-C does; after SIGKILL only what runs can be ended."""
+    """SIGTERM ends a run as Ctrl-C does; after SIGKILL only what runs can be ended. A shell that starts the tests in the
+    background has them, and all that they start, ignore Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         start_guard()
 

@@ -49,7 +49,7 @@ def test_a_copy_that_fails_leaves_no_data_set_open(system: LiveSystem, tmp_path:
 
 def test_an_interrupt_leaves_no_data_set_open(system: LiveSystem, tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as file:
-        file.truncate(64 << 30)
+        file.truncate(3 << 30)
     command = [SLUICE, "dataset", "register", "interrupted", str(tmp_path / "huge"), "--url", system.url]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
 
