@@ -20,7 +20,9 @@ ON_STACK = pytest.mark.xdist_group("e2e-stack")
 
 #: Their commands need a container engine; ``tests/deploy`` compares them with the code.
 CONTAINERS = {"run-in-production", "back-up-and-restore"}
-HOW_TOS = sorted(page for page in (ROOT / "docs/how-to").glob("*.md") if page.stem not in CONTAINERS)
+#: Starting and stopping systems is tested by itself (``test_up_and_down``): these pages' readers have one that runs.
+ALONE = {"run-on-one-machine"}
+HOW_TOS = sorted(page for page in (ROOT / "docs/how-to").glob("*.md") if page.stem not in CONTAINERS | ALONE)
 
 
 #: What is done with a system of one's own alone.
