@@ -43,7 +43,7 @@ def build_service(
     """The service as its own ``wiring`` builds it; the transport and the links are this process's. ``storage_roots``: where
     storages may lie besides the home folder and what the DMS's own setting says."""
     settings_class: type[ServiceSettings] = getattr(importlib.import_module(f"{name}.settings"), SERVICES[name].settings)
-    own = {"wfms.operator": {"secret_key": _secret_key(home)}, "wms": _ALONE}.get(name, {})
+    own: dict[str, Any] = {"secret_key": _secret_key(home)} if name == "wfms.operator" else _ALONE if name == "wms" else {}
     settings = settings_class(database_url=database_url, broker_url=database_url, keep_sent=0, **own)
     if name == "dms":
         places = [shlex.join([str(home.storages), *storage_roots]), getattr(settings, "storage_roots", "")]
