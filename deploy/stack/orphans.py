@@ -93,7 +93,12 @@ def _kill_tree(top: psutil.Process) -> None:
 
 
 def _dies_with_us(command: Sequence[str]) -> list[str]:
-    """Also when this process is killed and cannot end it."""
+    """Also when this process is killed and cannot end it. A parent that is gone before the signal is asked for sends
+    none, so the child then looks whether it is still there. Changing the user takes the signal back, so a command
+    that does it by ``setpriv … --`` asks for both at once."""
+    user: Sequence[str] = []
     if command[0] == "setpriv":
-        return ["setpriv", "--pdeathsig=KILL", *command[1:]]
-    return ["setpriv", "--pdeathsig=KILL", "--", *command]
+        end = command.index("--")
+        user, command = command[1:end], command[end + 1 :]
+    looks = ["sh", "-c", 'test "$PPID" = "$0" && exec "$@"', str(os.getpid())]
+    return ["setpriv", "--pdeathsig=KILL", *user, "--", *looks, *command]

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -93,7 +94,7 @@ async def test_what_a_dead_process_leaves_is_ended_as_in_its_container(children:
 
 
 RUNNER = """
-import asyncio, sys
+import asyncio
 from pathlib import Path
 from deploy.stack.orphans import Children
 
@@ -106,14 +107,40 @@ asyncio.run(main())
 """
 
 
+#: In front of the real one.
+LATE_SETPRIV = """#!/bin/sh
+read -r go < "{gate}"
+exec {setpriv} "$@"
+"""
+
+
 def test_processes_end_when_the_one_that_runs_them_is_killed() -> None:
-    script = RUNNER.format(path=os.environ["PATH"])
-    runner = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT, text=True)
-    assert runner.stdout is not None
-    child = psutil.Process(int(runner.stdout.readline()))
-    runner.stdout.close()
+    runner, child = run_a_child(os.environ["PATH"])
     runner.kill()
     runner.wait()
 
     psutil.wait_procs([child], timeout=30)
     assert not child.is_running()
+
+
+def test_a_process_that_comes_to_ask_for_its_end_too_late_ends_as_well(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    late = tmp_path / "setpriv"
+    late.write_text(LATE_SETPRIV.format(gate=gate, setpriv=shutil.which("setpriv")))
+    late.chmod(0o755)
+    runner, child = run_a_child(os.pathsep.join([str(tmp_path), os.environ["PATH"]]))
+    runner.kill()
+    runner.wait()
+    gate.write_text("go\n")
+
+    psutil.wait_procs([child], timeout=30)
+    assert not child.is_running()
+
+
+def run_a_child(path: str) -> tuple["subprocess.Popen[str]", psutil.Process]:
+    script = RUNNER.format(path=path)
+    runner = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    assert runner.stdout is not None
+    with runner.stdout:
+        return runner, psutil.Process(int(runner.stdout.readline()))
