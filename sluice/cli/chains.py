@@ -16,7 +16,7 @@ from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.cli.parameters import given_params, key_values
 from sluice.cli.watch import watch
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
-from sluice.contracts.matching import facts_of
+from sluice.contracts.requiring import Subject
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import template_label
 
@@ -92,7 +92,7 @@ def start(
         plan = (await connection.operator.template(template)).plan
         found = await connection.operator.dataset(uid)
         files = local_files(plan, given.values)
-        values = given.fitting(plan, facts=facts_of(found), files=files)
+        values = given.fitting(plan, Subject.of(found), files=files)
         async with AsyncExitStack() as undo:
             name = f"{found.name}-{secrets.token_hex(3)}"
             values = await bring_in_parameters(connection, values, files, dataset_name=name, undo=undo)

@@ -122,6 +122,12 @@ def entries_of(paths: Sequence[Path], wanted: DataEntries, *, recursive: bool = 
     return _with_secondary(files, wanted.secondary_files) if wanted.secondary_files else list(files)
 
 
+def known_bytes(entries: Sequence[ToBringIn]) -> int | None:
+    """Of all of them; None where there is one that has yet to be packed."""
+    files = [entry for entry in entries if isinstance(entry, Path)]
+    return sum(file.stat().st_size for file in files) if len(files) == len(entries) else None
+
+
 def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) -> list[ToBringIn]:
     """Files that lie beside others as their secondary files are no entries of their own."""
     beside = {file: _beside(file, patterns) for file in files}

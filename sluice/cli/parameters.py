@@ -11,7 +11,8 @@ import typer
 from sluice.contracts.matching import bind
 from sluice.contracts.parameters import findings, fits
 from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.problems import Finding, Unprocessable
+from sluice.contracts.requiring import Subject, requires_text, unmet
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +22,18 @@ class Given:
     values: dict[str, Any]
     texts: dict[str, str]
 
-    def fitting(self, plan: Plan, *, facts: Mapping[str, Any], files: Mapping[str, Path]) -> dict[str, Any]:
-        """The values; what was typed is text where only a text fits (``label=2024``). ``facts``: of the data set, which
-        parameters may be bound to; ``files``: values that are files yet to be brought in. Raises ``Unprocessable`` with all that
-        is wrong."""
+    def fitting(self, plan: Plan, subject: Subject, *, files: Mapping[str, Path]) -> dict[str, Any]:
+        """The values; what was typed is text where only a text fits (``label=2024``). ``subject``: the data set, to which
+        parameters may be bound; ``files``: values that are files yet to be brought in. Raises ``Unprocessable`` with all that
+        is wrong, or what the workflow requires and is not so."""
         values = {name: self._value(plan, name) for name in self.values}
-        bound, _ = bind(plan, facts)
+        bound, _ = bind(plan, subject.facts)
         brought = {name: {"class": "File", "dataset": _SOME_DATASET} for name in files}
         if wrong := findings(plan, {**bound, **values, **brought}):
             raise Unprocessable("the parameters do not fit the workflow", findings=wrong)
+        if broken := unmet(plan, subject, {**bound, **values}):
+            found = [Finding(message=requires_text([one])) for one in broken]
+            raise Unprocessable("the workflow cannot take these data", findings=found)
         return values
 
     def _value(self, plan: Plan, name: str) -> Any:

@@ -15,7 +15,7 @@ import typer
 from sluice.cli import carry
 from sluice.cli.bring_out import bring_out, write_manifest
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, connected, plain_errors, running_url
-from sluice.cli.entries import RecursiveOption, entries_of, require_paths
+from sluice.cli.entries import RecursiveOption, entries_of, known_bytes, require_paths
 from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.out_folder import require_folder
 from sluice.cli.output import err, human_bytes, out, print_json
@@ -26,6 +26,7 @@ from sluice.cli.waits import NeverFits
 from sluice.cli.watch import follow_chain, say_how_to_go_on
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
+from sluice.contracts.requiring import Subject
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import Template
 from sluice.embedded.home import Home
@@ -154,7 +155,8 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
     new = NewDataset(name=name, meta=arguments.meta, on_demand=True)
     files = local_files(template.plan, arguments.params.values)
     facts = {"name": name, "type": str(new.type), **new.meta}
-    given = arguments.params.fitting(template.plan, facts=facts, files=files)
+    subject = Subject(facts, files=len(entries), bytes=known_bytes(entries))
+    given = arguments.params.fitting(template.plan, subject, files=files)
     async with AsyncExitStack() as undo:
         dataset = await carry.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
         undo.push_async_callback(carry.take_back, connection, dataset)

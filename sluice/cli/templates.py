@@ -18,6 +18,7 @@ from sluice.cli.template_files import read_template_files
 from sluice.contracts.matching import condition_text
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Finding, NotFound, Unprocessable
+from sluice.contracts.requiring import required
 from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
@@ -197,6 +198,8 @@ def description(template: Template) -> Iterator[str]:
     yield from _listed("steps", [f"{step.name} ({step.mode.value})" for step in plan.steps])
     conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
     yield from _listed(f"takes data sets where (priority {plan.priority})", conditions or ["(none by itself: on request only)"])
+    demands = [f"{name} {condition_text(condition)}" for name, condition in required(plan).items()]
+    yield from _listed("requires when a chain is made", demands)
     yield from _listed("parameters", [f"{key}: {_parameter(one)}" for key, one in plan.parameters.items()])
     yield from _listed("files", sorted(template.files or {}))
     yield from _listed("warnings", [str(finding) for finding in template.warnings])

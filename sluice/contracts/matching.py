@@ -19,10 +19,17 @@ def objection(plan: Plan, facts: Mapping[str, Any]) -> str | None:
     if not plan.match:
         return "has no sluice:match, so it runs on request only"
     for key, condition in plan.match.items():
-        if not holds(condition, facts.get(key)):
-            found = repr(facts[key]) if key in facts else "missing"
-            return f"wants {key} {_wanted(condition)}, which is {found}"
+        if broken := difference(condition, facts, key):
+            return f"wants {broken}"
     return None
+
+
+def difference(condition: Condition, facts: Mapping[str, Any], key: str, *, called: str = "") -> str:
+    """``run from 3 to 9, which is 2``; empty where the condition holds. ``called``: what to call ``key``."""
+    if holds(condition, facts.get(key)):
+        return ""
+    found = repr(facts[key]) if facts.get(key) is not None else "missing"
+    return f"{called or key} {wanted(condition)}, which is {found}"
 
 
 def missing_text(missing: Mapping[str, str]) -> str:
@@ -68,15 +75,16 @@ def _same(value: Any, wanted: Any) -> bool:
     return isinstance(value, bool) == isinstance(wanted, bool) and value == wanted
 
 
-def _wanted(condition: Condition) -> str:
+def wanted(condition: Condition) -> str:
+    """``= 'raw'``, ``from 3 to 9``."""
     match condition:
         case Equals():
             return f"= {condition.value!r}"
         case OneOf():
             return f"in {condition.values!r}"
         case Between():
-            low = "-∞" if condition.minimum is None else f"{condition.minimum:g}"
-            high = "∞" if condition.maximum is None else f"{condition.maximum:g}"
+            low = "-∞" if condition.minimum is None else _number(condition.minimum)
+            high = "∞" if condition.maximum is None else _number(condition.maximum)
             return f"from {low} to {high}"
         case Glob():
             return f"like {condition.pattern!r}"
@@ -99,11 +107,14 @@ def condition_text(condition: Condition) -> str:
 
 
 def _range(low: float | None, high: float | None) -> str:
-    if low is None and high is None:
-        return "is any number"
     if low is None:
-        return f"is at most {high:g}"
-    return f"is at least {low:g}" if high is None else f"is from {low:g} to {high:g}"
+        return "is any number" if high is None else f"is at most {_number(high)}"
+    return f"is at least {_number(low)}" if high is None else f"is from {_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    """Whole numbers with all their digits."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:g}"
 
 
 def _value(value: object) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from sluice.contracts.base import Contract, ImageName, Share
+from sluice.contracts.base import Contract, ImageName, Share, absent
 from sluice.contracts.states import DeviceType, EntryKind, InputMode, Pick, TaskMode
 
 
@@ -44,6 +44,16 @@ class Glob(Contract):
 
 
 Condition = Annotated[Equals | OneOf | Between | Glob, Field(discriminator="kind")]
+
+
+class Require(Contract):
+    """What must hold when a chain is made. ``files``, ``bytes``: how many the data set has; ``meta``: of its metadata, as in
+    ``Plan.match``; ``parameters``: of the values of the chain's parameters."""
+
+    files: Annotated[Condition | None, Field(exclude_if=absent)] = None
+    bytes: Annotated[Condition | None, Field(exclude_if=absent)] = None
+    meta: dict[str, Condition] = Field(default_factory=dict)
+    parameters: dict[str, Condition] = Field(default_factory=dict)
 
 
 class Boundary(Contract):
@@ -266,6 +276,7 @@ class Plan(Contract):
     match: dict[str, Condition] = Field(default_factory=dict)
     priority: int = 0
     bind: dict[str, str] = Field(default_factory=dict)
+    require: Annotated[Require | None, Field(exclude_if=absent)] = None
     retention: Retention = Retention()
     steps: Annotated[list[PlanStep], Field(min_length=1)]
     outputs: Annotated[list[PlanOutput], Field(min_length=1)]

@@ -222,7 +222,7 @@ class _Planner:
             parameters={port.name: _parameter(port) for port in self.workflow.inputs.values() if port.name != data_input},
             steps=_in_order([self._step(step) for step in self.workflow.steps.values()]),
             outputs=[_output(output, origin, self.wiring.streams[origin]) for output, origin in self.wiring.outputs.items()],
-            **{key: fields[key] for key in ("match", "priority", "bind", "retention") if key in fields},
+            **{key: fields[key] for key in ("match", "priority", "bind", "require", "retention") if key in fields},
         )
 
     def _step(self, step: Step) -> PlanStep:

@@ -1,6 +1,5 @@
 """The extension fields (``sluice:…``): what there is, where each belongs, and how it is read."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.contracts.plan import Batch, Between, Boundary, Condition, Equals, Glob, MergeGroups, OneOf, Retention, Retry
+from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
+from sluice.cwl.conditions import amount_of, condition_of
 from sluice.cwl.document import MOST_DEPTH, Document
 from sluice.cwl.features import LATER
 from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
@@ -27,7 +27,7 @@ class Fields:
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
-    #: Places of the keys inside a field: ``("bind", "run")``.
+    #: Places of the keys inside a field: ``("bind", "run")``; of keys inside these ``("require", "parameters.cut")``.
     inner: dict[tuple[str, str], Place] = field(default_factory=dict)
 
 
@@ -168,7 +168,12 @@ class Value:
     def inner_places(self) -> dict[str, Place]:
         if not isinstance(self.written, CommentedMap):
             return {}
-        return {self.plain_key(key): place_of(self.written, key) for key in self.written}
+        places = {self.plain_key(key): place_of(self.written, key) for key in self.written}
+        for key, inside in self.written.items():
+            if isinstance(inside, CommentedMap):
+                outer = self.plain_key(key)
+                places |= {f"{outer}.{self.plain_key(inner)}": place_of(inside, inner) for inner in inside}
+        return places
 
 
 def _model(kind: type[BaseModel]) -> Callable[[Value], Any]:
@@ -251,11 +256,14 @@ def _bind(value: Value) -> dict[str, str] | None:
 
 def _match(value: Value) -> dict[str, Condition] | None:
     written = value.mapping()
-    if written is None:
-        return None
+    return None if written is None else _conditions(value, written)
+
+
+def _conditions(value: Value, written: CommentedMap) -> dict[str, Condition]:
+    """By key, of a mapping in the value; what is none is an error."""
     found: dict[str, Condition] = {}
     for key, wanted in written.items():
-        condition = _condition(wanted)
+        condition = condition_of(wanted)
         if isinstance(condition, str):
             value.wrong(f"{key}: {condition}", place_of(written, key))
         else:
@@ -263,34 +271,27 @@ def _match(value: Value) -> dict[str, Condition] | None:
     return found
 
 
-def _condition(wanted: Any) -> Condition | str:
-    """The condition, or what is wrong with it."""
-    match wanted:
-        case list():
-            usable = wanted and all(isinstance(item, str | int | float | bool) for item in wanted)
-            return (
-                OneOf(values=plain(wanted))
-                if usable
-                else "a list names the values that match: texts, numbers or booleans, at least one"
-            )
-        case {"glob": str() as pattern} if len(wanted) == 1 and pattern:
-            return Glob(pattern=pattern)
-        case dict() if wanted and set(wanted) <= {"minimum", "maximum"}:
-            return _range(wanted)
-        case dict():
-            return "a mapping is {minimum, maximum} or {glob}"
-    return Equals(value=wanted)
-
-
-def _range(wanted: dict[str, Any]) -> Condition | str:
-    if any(
-        isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound) for bound in wanted.values()
-    ):
-        return "minimum and maximum are numbers"
-    low, high = wanted.get("minimum"), wanted.get("maximum")
-    if low is not None and high is not None and low > high:
-        return f"no number is at least {low} and at most {high}"
-    return Between(minimum=low, maximum=high)
+def _require(value: Value) -> Require | None:
+    written = value.mapping()
+    if written is None:
+        return None
+    if not written:
+        value.wrong(f"says nothing; {EXAMPLES[value.name]}")
+    found: dict[str, Any] = {}
+    for key, wanted in written.items():
+        name, place = value.plain_key(key), place_of(written, key)
+        if name not in Require.model_fields:
+            value.wrong(f"knows no '{name}'{did_you_mean(name, Require.model_fields)}", place)
+        elif name in {"meta", "parameters"}:
+            if isinstance(wanted, CommentedMap) and wanted:
+                found[name] = _conditions(value, wanted)
+            else:
+                value.wrong(f"{name}: is a mapping of names to what must hold of them", place)
+        elif isinstance(amount := amount_of(wanted), str):
+            value.wrong(f"{name}: {amount}", place)
+        else:
+            found[name] = amount
+    return Require(**found)
 
 
 #: Where each field belongs, and its reader: None (after an error) or the value.
@@ -298,6 +299,7 @@ FIELDS: dict[str, tuple[str, Callable[[Value], Any]]] = {
     "match": ("workflow", _match),
     "priority": ("workflow", _priority),
     "bind": ("workflow", _bind),
+    "require": ("workflow", _require),
     "retention": ("workflow", _model(Retention)),
     "boundary": ("step", _boundary),
     "retry": ("step", _model(Retry)),
@@ -310,6 +312,7 @@ FIELDS: dict[str, tuple[str, Callable[[Value], Any]]] = {
 EXAMPLES = {
     "match": "sluice:match: {detector: spd}",
     "bind": "sluice:bind: {run_number: run}",
+    "require": "sluice:require: {files: {minimum: 10}}",
     "retention": "sluice:retention: {input: keep, logs: keep}",
     "boundary": "sluice:boundary: {minimum: 0.9, sufficient: 1.0}",
     "retry": "sluice:retry: {attempts: 3, backoff: 1.0}",

@@ -181,6 +181,11 @@ def _check_extensions(workflow: Workflow, wiring: Wiring, extensions: Extensions
             findings.error(place, f"'{name}' is a file; metadata can only be bound to parameters that are values")
         elif name not in parameters:
             findings.error(place, f"there is no parameter '{name}' to bind{did_you_mean(name, parameters)}")
+    required = extensions.workflow.values.get("require")
+    for name in required.parameters if required is not None else ():
+        if name not in parameters:
+            place = extensions.workflow.inner.get(("require", f"parameters.{name}"), START)
+            findings.error(place, f"there is no parameter '{name}' that is a value{did_you_mean(name, parameters)}")
     for step, fields in extensions.steps.items():
         found = workflow.steps.get(step)
         if found and not found.scatter and any(findings.has_error_at(link.source_place) for link in found.links.values()):

@@ -86,6 +86,17 @@ def test_a_wrong_parameter_is_refused_before_anything_is_copied(system: LiveSyst
     assert sentence in sluice("chain", "start", uid, "refused", *given, "--url", system.url, code=1).stderr
 
 
+def test_data_that_a_workflow_cannot_take_are_refused_before_they_are_copied(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, texts = write_workflow(tmp_path / "fussy.cwl"), write_texts(tmp_path / "in", "a")
+    fields = 'sluice:require: {files: {minimum: 2}, bytes: {maximum: 1}, meta: {version: {glob: "2.*"}}}'
+    workflow.write_text(workflow.read_text().replace("inputs:\n", f"{fields}\ninputs:\n", 1))
+    run = ["run", str(workflow), "-o", str(tmp_path / "out"), "--url", system.url, "-i", *texts]
+    said = sluice(*run, "--meta", 'version="1.4"', code=1).stderr
+    for told in ("files from 2 to ∞, which is 1", "bytes from -∞ to 1, which is 2", "meta version like '2.*', which is '1.4'"):
+        assert f"requires {told}" in said
+    assert states(system, "fussy") == {}
+
+
 def test_files_in_subfolders_are_taken_when_asked_for(system: LiveSystem, tmp_path: Path) -> None:
     workflow = write_workflow(tmp_path / "folders.cwl")
     write_texts(tmp_path / "in", "a")

@@ -203,6 +203,24 @@ async def test_a_chain_is_started_by_hand_with_its_parameters(operator: Operator
     assert gone.status_code == 422
 
 
+async def test_what_a_template_requires_is_told_with_the_values(
+    operator: Operator, sluice: Command, waiting: dict[str, UUID]
+) -> None:
+    text = edited(("inputs:\n", "sluice:require: {files: {minimum: 10}, parameters: {limit: {maximum: 9}}}\ninputs:\n"))
+    await operator.client.store_template(NewTemplate(name="linear", cwl=text))
+    told = "requires files from 10 to ∞, which is 1"
+    assert f"linear: matches, but {told}" in await sluice("dataset", "unmatched")
+    for path in ("/datasets/unmatched", f"/datasets/{waiting['fits']}"):
+        assert f"matches, but {told}" in (await operator.http.get(path)).text, path
+    assert f"the template {told}" in (await operator.http.get("/chains/new?dataset=fits&template=linear")).text
+    assert "<b>files</b> is at least 10" in (await operator.http.get("/templates/linear")).text
+    assert "parameter limit is at most 9" in await sluice("template", "show", "linear")
+    refused = await sluice("chain", "start", "fits", "linear", "--param", "limit=11", code=1)
+    assert told in refused
+    assert "requires parameter limit from -∞ to 9, which is 11" in refused
+    assert operator.neighbours.requested == [], "nothing is asked of the chain service"
+
+
 async def test_the_commands(operator: Operator, sluice: Command, waiting: dict[str, UUID]) -> None:
     listed = await sluice("dataset", "unmatched")
     assert f"{waiting['fits']}  fits  since" in listed

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.chains import Watch
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
-from sluice.contracts.plan import Equals, Parameter, ParameterRef, Plan, Retention, SideInput, Source
+from sluice.contracts.plan import Between, Equals, Glob, Parameter, ParameterRef, Plan, Require, Retention, SideInput, Source
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import (
     ChainDatasetStatus,
@@ -111,6 +111,22 @@ async def test_parameters_are_checked_and_reach_the_task(world: World) -> None:
     assert task.dat_out_url == f"{task.dat_stor_url}/{task.chain_uid}.only.out"
     folders = (f"file://{world.folder / kind}" for kind in (StorageType.INTERMEDIATE, StorageType.LOGS))
     assert (task.dat_stor_url, task.log_stor_url) == tuple(folders)
+
+
+async def test_what_a_template_requires_is_checked_when_the_chain_is_asked_for(world: World) -> None:
+    require = Require(files=Between(minimum=10), meta={"version": Glob(pattern="2.*")}, parameters={"cut": Between(maximum=5)})
+    parameters = {"cut": Parameter(type="int", default=3)}
+    template = world.template(three_steps(require=require, parameters=parameters))
+    with pytest.raises(Unprocessable) as refused:
+        await world.new_chain(await world.input("a", meta={"version": "1.4"}), template, cut=9)
+    assert [finding.message for finding in refused.value.findings] == [
+        "requires files from 10 to ∞, which is 1",
+        "requires meta version like '2.*', which is '1.4'",
+        "requires parameter cut from -∞ to 5, which is 9",
+    ]
+    assert (await world.chains.chains()).chains == []
+    less = template.model_copy(update={"plan": template.plan.model_copy(update={"require": Require(files=Equals(value=1))})})
+    assert (await world.new_chain(await world.input("b"), less)).state is ChainState.IN_PROGRESS
 
 
 async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> None:

@@ -9,6 +9,7 @@ import typer
 from sluice.cli.parameters import given_params
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Unprocessable
+from sluice.contracts.requiring import Subject
 from tests.unit.wfms.chains.plans import plan, step
 
 WORKFLOW = plan(
@@ -26,7 +27,7 @@ FILES = {"ref": Path("ref.txt")}
 
 
 def fitting(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:
-    return given_params(texts).fitting(WORKFLOW, facts=facts or {"number": 7}, files=FILES)
+    return given_params(texts).fitting(WORKFLOW, Subject(facts or {"number": 7}, files=1, bytes=1), files=FILES)
 
 
 def test_what_is_typed_is_what_the_workflow_takes() -> None:

@@ -1,5 +1,6 @@
 """Extension fields of a template, as the plan has them."""
 
+from sluice.contracts.plan import Between, Equals, Glob, OneOf, Require
 from tests.unit.cwl.samples import edited, plan_of
 
 
@@ -8,3 +9,15 @@ def test_what_is_tried_again_although_it_ends_in_the_same_way_is_asked_for() -> 
     count, join = plan_of(edited(edit)).steps
     assert (count.retry.attempts, count.retry.also) == (5, ["tool_timeout", "no_program"])
     assert "also" not in join.retry.model_dump()
+
+
+def test_what_is_required_when_a_chain_is_made_is_read_as_match_is() -> None:
+    wanted = '{files: {minimum: 10}, bytes: 7, meta: {sluice:type: raw, version: {glob: "2.*"}}, parameters: {limit: [5, 6]}}'
+    require = plan_of(edited(("inputs:\n", f"sluice:require: {wanted}\ninputs:\n"))).require
+    assert require == Require(
+        files=Between(minimum=10),
+        bytes=Equals(value=7),
+        meta={"type": Equals(value="raw"), "version": Glob(pattern="2.*")},
+        parameters={"limit": OneOf(values=[5, 6])},
+    )
+    assert "require" not in plan_of(edited()).model_dump(), "the release before reads plans that require nothing"

@@ -150,6 +150,7 @@ SAMPLES: dict[str, Sample] = {
     "sluice:match": Sample([]),
     "sluice:priority": Sample([("doc: Counts", "sluice:priority: 3\ndoc: Counts")]),
     "sluice:bind": Sample([("doc: Counts", "sluice:bind: {limit: run}\ndoc: Counts")]),
+    "sluice:require": Sample([("doc: Counts", "sluice:require: {files: {minimum: 2}}\ndoc: Counts")]),
     "sluice:retention": Sample([("doc: Counts", "sluice:retention: {logs: keep}\ndoc: Counts")]),
     "sluice:boundary": Sample([]),
     "sluice:retry": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:retry: {attempts: 2}")]),

@@ -78,6 +78,7 @@ def test_the_same_plan_has_no_changes() -> None:
         ("type: raw,", "type: raw, site: a,", "match site added: is a"),
         ("inputs:\n", "sluice:priority: 7\ninputs:\n", "template priority changed: 0 → 7"),
         ("inputs:\n", "sluice:retention: {input: keep}\ninputs:\n", "template retention.input changed: delete → keep"),
+        ("inputs:\n", "sluice:require: {files: 3}\ninputs:\n", "template require files added: is 3"),
         ("default: 1.5", "default: 2", "parameter gain changed: default: 1.5 → 2"),
         ("mask: string\n", "mask: string?\n", "parameter mask changed: default: none, it has to be given → none"),
         ("inputs:\n", "sluice:bind: {mask: m}\ninputs:\n", "parameter mask changed: taken from metadata: none → m"),

@@ -10,6 +10,8 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
+from sluice.contracts.problems import Finding
+from sluice.contracts.requiring import Subject, requires_text, unmet
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection, Database, Transaction
 from wfms.chains.db import chains, datasets
@@ -71,6 +73,8 @@ def _check(uid: UUID, new: NewChain) -> None:
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         raise UnfitChain(f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its own chain")
     wrong = [*findings(new.plan, new.params), *name_findings(uid, new.plan)]
+    broken = unmet(new.plan, Subject.of(dataset), new.params)
+    wrong += [Finding(message=requires_text([one])) for one in broken]
     if wrong:
         raise UnfitChain.of(new, wrong)
     if dataset.state in {DatasetState.DELETING, DatasetState.DELETED}:

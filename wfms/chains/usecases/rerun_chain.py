@@ -18,6 +18,7 @@ from sluice.contracts.chains import NewChain, RerunChain, RerunPlan, RerunStep
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.parameters import findings
 from sluice.contracts.problems import Conflict, Finding, ServiceError
+from sluice.contracts.requiring import requires_text, unmet_parameters
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.database import Database, Transaction
@@ -143,7 +144,9 @@ async def _check(before: StoredChain, asked: RerunChain, wish: Wish, dms: DmsCli
         plan=plan,
         params=asked.params,
     )
-    if wrong := findings(plan, {**wish.params, **asked.params}):
+    wrong = findings(plan, {**wish.params, **asked.params})
+    wrong += [Finding(message=requires_text([one])) for one in unmet_parameters(plan, wish.params)]
+    if wrong:
         raise UnfitChain.of(new, wrong)
     await find_files(dms, new)
 

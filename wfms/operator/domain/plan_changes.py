@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeVar
 
 from sluice.contracts.matching import condition_text
-from sluice.contracts.plan import Parameter, Plan, PlanOutput, PlanStep
+from sluice.contracts.plan import Condition, Parameter, Plan, PlanOutput, PlanStep
+from sluice.contracts.requiring import required
 from sluice.contracts.templates import Change, PlanChange
 from wfms.operator.domain.parameters import type_name
 
@@ -24,6 +25,7 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
     return [
         *_whole(old, after),
         *_each("match", old.match, after.match, lambda one: [condition_text(one)]),
+        *_each("template", _required(old), _required(after), lambda one: [condition_text(one)]),
         *_each("parameter", _parameters(old), _parameters(after), _facts_in_words),
         *_each("step", _by_name(old.steps), _by_name(after.steps), _facts_of_step, shown=lambda step: [step.mode.value]),
         *_each("output", _by_name(old.outputs), _by_name(after.outputs), _facts_of_output),
@@ -32,7 +34,7 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
 
 def _nothing(after: Plan) -> Plan:
     """What a name that is new is compared with: it has no part of ``after``, and is like it as a whole."""
-    return after.model_copy(update={"match": {}, "parameters": {}, "bind": {}, "steps": [], "outputs": []})
+    return after.model_copy(update={"match": {}, "parameters": {}, "bind": {}, "require": None, "steps": [], "outputs": []})
 
 
 def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
@@ -75,6 +77,10 @@ def _differences(before: list[str] | dict[str, str], after: list[str] | dict[str
             if before.get(name) != after.get(name)
         ]
     return [] if before == after else [f"{', '.join(before)} → {', '.join(after)}"]
+
+
+def _required(plan: Plan) -> dict[str, Condition]:
+    return {f"require {name}": condition for name, condition in required(plan).items()}
 
 
 def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | None]]:

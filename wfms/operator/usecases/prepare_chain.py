@@ -12,6 +12,7 @@ from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import bind, facts_of, objection
 from sluice.contracts.problems import NotFound
+from sluice.contracts.requiring import Subject, requires_text, unmet_dataset
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import TemplateDisabled
@@ -37,6 +38,8 @@ class Prepared:
     bound: Mapping[str, Any]
     present: Chain | None
     objection: str
+    #: What the template requires of the data set and is not so, in words.
+    unmet: str
 
     @property
     def ready(self) -> bool:
@@ -59,12 +62,15 @@ async def prepare_chain(database: Database, *, chains: ChainsClient, dms: DmsCli
         chosen = None
     bound: Mapping[str, Any] = {}
     present, why = None, None
+    unmet = ""
     if found is not None and chosen is not None:
         bound, _ = bind(chosen.plan, facts_of(found))
         why = objection(chosen.plan, facts_of(found))
+        broken = unmet_dataset(chosen.plan, Subject.of(found))
+        unmet = requires_text(broken) if broken else ""
         made = await chains.chains(dataset=found.uid)
         present = next((one for one in made.chains if _same_version(one, chosen)), None)
-    return Prepared(offered.datasets, templates, found, chosen, trouble, bound, present, why or "")
+    return Prepared(offered.datasets, templates, found, chosen, trouble, bound, present, why or "", unmet)
 
 
 def _same_version(chain: Chain, template: StoredTemplate) -> bool:

@@ -10,6 +10,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Objection, Tie, Unmatched, UnmatchedList
 from sluice.contracts.matching import bind, facts_of, missing_text, objection
 from sluice.contracts.problems import ServiceError
+from sluice.contracts.requiring import Subject, requires_text, unmet
 from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import disabled_text
 from wfms.operator.domain.template import StoredTemplate
@@ -72,5 +73,8 @@ def _reason(template: StoredTemplate, dataset: Dataset) -> str:
         return why
     if template.disabled_since is not None:
         return f"matches, and {disabled_text(template.name, template.disabled_since)}"
-    _, missing = bind(template.plan, facts)
-    return missing_text(missing) if missing else ""
+    bound, missing = bind(template.plan, facts)
+    if missing:
+        return missing_text(missing)
+    broken = unmet(template.plan, Subject.of(dataset), bound)
+    return f"matches, but {requires_text(broken)}" if broken else ""

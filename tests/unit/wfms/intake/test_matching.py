@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import facts_of, holds
-from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Parameter
+from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Parameter, Require
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
@@ -88,6 +88,17 @@ def test_bound_parameters() -> None:
     missing = decide(dataset({"gain": 2.0}), [bound])
     assert isinstance(missing, NotMatched)
     assert "cut (from metadata 'threshold')" in missing.reason
+
+
+def test_what_a_template_requires_keeps_a_data_set_unmatched() -> None:
+    wants: dict[str, Condition] = {"run": Equals(value=7)}
+    require = Require(files=Between(minimum=10), parameters={"cut": Between(maximum=5)})
+    parameters = {"cut": Parameter(type="int", default=3)}
+    fussy = template("a", wants, require=require, parameters=parameters, bind={"cut": "threshold"}, priority=5)
+    decision = decide(dataset({"threshold": 9}), [fussy, template("b", wants)])
+    assert decision == NotMatched(
+        "template a matches, but requires files from 10 to ∞, which is 1, and parameter cut from -∞ to 5, which is 9"
+    )
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 3), st.integers(0, 2), st.booleans()), max_size=8), st.randoms())

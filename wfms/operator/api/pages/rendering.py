@@ -9,6 +9,7 @@ from flask import Flask, Response, jsonify, render_template, url_for
 from sluice.contracts.matching import condition_text
 from sluice.contracts.naming import own_name
 from sluice.contracts.problems import Problem
+from sluice.contracts.requiring import required
 from sluice.contracts.templates import RUN_VERSION
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import wording
@@ -32,6 +33,7 @@ def prepare_rendering(flask: Flask) -> None:
         number=wording.number_text,
         count=wording.count_text,
         condition=condition_text,
+        required=required,
         own=own_name,
         cwl_type=type_name,
         words=lambda name: str(name).replace("_", " "),

@@ -1,0 +1,78 @@
+"""What ``sluice:require`` means: the chain service refuses by it, and whoever asks for a chain is told before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.matching import difference, facts_of, wanted
+from sluice.contracts.plan import Between, Condition, Plan
+from sluice.contracts.states import DatasetState
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is looked at of a data set: its facts (see ``facts_of``), and how many files and bytes it has (``bytes`` None: not
+    known yet, and not looked at). ``open``: there may be more of both."""
+
+    facts: Mapping[str, Any]
+    files: int
+    bytes: int | None
+    open: bool = False
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> "Subject":
+        is_open = dataset.state is DatasetState.OPEN
+        return cls(facts_of(dataset), files=dataset.count_files, bytes=dataset.bytes, open=is_open)
+
+
+def required(plan: Plan) -> dict[str, Condition]:
+    """The conditions, each by what it is of: ``files``, ``meta version``, ``parameter cut``."""
+    wants = plan.require
+    if wants is None:
+        return {}
+    sizes = {name: one for name, one in (("files", wants.files), ("bytes", wants.bytes)) if one is not None}
+    parameters = {f"parameter {name}": one for name, one in wants.parameters.items()}
+    return {**sizes, **{f"meta {key}": one for key, one in wants.meta.items()}, **parameters}
+
+
+def unmet(plan: Plan, subject: Subject, params: Mapping[str, Any]) -> list[str]:
+    """What does not hold, each with the value: ``files from 10 to ∞, which is 3``. ``params``: as given, bound ones too."""
+    return [*unmet_dataset(plan, subject), *unmet_parameters(plan, params)]
+
+
+def unmet_dataset(plan: Plan, subject: Subject) -> list[str]:
+    """As ``unmet``, of the data set alone."""
+    if plan.require is None:
+        return []
+    sizes = {"files": (plan.require.files, subject.files), "bytes": (plan.require.bytes, subject.bytes)}
+    broken = [
+        _size(name, condition, size, is_open=subject.open)
+        for name, (condition, size) in sizes.items()
+        if condition is not None and size is not None
+    ]
+    broken += [difference(one, subject.facts, key, called=f"meta {key}") for key, one in plan.require.meta.items()]
+    return [one for one in broken if one]
+
+
+def unmet_parameters(plan: Plan, params: Mapping[str, Any]) -> list[str]:
+    """As ``unmet``, of the parameters alone; one that is not given has its default."""
+    if plan.require is None:
+        return []
+    defaults = {name: parameter.default for name, parameter in plan.parameters.items()}
+    values = {**defaults, **{name: value for name, value in params.items() if value is not None}}
+    broken = [difference(one, values, name, called=f"parameter {name}") for name, one in plan.require.parameters.items()]
+    return [one for one in broken if one]
+
+
+def requires_text(broken: list[str]) -> str:
+    """``requires files from 10 to ∞, which is 3, and …``."""
+    return f"requires {', and '.join(broken)}"
+
+
+def _size(name: str, condition: Condition, size: int, *, is_open: bool) -> str:
+    """Of an open data set only a minimum that is reached already is known to hold."""
+    if is_open and not (isinstance(condition, Between) and condition.maximum is None):
+        return f"{name} {wanted(condition)}, and the data set is still open: close it first"
+    broken = difference(condition, {name: size}, name)
+    return f"{broken} so far: the data set is still open" if broken and is_open else broken

@@ -1,0 +1,66 @@
+"""What a template requires when a chain is made, and how what does not hold is told."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.plan import Between, Condition, Equals, Glob, Parameter, Plan, Require
+from sluice.contracts.requiring import Subject, requires_text, unmet, unmet_dataset
+from sluice.contracts.states import DatasetState, DatasetType
+from tests.unit.wfms.chains.plans import plan, step
+
+REQUIRED = Require(
+    files=Between(minimum=10),
+    bytes=Between(maximum=12_345_678),
+    meta={"version": Glob(pattern="2.*"), "type": Equals(value="input")},
+    parameters={"cut": Between(minimum=1, maximum=5), "mode": Equals(value=None)},
+)
+PARAMETERS = {"cut": Parameter(type="int", default=3), "mode": Parameter(type="string")}
+
+
+def workflow(require: Require | None) -> Plan:
+    return plan(step("only"), outputs=[("only", "out")], require=require, parameters=PARAMETERS)
+
+
+def subject(*, files: int, size: int, state: DatasetState = DatasetState.CLOSED, **meta: object) -> Subject:
+    dataset = Dataset(
+        uid=UUID(int=1), name="d", type=DatasetType.INPUT, state=state, meta=meta, count_files=files, bytes=size,
+        timestamp=datetime(2024, 1, 1, tzinfo=UTC),
+    )  # fmt: skip
+    return Subject.of(dataset)
+
+
+def test_what_holds_is_not_told() -> None:
+    assert unmet(workflow(REQUIRED), subject(files=10, size=12_345_678, version="2.1"), {}) == []
+    assert unmet(workflow(REQUIRED), subject(files=10, size=1, version="2.1"), {"cut": None}) == [], "the default counts"
+    assert unmet(workflow(None), subject(files=0, size=0), {"mode": "odd"}) == []
+
+
+def test_all_that_does_not_hold_is_told_with_its_value() -> None:
+    broken = unmet(workflow(REQUIRED), subject(files=3, size=12_345_679, version="1.4"), {"cut": 9, "mode": "fast"})
+    assert requires_text(broken) == (
+        "requires files from 10 to ∞, which is 3, and bytes from -∞ to 12345678, which is 12345679, "
+        "and meta version like '2.*', which is '1.4', and parameter cut from 1 to 5, which is 9, "
+        "and parameter mode = None, which is 'fast'"
+    )
+    assert unmet(workflow(REQUIRED), subject(files=10, size=1), {}) == ["meta version like '2.*', which is missing"]
+
+
+def test_bytes_that_nobody_knows_yet_are_not_looked_at() -> None:
+    unknown = Subject({"version": "2.1", "type": "input"}, files=12, bytes=None)
+    assert unmet_dataset(workflow(REQUIRED), unknown) == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        (Between(minimum=2), []),
+        (Between(minimum=9), ["files from 9 to ∞, which is 3 so far: the data set is still open"]),
+        (Between(minimum=2, maximum=9), ["files from 2 to 9, and the data set is still open: close it first"]),
+        (Equals(value=3), ["files = 3, and the data set is still open: close it first"]),
+    ],
+)
+def test_of_an_open_data_set_only_what_stays_true_holds(condition: Condition, told: list[str]) -> None:
+    assert unmet_dataset(workflow(Require(files=condition)), subject(files=3, size=1, state=DatasetState.OPEN)) == told

@@ -1,0 +1,58 @@
+cwlVersion: v1.2
+class: Workflow
+doc: Counts and joins.
+$namespaces:
+  sluice: "urn:sluice:cwl:"
+sluice:require:
+  files: {glob: many}
+  byte: 3
+  bytes: {minimum: 5, maximum: 1}
+  meta: {version: {like: "2.*"}, period: []}
+  parameters: {limmit: 3, frames: {minimum: 1}}
+requirements:
+  ScatterFeatureRequirement: {}
+inputs:
+  frames: File[]
+  limit:
+    type: int
+    default: 5
+  note: string?
+outputs:
+  all:
+    type: File
+    outputSource: join/joined
+steps:
+  count:
+    scatter: frame
+    in:
+      frame: frames
+      limit: limit
+    out: [number]
+    sluice:boundary: {minimum: 0.9}
+    run:
+      class: CommandLineTool
+      baseCommand: [head, -n]
+      inputs:
+        limit: {type: int, inputBinding: {position: 1}}
+        frame: {type: File, inputBinding: {position: 2}}
+      outputs:
+        number: stdout
+      requirements:
+        ToolTimeLimit: {timelimit: 10}
+  join:
+    in:
+      parts: count/number
+      note: note
+    out: [joined]
+    sluice:merge: {files: 10}
+    run:
+      class: CommandLineTool
+      baseCommand: cat
+      arguments: [$(inputs.parts)]
+      inputs:
+        parts: File[]
+        note: string?
+      outputs:
+        joined: stdout
+      requirements:
+        ToolTimeLimit: {timelimit: 10}
