@@ -24,6 +24,8 @@ class WmsSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_WMS_")
 
     port: int = 8082
+    #: Most bytes of a request's body (413); it may have a value for every 16 of them. Reports carry many jobs.
+    largest_body: int = Field(default=64 * 1024 * 1024, ge=64 * 1024)
     #: Seconds between two heartbeats of a pilot.
     heartbeat: float = Field(default=10.0, gt=0)
     #: Seconds after which a job whose pilot is silent is no longer that pilot's. At least three heartbeats.

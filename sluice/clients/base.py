@@ -18,7 +18,9 @@ Parameters = Mapping[str, object]
 
 _BY_STATUS: dict[int, type[ServiceError]] = {
     404: NotFound,
+    408: NotAvailable,  # the network was slow; it may be quicker the next time
     409: Conflict,
+    413: Unprocessable,  # what is sent is wrong, and in parts it may be right
     422: Unprocessable,
     502: NotAvailable,
     503: NotAvailable,

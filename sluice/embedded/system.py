@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import structlog
+from pydantic import Field
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -29,6 +30,8 @@ from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.processes import until_ended
 from sluice.servicekit.server import HttpServer
 from sluice.servicekit.service import Service
+from sluice.servicekit.settings import HttpSettings
+from sluice.servicekit.settings_sources import SHARED_PREFIX, WrongSettings, load_settings
 from sluice.servicekit.signals import StopAsked
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.base import Transport
@@ -61,6 +64,19 @@ class Conduct:
     log_level: str = "INFO"
     drain_timeout: float | None = None
     end_with: int | None = None
+
+
+class _HttpSettings(HttpSettings):
+    """All services stand behind one port; the largest bodies are pilots' reports, which carry many jobs."""
+
+    largest_body: int = Field(default=64 * 1024 * 1024, ge=64 * 1024)
+
+
+def _http_settings() -> _HttpSettings:
+    try:
+        return load_settings(_HttpSettings, prefix=SHARED_PREFIX)
+    except WrongSettings as error:
+        raise OSError(str(error)) from error
 
 
 class EmbeddedSystem:
@@ -117,6 +133,7 @@ class EmbeddedSystem:
         return self._postgres.url(database)
 
     async def _start(self) -> None:
+        http = _http_settings()
         await require_free_port(self.options.host, self.options.port)
         left, going_on = await asyncio.to_thread(end_remains, self.home)
         if left:
@@ -144,7 +161,13 @@ class EmbeddedSystem:
         }
         links.apps.update({name: service.app for name, service in services.items()})
         await self._begin(_Together(list(services.values())))
-        server = HttpServer(_one_port(services, links), host=self.options.host, port=self.options.port)
+        server = HttpServer(
+            _one_port(services, links),
+            host=self.options.host,
+            port=self.options.port,
+            limits=http.limits(settings=SHARED_PREFIX),
+            connections=http.connections,
+        )
         await self._begin(server)
         self.url = f"http://{self.options.host}:{server.port}"
         await self._register_storages(DmsClient(links.http("dms")))

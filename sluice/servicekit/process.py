@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
+from urllib.parse import urlsplit
 
 import structlog
 import uvloop
@@ -69,7 +70,14 @@ class _Process(Generic[SettingsT]):
         self._build = build
         self._transport = transport
         self._gate = Gate(name)
-        self._server = HttpServer(self._gate, host=settings.host, port=settings.port)
+        known_as = urlsplit(settings.addresses.by_service().get(name, "")).hostname or ""
+        self._server = HttpServer(
+            self._gate,
+            host=settings.host,
+            port=settings.port,
+            limits=settings.limits(settings=env_prefix(name), name=known_as),
+            connections=settings.connections,
+        )
         self._service: Service | None = None
         self._started: list[Component] = []
 

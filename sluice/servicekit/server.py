@@ -7,8 +7,14 @@ import socket
 import uvicorn
 from starlette.types import ASGIApp
 
+from sluice.servicekit.connections import PatientProtocol
+from sluice.servicekit.guard import Guard
+from sluice.servicekit.limits import Limits
+
 #: Connections that wait to be accepted.
 BACKLOG = 2048
+#: Connections at the same time; each takes a descriptor, of which a process has 1024 where nobody gave it more.
+CONNECTIONS = 900
 #: Seconds that requests under way get to be answered at a stop.
 ANSWER_LIMIT = 5
 
@@ -16,8 +22,20 @@ ANSWER_LIMIT = 5
 class HttpServer:
     """uvicorn as a component; ``start`` returns when it accepts connections."""
 
-    def __init__(self, app: ASGIApp, *, host: str, port: int) -> None:
-        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=ANSWER_LIMIT)
+    def __init__(
+        self, app: ASGIApp, *, host: str, port: int, limits: Limits | None = None, connections: int = CONNECTIONS
+    ) -> None:
+        """``limits``: what requests must be. ``connections``: at the same time."""
+        config = uvicorn.Config(
+            Guard(app, limits or Limits(), bound={host.lower()}),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=ANSWER_LIMIT,
+            http=PatientProtocol,
+            ws="none",
+            limit_concurrency=connections,
+        )
         self._host, self._port = host, port
         self._server = uvicorn.Server(config)
         self._server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment] # signals are the process's own

@@ -15,6 +15,8 @@ class ChainsSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_CHAINS_")
 
     port: int = 8083
+    #: Most bytes of a request's body (413); it may have a value for every 16 of them. A chain comes with its whole plan.
+    largest_body: int = Field(default=32 * 1024 * 1024, ge=64 * 1024)
     #: How often each loop looks for work by itself.
     period: float = Field(default=1.0, gt=0)
     #: Steps that one instance starts at the same time.

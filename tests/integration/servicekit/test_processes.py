@@ -65,6 +65,8 @@ async def test_starts_before_broker_and_database_and_says_what_it_waits_for(
     answer = await process.http.get("/api/v1/tasks")
     assert answer.status_code == 503
     assert "waits for: transport" in TypeAdapter(Problem).validate_json(answer.content).detail
+    for host, status in (("evil.example", 421), ("127.0.0.1", 200), ("localhost", 200)):
+        assert (await process.http.get("/healthz", headers={"host": host})).status_code == status
 
     forwarder = Forwarder(port=broker_port, target=rabbitmq_server.amqp_port)
     await forwarder.open()

@@ -7,6 +7,7 @@ import pytest
 from dms.usecases.watch_storages import StorageWatch
 from sluice.embedded.home import Home
 from sluice.embedded.services import build_service
+from sluice.embedded.system import EmbeddedSystem, Options
 from sluice.servicekit.links import ProcessLinks
 from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
@@ -25,3 +26,13 @@ def test_storages_may_lie_in_the_home_folder_and_where_somebody_says_so(tmp_path
     )
     [watch] = [part for part in dms.components if isinstance(part, StorageWatch)]
     assert watch.roots == (f"file://{home.storages}", "file:///mnt/my data", "s3://bucket")
+
+
+async def test_a_wrong_setting_of_its_port_is_said_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLUICE_CONNECTIONS", "1")
+    home = Home(tmp_path / "home")
+    with pytest.raises(OSError, match=r"^SLUICE_CONNECTIONS \(in the environment\): Input should be greater"):
+        await EmbeddedSystem(home, Options(port=0)).start()
+    assert not home.database.exists()

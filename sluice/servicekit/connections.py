@@ -1,0 +1,92 @@
+"""Connections that take their time: uvicorn waits for a request's head, and for a reader of its answers, without an end."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+#: Seconds from a connection's start, or the first byte of a further request, until the head of the request is there.
+HEAD_SECONDS = 10.0
+#: Bytes of a request's head.
+MOST_HEAD = 64 * 1024
+#: Seconds in which somebody takes a piece of an answer.
+READ_SECONDS = 60.0
+
+
+class PatientProtocol(HttpToolsProtocol):
+    """Ends what takes too long, and what is one connection too many (``limit_concurrency``)."""
+
+    head_seconds = HEAD_SECONDS
+    read_seconds = READ_SECONDS
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
+        super().connection_made(transport)
+        self._waits_for_head = True
+        self._heads = 0
+        self._head_bytes = 0
+        self._reading: asyncio.TimerHandle | None = None
+        self._head: asyncio.TimerHandle | None = self.loop.call_later(self.head_seconds, self._no_head)
+        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
+            self._refuse("503 Service Unavailable", "too many connections at once; try again")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop("_head")
+        self._stop("_reading")
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        waited, heads = self._waits_for_head, self._heads
+        if waited and self._head is None:
+            self._head = self.loop.call_later(self.head_seconds, self._no_head)
+        super().data_received(data)
+        if waited and self._heads == heads:
+            self._head_bytes += len(data)
+            if self._head_bytes > MOST_HEAD:
+                message = f"a request's head has at most {MOST_HEAD} bytes"
+                self._refuse("431 Request Header Fields Too Large", message)
+
+    def on_headers_complete(self) -> None:
+        self._waits_for_head = False
+        self._heads += 1
+        self._head_bytes = 0
+        self._stop("_head")
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._waits_for_head = True
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._reading is None:
+            self._reading = self.loop.call_later(self.read_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._stop("_reading")
+        super().resume_writing()
+
+    def _no_head(self) -> None:
+        self._head = None
+        if self._head_bytes:
+            self._refuse("408 Request Timeout", f"the head of the request did not arrive within {self.head_seconds:g} s")
+        else:
+            self.transport.close()
+
+    def _refuse(self, status: str, detail: str) -> None:
+        """By hand: there is no request yet that an application could answer. The answer to one before it is not spoiled."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()
+            return
+        number, _, title = status.partition(" ")
+        body = f'{{"type":"about:blank","title":"{title}","status":{number},"detail":"{detail}"}}'.encode()
+        headers = f"content-type: application/problem+json\r\ncontent-length: {len(body)}\r\nconnection: close"
+        self.transport.write(f"HTTP/1.1 {status}\r\n{headers}\r\n\r\n".encode() + body)
+        self.transport.close()
+
+    def _stop(self, timer: str) -> None:
+        running: Any = getattr(self, timer, None)
+        if running is not None:
+            running.cancel()
+            setattr(self, timer, None)

@@ -1,0 +1,164 @@
+"""What a request must be before any application sees it: sent to a name of ours, and of a size and at a pace that cost little.
+
+It stands where the network ends, so that services of one process reach each other without it.
+"""
+
+import asyncio
+import socket
+from collections.abc import Collection
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sluice.contracts.problems import PROBLEM_TYPE, Problem
+from sluice.servicekit.http import problem_response
+from sluice.servicekit.limits import Limits
+
+#: Names of this machine itself: whoever sends to them is on it.
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+#: Addresses that stand for all of a machine, and are no name to send to.
+_ANY = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not listened on
+#: A value takes up to 200 bytes once it is an object; the shortest, ``[],``, takes three in a body.
+BYTES_A_VALUE = 16
+#: Bodies as large as allowed that are held at the same time.
+_BODIES = 4
+#: Seconds in which the rest of a body that is refused is thrown away, so that the sender reads the answer.
+LINGER = 2.0
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, slug: str, title: str, detail: str, *, read: bool = False) -> None:
+        """``read``: the whole body, so that nothing of it is left to come."""
+        super().__init__(detail)
+        self.read = read
+        self.problem = Problem(type=PROBLEM_TYPE + slug, title=title, status=status, detail=detail)
+
+
+class _Gone(Exception):
+    """Who sent the request has left before it was complete."""
+
+
+class Guard:
+    """ASGI application around another."""
+
+    def __init__(self, app: ASGIApp, limits: Limits, *, bound: Collection[str]) -> None:
+        """``bound``: what the server listens on."""
+        self._app = app
+        self._limits = limits
+        self._names = LOOPBACK | limits.hosts | ({socket.gethostname().lower(), *bound} - _ANY)
+        #: Bytes of the bodies that are held.
+        self._held: dict[int, int] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":  # there is nothing else that any application here answers
+            return
+        headers = dict[bytes, list[bytes]]()
+        for name, value in scope["headers"]:
+            headers.setdefault(name, []).append(value)
+        body = bytearray()
+        try:
+            self._check_host(headers.get(b"host", []), scope)
+            if _has_body(headers):
+                await self._read(receive, body, announced=headers.get(b"content-length", []))
+                receive = _replay(bytes(body), receive)
+                body.clear()
+            await self._app(scope, receive, send)
+        except _Refused as refusal:
+            body.clear()
+            if not refusal.read:
+                await _throw_away(receive)
+            response = problem_response(refusal.problem)
+            response.headers["connection"] = "close"
+            await response(scope, receive, send)
+        except _Gone:
+            pass
+        finally:
+            self._held.pop(id(body), None)
+
+    def _check_host(self, given: list[bytes], scope: Scope) -> None:
+        """A name that leads here by somebody else's word is how a page of theirs would speak to us from a person's browser. The
+        address that was connected to is no such name. Raises ``_Refused``."""
+        host = host_of(given[0].decode("latin-1")) if len(given) == 1 else ""
+        if host in self._names or "*" in self._names or (host and host == _address(scope)):
+            return
+        what = f"{host[:100]!r} is no name of this service" if host else "the request does not say to which host it is sent"
+        raise _Refused(
+            421,
+            "wrong-host",
+            "Sent to another host",
+            f"{what}: it answers to {', '.join(sorted(self._names))} and the address that it is reached at; "
+            f"further names belong into {self._limits.settings}HOSTS",
+        )
+
+    async def _read(self, receive: Receive, body: bytearray, *, announced: list[bytes]) -> None:
+        """The whole body, before anybody else sees the request: who sends slowly keeps no thread busy, and what is too large is
+        never held. Raises ``_Refused``, ``_Gone``."""
+        if announced and (not announced[0].isdigit() or int(announced[0]) > self._limits.body):
+            raise self._too_large()
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                while await self._read_part(receive, body):
+                    pass
+        except TimeoutError:
+            detail = f"the body did not arrive within {self._limits.body_seconds:g} s ({self._limits.settings}BODY_SECONDS)"
+            raise _Refused(408, "too-slow", "The request came too slowly", detail) from None
+        if body.count(b",") + body.count(b"[") + body.count(b"{") > self._limits.body // BYTES_A_VALUE:
+            raise self._too_large(values=True)
+
+    async def _read_part(self, receive: Receive, body: bytearray) -> bool:
+        """Is there more?"""
+        message = await receive()
+        if message["type"] != "http.request":
+            raise _Gone
+        body += message.get("body", b"")
+        self._held[id(body)] = len(body)
+        if len(body) > self._limits.body:
+            raise self._too_large()
+        if sum(self._held.values()) > _BODIES * self._limits.body:
+            raise _Refused(503, "not-available", "Not available now", "too many large requests at once; try again")
+        return bool(message.get("more_body", False))
+
+    def _too_large(self, *, values: bool = False) -> _Refused:
+        most = self._limits.body
+        what = f"{most // BYTES_A_VALUE} values" if values else f"{most} bytes"
+        setting = f"{self._limits.settings}LARGEST_BODY"
+        sentence = f"a request has at most {what} ({setting}): send it in parts"
+        return _Refused(413, "too-large", "Larger than allowed", sentence, read=values)
+
+
+def host_of(header: str) -> str:
+    """The name of a ``Host`` header, without its port; empty where there is none."""
+    host = header.strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].rstrip(".")
+
+
+def _address(scope: Scope) -> str:
+    """That was connected to. A server on IPv6 that takes IPv4, too, gives such addresses in the form of its own."""
+    address: str = (scope.get("server") or ("",))[0]
+    return address.lower().removeprefix("::ffff:")
+
+
+def _has_body(headers: dict[bytes, list[bytes]]) -> bool:
+    return b"transfer-encoding" in headers or headers.get(b"content-length", [b"0"]) != [b"0"]
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The body at once; then what happens to the connection."""
+    given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return given.pop() if given else await receive()
+
+    return replay
+
+
+async def _throw_away(receive: Receive) -> None:
+    try:
+        async with asyncio.timeout(LINGER):
+            while True:
+                message = await receive()
+                if message["type"] != "http.request" or not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return

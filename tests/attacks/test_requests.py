@@ -1,0 +1,198 @@
+"""Requests that are sent to hurt: to a name of somebody else's, too large, too slowly, too many."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
+
+from sluice.servicekit import guard
+from sluice.servicekit.connections import MOST_HEAD, PatientProtocol
+from sluice.servicekit.guard import BYTES_A_VALUE
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.limits import Limits
+from sluice.servicekit.server import HttpServer
+from tests.integration.operator.conftest import Operator, operator
+
+__all__ = ["operator"]
+
+MOST = 64 * 1024
+#: Seconds; what is to be too slow never comes at all.
+SOON = 0.2
+LIMITS = Limits(frozenset({"dms"}), body=MOST, body_seconds=SOON, settings="SLUICE_DMS_")
+
+
+@pytest.fixture(autouse=True)
+def _short_farewell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "LINGER", SOON)
+
+
+async def size_of_body(scope: Scope, receive: Receive, send: Send) -> None:
+    request = Request(scope, receive)
+    await JSONResponse({"size": len(await request.body())})(scope, receive, send)
+
+
+@asynccontextmanager
+async def served(limits: Limits = LIMITS, *, app: Any = size_of_body, connections: int = 100) -> AsyncIterator[int]:
+    server = HttpServer(app, host="127.0.0.1", port=0, limits=limits, connections=connections)
+    async with running(server):
+        yield server.port
+
+
+async def sent(port: int, data: bytes) -> tuple[int, dict[str, Any]]:
+    """What is answered to bytes after which nothing more comes, though the connection stays: status and body."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(data)
+    async with asyncio.timeout(30):
+        answer = await reader.read()
+    writer.close()
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body)
+
+
+def head(method: str = "GET", **headers: str) -> bytes:
+    lines = [f"{name.replace('_', '-')}: {value}" for name, value in {"host": "127.0.0.1", **headers}.items()]
+    return "\r\n".join([f"{method} / HTTP/1.1", *lines, "", ""]).encode()
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "localhost:8080", "LOCALHOST", "[::1]:80", "dms:8081", "dms.", socket.gethostname()]
+)
+async def test_requests_to_our_own_names_are_taken(host: str) -> None:
+    async with served() as port:
+        assert await sent(port, head(host=host, connection="close")) == (200, {"size": 0})
+
+
+@pytest.mark.parametrize(
+    "hosts", [["evil.example"], ["127.0.0.1.evil.example"], ["127.0.0.1@evil.example"], ["10.0.0.1"], ["dms", "evil.example"], []]
+)
+async def test_a_page_that_had_its_own_name_lead_here_is_refused(hosts: list[str]) -> None:
+    lines = "".join(f"host: {host}\r\n" for host in hosts)
+    async with served() as port:
+        status, problem = await sent(port, f"POST / HTTP/1.1\r\n{lines}content-length: 2\r\n\r\n{{}}".encode())
+    assert status == 421
+    assert problem["type"] == "urn:sluice:problem:wrong-host"
+    assert "SLUICE_DMS_HOSTS" in problem["detail"]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 - as in a container
+async def test_the_address_that_was_connected_to_is_no_foreign_name(host: str) -> None:
+    server = HttpServer(size_of_body, host=host, port=0, limits=Limits())
+    async with running(server):
+        reader, writer = await asyncio.open_connection("127.0.0.2", server.port)
+        writer.write(head(host=f"127.0.0.2:{server.port}", connection="close"))
+        assert b" 200 " in await reader.readline()
+        writer.close()
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_a_body_that_is_too_large_is_refused_before_it_is_there(chunked: bool) -> None:
+    if chunked:
+        piece = b"4000\r\n" + b"x" * 0x4000 + b"\r\n"
+        data = head("POST", transfer_encoding="chunked") + piece * 5
+    else:
+        data = head("POST", content_length=str(300 * 1024 * 1024)) + b"x"
+    async with served() as port:
+        status, problem = await sent(port, data)
+    assert status == 413
+    assert f"at most {MOST} bytes (SLUICE_DMS_LARGEST_BODY)" in problem["detail"]
+
+
+async def test_a_body_of_many_small_values_is_refused() -> None:
+    body = b"[" + b"[]," * (MOST // BYTES_A_VALUE) + b"1]"
+    async with served() as port, httpx.AsyncClient() as client:
+        answer = await client.post(f"http://127.0.0.1:{port}/", content=body)
+    assert answer.status_code == 413
+    assert "values (SLUICE_DMS_LARGEST_BODY)" in answer.json()["detail"]
+
+
+async def test_a_refusal_waits_for_nothing_that_has_come_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "LINGER", 600.0)
+    async with served() as port, httpx.AsyncClient(timeout=30) as client:
+        values = b"[" * (MOST // BYTES_A_VALUE + 1)
+        assert (await client.post(f"http://127.0.0.1:{port}/", content=values)).status_code == 413
+        assert (await client.get(f"http://127.0.0.1:{port}/", headers={"host": "evil.example"})).status_code == 421
+
+
+async def test_a_body_within_the_limit_arrives_whole() -> None:
+    async with served() as port, httpx.AsyncClient() as client:
+        for content in (b"x" * MOST, b""):
+            assert (await client.post(f"http://127.0.0.1:{port}/", content=content)).json() == {"size": len(content)}
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    async with served() as port:
+        status, problem = await sent(port, head("POST", content_length="10") + b"x")
+    assert status == 408
+    assert "SLUICE_DMS_BODY_SECONDS" in problem["detail"]
+
+
+async def test_a_head_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PatientProtocol, "head_seconds", SOON)
+    async with served() as port:
+        assert (await sent(port, b"GET / HTTP/1.1\r\nhost: 127"))[0] == 408
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        async with asyncio.timeout(30):
+            assert await reader.read() == b"", "nothing was asked, so nothing is answered"
+        # A connection that was of use once waits no longer than a new one.
+        writer.close()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(head())
+        await reader.readuntil(b'{"size":0}')
+        writer.write(b"\r\n")
+        async with asyncio.timeout(30):
+            assert b" 200 " not in await reader.read()
+        writer.close()
+
+
+@pytest.mark.parametrize("line", [b"x: " + b"y" * MOST_HEAD, b"x: y\r\n" * (MOST_HEAD // 6)], ids=["line", "lines"])
+async def test_a_head_without_end_is_refused(line: bytes) -> None:
+    async with served() as port:
+        assert (await sent(port, b"GET / HTTP/1.1\r\n" + line + b"zzzzzz"))[0] == 431
+
+
+async def test_connections_are_counted() -> None:
+    async with served(connections=3) as port:
+        idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        assert (await sent(port, b""))[0] == 503
+        for _, writer in idle:
+            writer.close()
+            await writer.wait_closed()
+
+
+async def test_requests_that_never_end_keep_no_thread_of_the_operator(operator: Operator) -> None:
+    """It answers each of its pages from one of a few threads."""
+    limits = Limits(body_seconds=600.0)
+    async with served(limits, app=operator.service.app) as port:
+        idle = []
+        for _ in range(20):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(
+                b"POST /api/v1/templates HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+                b"content-length: 1000\r\n\r\n{"
+            )
+            await writer.drain()
+            idle.append((reader, writer))
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+            for path in ("/templates", "/healthz"):
+                assert (await client.get(path)).status_code == 200
+        for reader, writer in idle:
+            assert not reader.at_eof(), "it still waits"
+            writer.close()
+
+
+async def test_a_page_of_another_site_cannot_upload_through_a_name_of_its_own(operator: Operator) -> None:
+    """The origin that its browser names is then the host that it sends to."""
+    async with served(Limits(), app=operator.service.app) as port, httpx.AsyncClient() as client:
+        rebound = {"host": f"evil.example:{port}", "origin": f"http://evil.example:{port}", "sec-fetch-site": "same-origin"}
+        url = f"http://127.0.0.1:{port}/api/v1/storages"
+        answer = await client.post(url, json={}, headers=rebound)
+        assert answer.status_code == 421
+        assert (await client.get(f"http://127.0.0.1:{port}/metrics", headers=rebound)).status_code == 421
