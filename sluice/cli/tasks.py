@@ -11,6 +11,8 @@ from sluice.contracts.chains import ChainTask
 from sluice.contracts.states import JobState, StepState
 from sluice.contracts.tasks import Job, JobOrder
 
+_COLUMNS = ["task", "step", "data set", "status", "jobs", "finished", "failed", "canceled", "running", "rank"]
+
 app = typer.Typer(no_args_is_help=True, help="Steps over whole data sets, and their jobs.")
 
 
@@ -29,24 +31,22 @@ def list_tasks(
     if as_json:
         print_json(tasks)
         return
-    print_table(
-        ["task", "step", "data set", "status", "jobs", "finished", "failed", "running", "rank"],
-        [_row(task) for task in tasks],
-        empty="no task",
-    )
+    print_table(_COLUMNS, [_row(task) for task in tasks], empty="no task")
 
 
 @app.command("show")
 def show(task: TaskArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """A task, and one sentence why it does not run or how it ended."""
     uid = the_task(url, home, task)
-    found = ask(url, home, lambda c: c.operator.task(uid))
+    found = ask(url, home, lambda c: c.operator.task(uid, full=True))
     if as_json:
         print_json(found)
         return
     explanation = ask(url, home, lambda c: c.operator.explain_task(uid))
-    print_table(["task", "step", "data set", "status", "jobs", "finished", "failed", "running", "rank"], [_row(found)], empty="")
+    print_table(_COLUMNS, [_row(found)], empty="")
     out.print(explanation.text)
+    if found.jobs is not None and found.jobs.killed:
+        out.print(f"killed: {found.jobs.killed} of its canceled jobs were with pilots; what these had done is lost")
 
 
 @app.command("jobs")
@@ -140,7 +140,7 @@ def rank(
 
 def _row(task: ChainTask) -> tuple[object, ...]:
     j = task.jobs
-    counts = (j.total, j.finished, j.failed, j.leased + j.running, round(j.rank, 2)) if j else (0, 0, 0, 0, 0)
+    counts = (j.total, j.finished, j.failed, j.canceled, j.leased + j.running, round(j.rank, 2)) if j else (0, 0, 0, 0, 0, 0)
     return (task.task_id, task.step, task.dataset_name, task.status.value, *counts)
 
 

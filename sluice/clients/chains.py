@@ -69,16 +69,15 @@ class ChainsClient(ServiceClient):
         return await self.call("DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force})
 
     async def tasks(
-        self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None
+        self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None, full: bool = False
     ) -> ChainTaskList:
-        """Tasks of the newest chains first, with the WMS's counts where it answers."""
-        return await self.call(
-            "GET", f"{_API}/tasks", answer=ChainTaskList, params={"chain": chain, "state": state, "limit": limit}
-        )
+        """Tasks of the newest chains first, with the WMS's counts where it answers; ``full``: with how many jobs were killed."""
+        params = {"chain": chain, "state": state, "limit": limit, "full": full or None}
+        return await self.call("GET", f"{_API}/tasks", answer=ChainTaskList, params=params)
 
-    async def task(self, uid: UUID) -> ChainTask:
-        """Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/tasks/{uid}", answer=ChainTask)
+    async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
+        """``full``: as in ``tasks``. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/tasks/{uid}", answer=ChainTask, params={"full": full or None})
 
     async def cancel_task(self, uid: UUID) -> TaskStatus:
         """Passed on to the WMS; the chain ends as canceled with its task. Raises ``NotFound``, ``Conflict``."""

@@ -163,14 +163,15 @@ class OperatorClient(ServiceClient):
         return await self.call("POST", f"{_API}/chains/{uid}/discard", answer=Chain)
 
     async def tasks(
-        self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None
+        self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None, full: bool = False
     ) -> ChainTaskList:
-        """Those of the newest chains first."""
-        params = {"chain": chain, "state": state, "limit": limit}
+        """Those of the newest chains first; ``full``: with how many jobs of each were killed."""
+        params = {"chain": chain, "state": state, "limit": limit, "full": full or None}
         return await self.call("GET", f"{_API}/tasks", answer=ChainTaskList, params=params)
 
-    async def task(self, uid: UUID) -> ChainTask:
-        return await self.call("GET", f"{_API}/tasks/{uid}", answer=ChainTask)
+    async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
+        """``full``: as in ``tasks``."""
+        return await self.call("GET", f"{_API}/tasks/{uid}", answer=ChainTask, params={"full": full or None})
 
     async def cancel_task(self, uid: UUID) -> TaskStatus:
         return await self.call("POST", f"{_API}/tasks/{uid}/cancel", answer=TaskStatus)

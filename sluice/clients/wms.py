@@ -29,17 +29,16 @@ _LEASE_GRACE = 10.0
 class WmsClient(ServiceClient):
     service = "wms"
 
-    async def task(self, uid: UUID) -> TaskStatus:
-        """Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/tasks/{uid}", answer=TaskStatus)
+    async def task(self, uid: UUID, *, full: bool = False) -> TaskStatus:
+        """``full``: with how many of its jobs were killed. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/tasks/{uid}", answer=TaskStatus, params={"full": full or None})
 
     async def tasks(
-        self, uids: Iterable[UUID] = (), *, state: TaskState | None = None, limit: int | None = None
+        self, uids: Iterable[UUID] = (), *, state: TaskState | None = None, limit: int | None = None, full: bool = False
     ) -> TaskStatusList:
-        """Those of ``uids`` that the WMS knows; without any, the latest."""
-        return await self.call(
-            "GET", f"{_API}/tasks", answer=TaskStatusList, params={"uid": list(uids), "state": state, "limit": limit}
-        )
+        """Those of ``uids`` that the WMS knows; without any, the latest. ``full``: as in ``task``."""
+        params = {"uid": list(uids), "state": state, "limit": limit, "full": full or None}
+        return await self.call("GET", f"{_API}/tasks", answer=TaskStatusList, params=params)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Raises ``NotFound``; ``Conflict`` where the task has ended."""

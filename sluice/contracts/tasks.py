@@ -130,7 +130,8 @@ class Task(Contract):
 
 
 class TaskStatus(Contract):
-    """Counts add up to ``total`` at every moment. ``killed``: canceled while a pilot had it."""
+    """Counts add up to ``total`` at every moment. ``killed``, where asked for: how many of the canceled jobs a pilot had when the
+    task ended, so that what had been done of them is lost. Jobs stopped at a limit are none of these: they failed."""
 
     uid: UUID
     chain_uid: UUID
@@ -147,6 +148,7 @@ class TaskStatus(Contract):
     failed: int
     canceled: int
     held: int
+    killed: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
     #: Attempts that did not succeed, whether or not a later one did.
     failed_attempts: int = 0
     created_at: Timestamp

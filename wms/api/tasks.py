@@ -19,6 +19,7 @@ from wms.usecases.workload import Workload
 
 JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
+Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 
 def tasks_router(workload: Workload) -> APIRouter:
@@ -26,14 +27,17 @@ def tasks_router(workload: Workload) -> APIRouter:
 
     @router.get("")
     async def tasks(
-        uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None, state: TaskState | None = None, limit: Limit = 1000
+        uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None,
+        state: TaskState | None = None,
+        limit: Limit = 1000,
+        full: Full = False,
     ) -> TaskStatusList:
         """Those of the given uids that are known; without any, the latest."""
-        return TaskStatusList(tasks=await read_tasks.read_tasks(workload, uid or [], state=state, limit=limit))
+        return TaskStatusList(tasks=await read_tasks.read_tasks(workload, uid or [], state=state, limit=limit, full=full))
 
     @router.get("/{uid}", responses=errors(NotFound))
-    async def task(uid: UUID) -> TaskStatus:
-        return await read_tasks.read_task(workload, uid)
+    async def task(uid: UUID, full: Full = False) -> TaskStatus:
+        return await read_tasks.read_task(workload, uid, full=full)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
     async def jobs(

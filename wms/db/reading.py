@@ -11,7 +11,7 @@ from sluice.servicekit.database import Connection
 
 _STATUS = """
 uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed, canceled, held,
-failed_attempts, created_at, started_at, ended_at, reason, errors
+failed_attempts, created_at, started_at, ended_at, reason, errors, killed
 """
 
 SELECT_STATUS = f"SELECT {_STATUS} FROM tasks WHERE uid = ANY($1::uuid[])"
@@ -40,21 +40,25 @@ TASK_EXISTS = "SELECT 1 FROM tasks WHERE uid = $1"
 _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
 
 
-async def task_status(connection: Connection, uid: UUID) -> TaskStatus:
-    """Raises ``NotFound``."""
-    found = await task_statuses(connection, [uid])
+async def task_status(connection: Connection, uid: UUID, *, full: bool = False) -> TaskStatus:
+    """``full``: also how many jobs were killed. Raises ``NotFound``."""
+    found = await task_statuses(connection, [uid], full=full)
     if not found:
         raise NotFound(f"no task {uid}", task=uid)
     return found[0]
 
 
-async def task_statuses(connection: Connection, uids: Sequence[UUID]) -> list[TaskStatus]:
+async def task_statuses(connection: Connection, uids: Sequence[UUID], *, full: bool = False) -> list[TaskStatus]:
     """Those of ``uids`` that there are."""
-    return [TaskStatus.model_validate(dict(row)) for row in await connection.fetch(SELECT_STATUS, uids)]
+    return [_status(row, full=full) for row in await connection.fetch(SELECT_STATUS, uids)]
 
 
-async def latest_tasks(connection: Connection, *, state: TaskState | None, limit: int) -> list[TaskStatus]:
-    return [TaskStatus.model_validate(dict(row)) for row in await connection.fetch(SELECT_LATEST, state, limit)]
+async def latest_tasks(connection: Connection, *, state: TaskState | None, limit: int, full: bool = False) -> list[TaskStatus]:
+    return [_status(row, full=full) for row in await connection.fetch(SELECT_LATEST, state, limit)]
+
+
+def _status(row: Any, *, full: bool) -> TaskStatus:
+    return TaskStatus.model_validate({**row, "killed": row["killed"] if full else None})
 
 
 async def require_task(connection: Connection, uid: UUID) -> None:

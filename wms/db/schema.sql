@@ -265,3 +265,11 @@ ALTER TABLE tasks
     ADD COLUMN kept_until timestamptz;
 
 UPDATE alembic_version SET version_num='wms0012' WHERE alembic_version.version_num = 'wms0011';
+
+-- Running upgrade wms0012 -> wms0013
+
+ALTER TABLE tasks
+    -- Of the canceled jobs those that a pilot had when the task ended.
+    ADD COLUMN killed bigint NOT NULL DEFAULT 0;
+
+UPDATE alembic_version SET version_num='wms0013' WHERE alembic_version.version_num = 'wms0012';

@@ -58,7 +58,7 @@ END_TASK = statement("""
 -- Everything that is open becomes canceled, in the same row as the final state.
 UPDATE tasks SET
     state = $2, reason = $3, ended_at = now(), canceled = canceled + ready + leased + running + held,
-    ready = 0, leased = 0, running = 0, held = 0, split_token = NULL, split_until = NULL
+    killed = leased + running, ready = 0, leased = 0, running = 0, held = 0, split_token = NULL, split_until = NULL
 WHERE uid = $1 AND state = ANY($4)
 RETURNING chain_uid, registered
 """)

@@ -10,18 +10,21 @@ from wms.db.job_pages import JobQuery, job_page
 from wms.usecases.workload import Workload
 
 
-async def read_task(workload: Workload, uid: UUID) -> TaskStatus:
-    """Raises ``NotFound``. Reads only, as all functions here."""
+async def read_task(workload: Workload, uid: UUID, *, full: bool = False) -> TaskStatus:
+    """``full``: with how many jobs were killed. Raises ``NotFound``. Reads only, as all functions here."""
     async with workload.database.connection() as connection:
-        return await reading.task_status(connection, uid)
+        return await reading.task_status(connection, uid, full=full)
 
 
-async def read_tasks(workload: Workload, uids: Sequence[UUID], *, state: TaskState | None, limit: int) -> list[TaskStatus]:
-    """Those of ``uids`` that there are, in a state if one is given; without any, the latest first."""
+async def read_tasks(
+    workload: Workload, uids: Sequence[UUID], *, state: TaskState | None, limit: int, full: bool = False
+) -> list[TaskStatus]:
+    """Those of ``uids`` that there are, in a state if one is given; without any, the latest first. ``full``: as in
+    ``read_task``."""
     async with workload.database.connection() as connection:
         if not uids:
-            return await reading.latest_tasks(connection, state=state, limit=limit)
-        found = await reading.task_statuses(connection, uids)
+            return await reading.latest_tasks(connection, state=state, limit=limit, full=full)
+        found = await reading.task_statuses(connection, uids, full=full)
         return [task for task in found if state is None or task.state is state]
 
 

@@ -167,15 +167,17 @@ class Neighbours:
         router = APIRouter(prefix="/api/v1")
 
         @router.get("/tasks")
-        async def tasks(chain: UUID | None = None, state: StepState | None = None, limit: int = 1000) -> ChainTaskList:
+        async def tasks(
+            chain: UUID | None = None, state: StepState | None = None, limit: int = 1000, full: bool = False
+        ) -> ChainTaskList:
             rows = [row for row in self.rows() if chain in {None, row.chain_uid} and state in {None, row.status}]
-            return ChainTaskList(tasks=rows[:limit])
+            return ChainTaskList(tasks=[self._as_asked(row, full=full) for row in rows[:limit]])
 
         @router.get("/tasks/{uid}")
-        async def task(uid: UUID) -> ChainTask:
+        async def task(uid: UUID, full: bool = False) -> ChainTask:
             for row in self.rows():
                 if row.task_id == uid:
-                    return row
+                    return self._as_asked(row, full=full)
             raise NotFound(f"there is no task {uid}")
 
         @router.post("/tasks/{uid}/cancel")
@@ -188,6 +190,12 @@ class Neighbours:
             return self._change(uid, rank=wanted.rank)
 
         return router
+
+    @staticmethod
+    def _as_asked(row: ChainTask, *, full: bool) -> ChainTask:
+        if full or row.jobs is None:
+            return row
+        return row.model_copy(update={"jobs": row.jobs.model_copy(update={"killed": None})})
 
     def cancel_chain(self, uid: UUID) -> Chain:
         found = self.chains[uid]

@@ -196,3 +196,17 @@ async def test_the_openapi_document_and_health_are_there(operator: Operator) -> 
     await operator.http.get(f"/api/v1/tasks/{uuid4()}")
     metrics = (await operator.http.get("/metrics")).text
     assert 'route="/api/v1/tasks/<uuid:uid>",status="404"' in metrics
+
+
+async def test_killed_jobs_are_counted_where_they_are_asked_for(operator: Operator, scene: Scene, sluice: Command) -> None:
+    row = next(row for row in operator.neighbours.rows() if row.jobs is not None)
+    counted = {"canceled": 9, "killed": 2, "total": row.jobs.total + 9} if row.jobs else {}
+    operator.neighbours.tasks[row.task_id] = operator.neighbours.tasks[row.task_id].model_copy(update=counted)
+    assert "9 canceled (2 killed)" in (await operator.http.get(f"/tasks/{row.task_id}")).text
+    assert "9 canceled (2 killed)" in (await operator.http.get("/tasks")).text
+    assert "killed: 2 of its canceled jobs" in await sluice("task", "show", str(row.task_id))
+    address = f"/api/v1/tasks/{row.task_id}"
+    assert (await operator.http.get(address, params={"full": True})).json()["jobs"]["killed"] == 2
+    assert "killed" not in (await operator.http.get(address)).json()["jobs"], "the release before knows no such field"
+    listed = await operator.client.tasks(full=True)
+    assert [one.jobs.killed for one in listed.tasks if one.task_id == row.task_id and one.jobs] == [2]

@@ -253,6 +253,9 @@ async def test_lists_and_pages(world: World) -> None:
     tasks = (await world.chains.tasks(chain=made[0].uid)).tasks
     assert [(one.step, one.status) for one in tasks] == [("decode", StepState.IN_PROGRESS)]
     assert tasks[0].jobs is not None
+    assert tasks[0].jobs.killed is None
+    full = [(await world.chains.task(tasks[0].task_id, full=True)), *(await world.chains.tasks(full=True)).tasks]
+    assert {one.jobs.killed for one in full if one.jobs is not None} == {0}, "what is asked for is asked of the WMS"
     assert (await world.chains.prioritise(tasks[0].task_id, 9.0)).rank == 9.0
     world.http["wms"].down = True
     assert (await world.chains.task(tasks[0].task_id)).jobs is None

@@ -50,8 +50,9 @@ class SmallWms:
         router = APIRouter(prefix="/api/v1/tasks")
 
         @router.get("")
-        async def tasks(uid: Annotated[list[UUID] | None, Query()] = None) -> TaskStatusList:
-            return TaskStatusList(tasks=[self.statuses[one] for one in uid or [] if one in self.statuses])
+        async def tasks(uid: Annotated[list[UUID] | None, Query()] = None, full: bool = False) -> TaskStatusList:
+            found = [self.statuses[one] for one in uid or [] if one in self.statuses]
+            return TaskStatusList(tasks=[one.model_copy(update={"killed": 0 if full else None}) for one in found])
 
         @router.post("/{uid}/cancel")
         async def cancel(uid: UUID) -> TaskStatus:

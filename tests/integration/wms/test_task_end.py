@@ -6,10 +6,16 @@ import pytest
 
 from sluice.contracts.plan import Boundary
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import JobState, ReportAnswer, TaskState
+from sluice.contracts.states import ErrorClass, JobState, ReportAnswer, TaskState
+from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.prioritise_task import prioritise_task
+from wms.usecases.read_tasks import read_task, read_tasks
+
+
+async def killed(stage: Stage, task: Task) -> int | None:
+    return (await read_task(stage.workload, task.uid, full=True)).killed
 
 
 async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: Stage) -> None:
@@ -21,6 +27,7 @@ async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: St
     status = await stage.status(task)
     assert (status.state, status.finished, status.canceled, status.leased, status.ready) == (TaskState.FINISHED, 8, 2, 0, 0)
     assert await stage.states(task) == {JobState.FINISHED: 8, JobState.CANCELED: 2}
+    assert await killed(stage, task) == 1, "the other one was with no pilot"
     answer = await stage.beat(pilot, running=[jobs[8]])
     assert [(command.kind, command.job.id) for command in answer.commands] == [("cancel", jobs[8].id)]
     assert await stage.finish(pilot, jobs[8]) == [ReportAnswer.STALE]
@@ -61,6 +68,8 @@ async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None
     await stage.finish(pilot, done)
     status = await cancel_task(stage.workload, task.uid)
     assert (status.state, status.finished, status.canceled) == (TaskState.CANCELED, 1, 4)
+    assert await killed(stage, task) == 1
+    assert "killed" not in status.model_dump(), "the release before knows no such field"
     assert await cancel_task(stage.workload, task.uid) == status
     assert await stage.finish(pilot, flying) == [ReportAnswer.STALE]
     assert await stage.lease(pilot, 5) == []
@@ -71,6 +80,18 @@ async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None
         await cancel_task(stage.workload, make_task().uid)
     with pytest.raises(Conflict):
         await prioritise_task(stage.workload, task.uid, 5)
+
+
+async def test_jobs_that_failed_are_not_killed_and_lists_count_them_where_asked_to(stage: Stage) -> None:
+    failed = await stage.add_task(make_task(retry=1), jobs=2)
+    pilot = await stage.add_pilot()
+    first, _ = await stage.lease(pilot, 2)
+    await stage.fail(pilot, first, error=ErrorClass.TOOL_TIMEOUT)
+    assert (await stage.status(failed)).state is TaskState.FAILED
+    live = await stage.add_task(make_task(), jobs=1)
+    listed = await read_tasks(stage.workload, [failed.uid, live.uid], state=None, limit=2, full=True)
+    assert {one.uid: (one.failed, one.canceled, one.killed) for one in listed} == {failed.uid: (1, 1, 1), live.uid: (0, 0, 0)}
+    assert {one.killed for one in await read_tasks(stage.workload, [], state=None, limit=9)} == {None}
 
 
 async def test_finished_task_cannot_be_canceled(stage: Stage) -> None:

@@ -51,6 +51,12 @@ def test_the_sentence_of_a_bar_names_every_part() -> None:
     assert counts.by_part[Part.RUNNING] == 4
 
 
+def test_killed_jobs_are_told_beside_the_canceled_ones() -> None:
+    of_task = status(finished=1, canceled=9).model_copy(update={"killed": 2})
+    assert counts_of(of_task).sentence == "1 of 10 jobs finished, 9 canceled (2 killed)"
+    assert counts_of(of_task.model_copy(update={"killed": 0})).sentence == "1 of 10 jobs finished, 9 canceled"
+
+
 def test_why_a_step_stands_still() -> None:
     uid = uuid4()
     steps = [

@@ -18,6 +18,7 @@ from wfms.chains.usecases.pass_on_task import cancel_task, rank_task
 from wfms.chains.usecases.read_tasks import read_task, read_tasks
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
+Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 
 def task_routes(database: Database, wms: WmsClient, *, wake: Callable[[], None]) -> APIRouter:
@@ -25,9 +26,11 @@ def task_routes(database: Database, wms: WmsClient, *, wake: Callable[[], None])
     router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
 
     @router.get("")
-    async def list_tasks(chain: UUID | None = None, state: StepState | None = None, limit: Limit = 200) -> ChainTaskList:
+    async def list_tasks(
+        chain: UUID | None = None, state: StepState | None = None, limit: Limit = 200, full: Full = False
+    ) -> ChainTaskList:
         """Tasks of the newest chains first; counts are left out where the WMS does not answer."""
-        return await read_tasks(database, wms, chain=chain, state=state, limit=limit)
+        return await read_tasks(database, wms, chain=chain, state=state, limit=limit, full=full)
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
     async def finished(ended: TaskEnded) -> Release:
@@ -37,8 +40,8 @@ def task_routes(database: Database, wms: WmsClient, *, wake: Callable[[], None])
         return release
 
     @router.get("/{uid}", responses=errors(NotFound))
-    async def one_task(uid: UUID) -> ChainTask:
-        return await read_task(database, wms, uid)
+    async def one_task(uid: UUID, full: Full = False) -> ChainTask:
+        return await read_task(database, wms, uid, full=full)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
     async def cancel(uid: UUID) -> TaskStatus:

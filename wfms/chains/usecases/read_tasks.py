@@ -24,29 +24,30 @@ class NoSuchTask(NotFound):
 
 
 async def read_tasks(
-    database: Database, wms: WmsClient, *, chain: UUID | None, state: StepState | None, limit: int
+    database: Database, wms: WmsClient, *, chain: UUID | None, state: StepState | None, limit: int, full: bool = False
 ) -> ChainTaskList:
-    """Newest chains first; counts are None where the WMS does not answer or does not know the task. Errors: none."""
+    """Newest chains first; counts are None where the WMS does not answer or does not know the task. ``full``: they say how many
+    jobs were killed. Errors: none."""
     async with database.connection() as connection:
         tasks = await tasks_page(connection, chain=chain, state=state, limit=limit)
-    return ChainTaskList(tasks=await _with_counts(wms, tasks))
+    return ChainTaskList(tasks=await _with_counts(wms, tasks, full=full))
 
 
-async def read_task(database: Database, wms: WmsClient, uid: UUID) -> ChainTask:
-    """Errors: ``NoSuchTask``."""
+async def read_task(database: Database, wms: WmsClient, uid: UUID, *, full: bool = False) -> ChainTask:
+    """As ``read_tasks``. Errors: ``NoSuchTask``."""
     async with database.connection() as connection:
         tasks = await tasks_page(connection, task=uid)
     if not tasks:
         raise NoSuchTask(uid)
-    return (await _with_counts(wms, tasks))[0]
+    return (await _with_counts(wms, tasks, full=full))[0]
 
 
-async def _with_counts(wms: WmsClient, tasks: list[ChainTask]) -> list[ChainTask]:
+async def _with_counts(wms: WmsClient, tasks: list[ChainTask], *, full: bool) -> list[ChainTask]:
     counts: dict[UUID, TaskStatus] = {}
     known = [task.task_id for task in tasks if task.status not in {StepState.PENDING, StepState.STARTING}]
     for start in range(0, len(known), CHUNK):
         try:
-            answer = await wms.tasks(known[start : start + CHUNK], limit=CHUNK)
+            answer = await wms.tasks(known[start : start + CHUNK], limit=CHUNK, full=full)
         except ServiceError as error:
             log.warning("wms.no_counts", reason=error.detail)
             break

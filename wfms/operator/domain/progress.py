@@ -31,8 +31,11 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
+    """``killed``: canceled jobs that a pilot had."""
+
     total: int
     by_part: dict[Part, int]
+    killed: int = 0
 
     @property
     def done(self) -> int:
@@ -41,10 +44,14 @@ class Counts:
 
     @property
     def sentence(self) -> str:
-        """``48 of 60 jobs finished, 1 failed, 4 running, 7 waiting``."""
+        """``48 of 60 jobs finished, 1 failed, 4 running, 7 waiting``, ``9 canceled (2 killed)``."""
         first = f"{self.by_part[Part.FINISHED]} of {self.total} {'job' if self.total == 1 else 'jobs'} finished"
-        rest = [f"{jobs} {part}" for part, jobs in self.by_part.items() if jobs and part is not Part.FINISHED]
+        rest = [f"{jobs} {part}{self.note(part)}" for part, jobs in self.by_part.items() if jobs and part is not Part.FINISHED]
         return ", ".join([first, *rest])
+
+    def note(self, part: Part) -> str:
+        """What else there is to say of a part."""
+        return f" ({self.killed} killed)" if part is Part.CANCELED and self.killed else ""
 
     def segments(self) -> list[Segment]:
         """Those that are not empty; their shares add up to 100."""
@@ -69,6 +76,7 @@ def counts_of(status: TaskStatus) -> Counts:
             Part.RUNNING: status.running + status.leased,
             Part.WAITING: status.ready,
         },
+        status.killed or 0,
     )
 
 

@@ -53,7 +53,9 @@ class TaskDetail:
 
 async def read_task(chains: ChainsClient, wms: WmsClient, uid: UUID, *, shown: JobFilter) -> TaskDetail:
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain service."""
-    row, explanation, (jobs, after) = await asyncio.gather(chains.task(uid), _explain(wms, uid), _jobs(wms, uid, shown))
+    row, explanation, (jobs, after) = await asyncio.gather(
+        chains.task(uid, full=True), _explain(wms, uid), _jobs(wms, uid, shown)
+    )
     return TaskDetail(row, explanation, shown, jobs, after)
 
 

@@ -41,7 +41,7 @@ class TaskPages:
         pages.add_url_rule("/jobs/<int:job>", "job", self.job)
 
     def _list(self) -> list[ChainTask]:
-        return self._bridge.run(self._chains.tasks(state=chosen(StepState), limit=_MOST_TASKS)).tasks
+        return self._bridge.run(self._chains.tasks(state=chosen(StepState), limit=_MOST_TASKS, full=True)).tasks
 
     def list(self) -> str:
         states = [state for state in StepState if state is not StepState.PENDING]

@@ -16,11 +16,18 @@ from wfms.operator.usecases.read_log import read_log
 
 
 class TaskQuery(Contract):
-    """``chain``: uid. ``state``: of the step."""
+    """``chain``: uid. ``state``: of the step. ``full``: with how many jobs were killed."""
 
     chain: UUID | None = None
     state: StepState | None = None
     limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    full: bool = False
+
+
+class OneTaskQuery(Contract):
+    """``full``: with how many jobs were killed."""
+
+    full: bool = False
 
 
 class LogQuery(Contract):
@@ -41,7 +48,7 @@ class TaskRoutes:
         return [
             Route("GET", "/tasks", self.list, "Tasks with their counts of jobs, newest first.",
                   answer=ChainTaskList, query=TaskQuery, errors=(NotAvailable,)),
-            Route("GET", uid, self.read, "One task.", answer=ChainTask, errors=(NotFound, NotAvailable)),
+            Route("GET", uid, self.read, "One task.", answer=ChainTask, query=OneTaskQuery, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a task.",
                   answer=TaskStatus, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rank", self.prioritise, "Changes a task's rank; higher runs earlier.",
@@ -51,10 +58,10 @@ class TaskRoutes:
         ]  # fmt: skip
 
     async def list(self, query: TaskQuery) -> ChainTaskList:
-        return await self._chains.tasks(chain=query.chain, state=query.state, limit=query.limit)
+        return await self._chains.tasks(chain=query.chain, state=query.state, limit=query.limit, full=query.full)
 
-    async def read(self, uid: UUID) -> ChainTask:
-        return await self._chains.task(uid)
+    async def read(self, uid: UUID, query: OneTaskQuery) -> ChainTask:
+        return await self._chains.task(uid, full=query.full)
 
     async def cancel(self, uid: UUID) -> TaskStatus:
         return await self._chains.cancel_task(uid)
