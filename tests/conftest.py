@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import asyncpg
 import pytest
+import structlog
 
 from sluice.garbage import keep_what_is_loaded
 from tests.draws import draw_the_same_each_time
@@ -18,6 +19,14 @@ from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 LONG = ("faults", "e2e", "differential", "deploy", "cwl_runner", "conformance", "integration")
 
 draw_the_same_each_time()
+# By itself structlog prints what all variables of a traceback hold, which takes seconds.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 DatabaseFactory = Callable[[], Awaitable[str]]
 

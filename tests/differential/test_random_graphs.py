@@ -1,6 +1,6 @@
 """Random templates, each by the reference runner and by Sluice: the same answer, whatever the graph.
 
-``SLUICE_GRAPHS`` is how many are drawn (200); a longer search is ``SLUICE_GRAPHS=5000 make test-long PYTEST_ARGS="-k graphs"``.
+``SLUICE_GRAPHS`` is how many are drawn (100); a longer search is ``SLUICE_GRAPHS=5000 make test-long PYTEST_ARGS="-k graphs"``.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ from tests.differential.reference import Reference
 from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
-GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(200))
+GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(100))
 #: So many are drawn together, and are on their way at the same time: what they are done with together costs less for each.
 TOGETHER = min(10, GRAPHS)
 #: Among so many every shape is drawn.
-ENOUGH = 200
+ENOUGH = 100
 
 pytestmark = [pytest.mark.xdist_group("differential"), pytest.mark.timeout(600 + 5 * GRAPHS)]
 

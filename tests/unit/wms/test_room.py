@@ -57,6 +57,14 @@ def test_jobs_that_come_after_those_it_has_need_room_by_themselves() -> None:
         assert asked.offer(demand()) == left
 
 
+def test_of_the_jobs_that_it_asks_for_some_come_after_what_it_has() -> None:
+    assert room(2, NODE, ahead=1).offer(demand()) == 2
+    asked = room(2, Amounts(cores=0, ram=500), NODE, ahead=1)
+    assert asked.offer(demand()) == 1
+    asked.take(demand(), None)
+    assert (asked.jobs, asked.offer(demand())) == (1, 0)
+
+
 def test_a_pilot_of_the_release_before_gets_what_it_asks_for() -> None:
     asked = Room(LeaseRequest(jobs=5))
     assert (asked.offer(demand(cores=8)), asked.offer(demand(ready=2)), asked.most_ram) == (5, 2, None)
