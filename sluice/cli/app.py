@@ -23,6 +23,7 @@ GROUPS = {
     "task": "sluice.cli.tasks",
     "pilot": "sluice.cli.pilots",
     "queue": "sluice.cli.queues",
+    "attention": "sluice.cli.attention",
     "bench": "sluice.cli.benchmarks",
 }
 #: The options of another program are passed on to it.

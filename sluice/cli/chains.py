@@ -33,20 +33,23 @@ def list_chains(
     *,
     state: Annotated[ChainState | None, typer.Option(help="Only those in this state.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    after: Annotated[str | None, typer.Option(help="Go on where the list before ended, as it says.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
     """Chains, the newest first."""
-    chains = ask(url, home, lambda c: c.operator.chains(state=state, limit=limit)).chains
+    page = ask(url, home, lambda c: c.operator.chains(state=state, after=after, limit=limit))
     if as_json:
-        print_json(chains)
-        return
-    print_table(
-        ["chain", "data set", "template", "state", "steps", "since"],
-        [_row(chain) for chain in chains],
-        empty="no chain yet: store a template, then register a data set (or `sluice run`)",
-    )
+        print_json(page.chains)
+    else:
+        print_table(
+            ["chain", "data set", "template", "state", "steps", "since"],
+            [_row(chain) for chain in page.chains],
+            empty="no chain yet: store a template, then register a data set (or `sluice run`)",
+        )
+    if page.next is not None:
+        err.print(f"there are more: --after {page.next}")
 
 
 @app.command("show")
@@ -62,6 +65,8 @@ def show(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFA
         out.print(f"a rerun of chain {found.rerun_of}")
     if found.reason:
         out.print(found.reason)
+    if found.acknowledged:
+        out.print(f"seen by {found.acknowledged.by}, {found.acknowledged.at:%F %T}")
     for name, value in sorted(found.params.items()):
         out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}")
     print_table(

@@ -21,17 +21,21 @@ def list_tasks(
     *,
     state: Annotated[StepState | None, typer.Option(help="Only those in this state.")] = None,
     chain: Annotated[str | None, typer.Option(help="Only those of this chain: its uid, or as `chain show` takes it.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 200,
+    after: Annotated[str | None, typer.Option(help="Go on where the list before ended, as it says.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
     """Tasks with the counts of their jobs."""
     uid = None if chain is None else the_chain(url, home, chain)
-    tasks = ask(url, home, lambda c: c.operator.tasks(state=state, chain=uid)).tasks
+    page = ask(url, home, lambda c: c.operator.tasks(state=state, chain=uid, after=after, limit=limit, paged=True))
     if as_json:
-        print_json(tasks)
-        return
-    print_table(_COLUMNS, [_row(task) for task in tasks], empty="no task")
+        print_json(page.tasks)
+    else:
+        print_table(_COLUMNS, [_row(task) for task in page.tasks], empty="no task")
+    if page.next is not None:
+        err.print(f"there are more: --after {page.next}")
 
 
 @app.command("show")

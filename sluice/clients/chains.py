@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from sluice.clients.base import ServiceClient
+from sluice.contracts.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains import (
     Chain,
     ChainPage,
@@ -35,15 +36,29 @@ class ChainsClient(ServiceClient):
         return await self.create(f"{_API}/datasets", body=new, answer=Chain)
 
     async def chains(
-        self, *, state: ChainState | None = None, dataset: UUID | None = None, after: str | None = None, limit: int | None = None
+        self,
+        *,
+        state: ChainState | None = None,
+        dataset: UUID | None = None,
+        attention: bool = False,
+        after: str | None = None,
+        limit: int | None = None,
     ) -> ChainPage:
-        """Newest first; ``dataset``: those whose input it is."""
-        params = {"state": state, "dataset": dataset, "after": after, "limit": limit}
+        """Newest first; ``dataset``: those whose input it is; ``attention``: those that need a person."""
+        params = {"state": state, "dataset": dataset, "attention": attention or None, "after": after, "limit": limit}
         return await self.call("GET", f"{_API}/chains", answer=ChainPage, params=params)
 
     async def chain(self, uid: UUID) -> Chain:
         """Raises ``NotFound``."""
         return await self.call("GET", f"{_API}/chains/{uid}", answer=Chain)
+
+    async def counts(self) -> ChainCounts:
+        """Chains under way and those that need a person. Raises ``NotFound`` where a release before this one answers."""
+        return await self.call("GET", f"{_API}/counts", answer=ChainCounts)
+
+    async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
+        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not."""
+        return await self.call("POST", f"{_API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
     async def cancel_chain(self, uid: UUID) -> Chain:
         """The chain as it is now: canceled once its running tasks have stopped. Repeating it is fine. Raises ``NotFound``,
@@ -69,10 +84,18 @@ class ChainsClient(ServiceClient):
         return await self.call("DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force})
 
     async def tasks(
-        self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None, full: bool = False
+        self,
+        *,
+        chain: UUID | None = None,
+        state: StepState | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        paged: bool = False,
+        full: bool = False,
     ) -> ChainTaskList:
-        """Tasks of the newest chains first, with the WMS's counts where it answers; ``full``: with how many jobs were killed."""
-        params = {"chain": chain, "state": state, "limit": limit, "full": full or None}
+        """Those of the newest chains first, with the WMS's counts where it answers; ``paged``: and where the next page begins;
+        ``full``: with how many jobs were killed."""
+        params = {"chain": chain, "state": state, "after": after, "limit": limit, "paged": paged or None, "full": full or None}
         return await self.call("GET", f"{_API}/tasks", answer=ChainTaskList, params=params)
 
     async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:

@@ -12,6 +12,7 @@ import httpx
 
 from sluice.clients.base import ServiceClient
 from sluice.clients.paging import MOST_FILES, each_file
+from sluice.contracts.attention import Acknowledge, NoticeList
 from sluice.contracts.chains import (
     Chain,
     ChainOutputs,
@@ -162,11 +163,31 @@ class OperatorClient(ServiceClient):
         """Its data are deleted once it is over, outputs too. Raises ``NotFound``."""
         return await self.call("POST", f"{_API}/chains/{uid}/discard", answer=Chain)
 
+    async def attention(self, *, limit: int | None = None) -> NoticeList:
+        """What needs a person."""
+        return await self.call("GET", f"{_API}/attention", answer=NoticeList, params={"limit": limit})
+
+    async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
+        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not."""
+        return await self.call("POST", f"{_API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
+
+    async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
+        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not."""
+        await self.call("POST", f"{_API}/pilots/{uid}/acknowledge", body=asked)
+
     async def tasks(
-        self, *, chain: UUID | None = None, state: StepState | None = None, limit: int | None = None, full: bool = False
+        self,
+        *,
+        chain: UUID | None = None,
+        state: StepState | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        paged: bool = False,
+        full: bool = False,
     ) -> ChainTaskList:
-        """Those of the newest chains first; ``full``: with how many jobs of each were killed."""
-        params = {"chain": chain, "state": state, "limit": limit, "full": full or None}
+        """Those of the newest chains first; ``paged``: and where the next page begins; ``full``: with how many jobs of each were
+        killed."""
+        params = {"chain": chain, "state": state, "after": after, "limit": limit, "paged": paged or None, "full": full or None}
         return await self.call("GET", f"{_API}/tasks", answer=ChainTaskList, params=params)
 
     async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:

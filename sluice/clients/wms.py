@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from sluice.clients.base import ServiceClient
+from sluice.contracts.attention import Acknowledge, WorkCounts
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
@@ -34,11 +35,22 @@ class WmsClient(ServiceClient):
         return await self.call("GET", f"{_API}/tasks/{uid}", answer=TaskStatus, params={"full": full or None})
 
     async def tasks(
-        self, uids: Iterable[UUID] = (), *, state: TaskState | None = None, limit: int | None = None, full: bool = False
+        self,
+        uids: Iterable[UUID] = (),
+        *,
+        state: TaskState | None = None,
+        limit: int | None = None,
+        troubled: bool = False,
+        full: bool = False,
     ) -> TaskStatusList:
-        """Those of ``uids`` that the WMS knows; without any, the latest. ``full``: as in ``task``."""
-        params = {"uid": list(uids), "state": state, "limit": limit, "full": full or None}
+        """Those of ``uids`` that the WMS knows; without any, the latest; ``troubled``: of those that have not ended the ones with
+        jobs that failed for good or are held (a WMS of the release before gives the latest). ``full``: as in ``task``."""
+        params = {"uid": list(uids), "state": state, "limit": limit, "troubled": troubled or None, "full": full or None}
         return await self.call("GET", f"{_API}/tasks", answer=TaskStatusList, params=params)
+
+    async def counts(self) -> WorkCounts:
+        """Of one moment. Raises ``NotFound`` where a release before this one answers."""
+        return await self.call("GET", f"{_API}/counts", answer=WorkCounts)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Raises ``NotFound``; ``Conflict`` where the task has ended."""
@@ -87,6 +99,10 @@ class WmsClient(ServiceClient):
     async def drain_pilot(self, uid: UUID) -> None:
         """Asks the pilot, with its next heartbeat, to finish what it has and end. Raises ``NotFound``."""
         await self.call("POST", f"{_API}/pilots/{uid}/drain")
+
+    async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
+        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not."""
+        await self.call("POST", f"{_API}/pilots/{uid}/acknowledge", body=asked)
 
     async def register(self, pilot: RegisterPilot) -> Registration:
         return await self.call("POST", f"{_API}/pilots", body=pilot, answer=Registration, retry=False)

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import ConfigDict, Field
 
+from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import Contract, Name, Timestamp, absent
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
@@ -108,7 +109,7 @@ class ChainStep(Contract):
 
 
 class Chain(Contract):
-    """``rerun_of``: the chain that was asked to run again."""
+    """``rerun_of``: the chain that was asked to run again. ``acknowledged``: who has seen that it failed."""
 
     uid: UUID
     state: ChainState
@@ -122,6 +123,7 @@ class Chain(Contract):
     ended_at: Timestamp | None = None
     reason: str = ""
     rerun_of: UUID | None = Field(default=None, exclude_if=absent)
+    acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
     steps: list[ChainStep]
     datasets: list[ChainDataset]
 
@@ -201,4 +203,7 @@ class ChainTask(Contract):
 
 
 class ChainTaskList(Contract):
+    """``next``: where the next page begins, where pages were asked for; None on the last."""
+
     tasks: list[ChainTask]
+    next: str | None = Field(default=None, exclude_if=absent)

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
+from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp, absent
 from sluice.contracts.plan import Container, Resources
 from sluice.contracts.states import (
@@ -51,6 +52,8 @@ class RegisterPilot(_WithEngines):
 
 
 class Pilot(_WithEngines):
+    """``acknowledged``: who has seen that it was lost."""
+
     uid: UUID
     name: Name
     host: str
@@ -63,6 +66,7 @@ class Pilot(_WithEngines):
     running: int = 0
     finished: int = 0
     failed: int = 0
+    acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
 
 
 class PilotList(Contract):

@@ -15,6 +15,7 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
+from wfms.chains.api.attention import attention_routes
 from wfms.chains.api.chains import chain_routes
 from wfms.chains.api.reruns import rerun_routes
 from wfms.chains.api.tasks import task_routes
@@ -57,6 +58,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             chain_routes(database, dms, keep_failed=keep_failed, wake=work.wake),
             rerun_routes(database, dms, wms, keep_failed=keep_failed, wake=work.wake),
             task_routes(database, wms, wake=work.wake),
+            attention_routes(database),
         ],
         health=health,
         metrics=metrics,

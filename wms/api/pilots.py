@@ -7,6 +7,7 @@ import orjson
 from fastapi import APIRouter, Depends, Request, Response
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.attention import Acknowledge
 from sluice.contracts.pilots import (
     Heartbeat,
     HeartbeatAnswer,
@@ -20,10 +21,11 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
-from sluice.contracts.problems import NotFound
+from sluice.contracts.problems import Conflict, NotFound
 from sluice.servicekit.http import errors
 from wms.api.raw_body import parsed, schema_of
 from wms.db.jobs import ClaimedJob
+from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.lease_jobs import Leased, lease_jobs
 from wms.usecases.list_pilots import list_pilots
@@ -76,6 +78,11 @@ def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
     @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
     async def drain(uid: UUID) -> None:
         await drain_pilot(workload, uid)
+
+    @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
+    async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
+        """Somebody has seen that it was lost. Repeating it is fine; the first stays."""
+        await acknowledge_pilot(workload, uid, asked)
 
     @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
     async def sign_off(uid: UUID, body: SignOff) -> None:

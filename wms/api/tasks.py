@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 
+from sluice.contracts.attention import WorkCounts
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Outlook, Prioritise, TaskStatus, TaskStatusList
@@ -31,8 +32,11 @@ def tasks_router(workload: Workload) -> APIRouter:
         state: TaskState | None = None,
         limit: Limit = 1000,
         full: Full = False,
+        troubled: Annotated[bool, Query(description="Those with jobs that failed for good or are held, alone.")] = False,
     ) -> TaskStatusList:
-        """Those of the given uids that are known; without any, the latest."""
+        """Those of the given uids that are known; without any, the latest. `troubled`: of those that have not ended."""
+        if troubled:
+            return TaskStatusList(tasks=await read_tasks.read_troubled(workload, limit=limit))
         return TaskStatusList(tasks=await read_tasks.read_tasks(workload, uid or [], state=state, limit=limit, full=full))
 
     @router.get("/{uid}", responses=errors(NotFound))
@@ -75,6 +79,17 @@ def tasks_router(workload: Workload) -> APIRouter:
     async def retry(uid: UUID) -> TaskStatus:
         """Another round for its failed and held jobs."""
         return await retry_jobs.retry_task(workload, uid)
+
+    return router
+
+
+def counts_router(workload: Workload) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/counts", tags=["tasks"])
+
+    @router.get("")
+    async def counts() -> WorkCounts:
+        """Jobs of all tasks that have not ended, and slots of the pilots that are there."""
+        return await read_tasks.count_work(workload)
 
     return router
 

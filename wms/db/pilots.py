@@ -55,25 +55,36 @@ SIGN_OFF_PILOT = "UPDATE pilots SET state = $2, seen_at = now() WHERE uid = $1 R
 
 LOSE_PILOTS = statement("""
 -- Those not seen for $1; SKIP LOCKED: whoever holds the row is seeing it right now.
-UPDATE pilots SET state = '{pilot.LOST}' WHERE uid = ANY(ARRAY(
+UPDATE pilots SET state = '{pilot.LOST}', acknowledged_by = NULL, acknowledged_at = NULL WHERE uid = ANY(ARRAY(
     SELECT uid FROM pilots WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') AND seen_at < now() - $1::interval
     FOR NO KEY UPDATE SKIP LOCKED))
 RETURNING uid, name, host
 """)
 
 SELECT_PILOTS = statement("""
--- In flight: only jobs that pilots have now are counted, by the index jobs_in_flight.
+-- In flight: only jobs that pilots have now are counted, by the index jobs_in_flight. Pilots that ended, and lost ones that
+-- somebody has seen or that started again, are shown for a day.
 WITH flying AS (
     SELECT pilot, count(*) FILTER (WHERE state = '{job.LEASED}') AS leased,
         count(*) FILTER (WHERE state = '{job.RUNNING}') AS running
     FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}') GROUP BY pilot
 )
 SELECT p.uid, name, host, state, slots, resources, engines, registered_at, seen_at, finished, failed,
-    coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running
+    coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running, acknowledged_by, acknowledged_at
 FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid
-WHERE state <> '{pilot.GONE}' OR seen_at > now() - interval '1 day'
+WHERE seen_at > now() - interval '1 day' OR state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
+    OR state = '{pilot.LOST}' AND acknowledged_at IS NULL AND NOT EXISTS (
+        SELECT 1 FROM pilots AS after WHERE after.name = p.name AND after.host = p.host AND after.registered_at > p.registered_at)
 ORDER BY registered_at, uid
 """)
+
+ACKNOWLEDGE_PILOT = statement("""
+-- The first who says so is the one who is named.
+UPDATE pilots SET acknowledged_by = $2, acknowledged_at = now()
+WHERE uid = $1 AND state = '{pilot.LOST}' AND acknowledged_at IS NULL RETURNING uid
+""")
+
+SELECT_PILOT_STATE = "SELECT state FROM pilots WHERE uid = $1"
 
 SELECT_MOST_RAM = statement("""
 SELECT max((resources->>'ram')::bigint) FROM pilots WHERE state = '{pilot.ACTIVE}'

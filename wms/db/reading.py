@@ -8,6 +8,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Attempt, Job, TaskStatus
 from sluice.servicekit.database import Connection
+from wms.db.statement import statement
 
 _STATUS = """
 uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed, canceled, held,
@@ -24,6 +25,15 @@ JOB = """
 id, task_uid, seq, state, attempt, error_class, message,
 ARRAY(SELECT f->>'name' FROM jsonb_array_elements(inputs) AS f) AS inputs
 """
+
+SELECT_TROUBLED = statement(
+    f"""
+-- Found by the index tasks_live.
+SELECT {_STATUS} FROM tasks
+WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}') AND (held > 0 OR failed > 0)
+ORDER BY created_at DESC, uid LIMIT $1
+"""
+)
 
 SELECT_JOB = f"SELECT {JOB}, pilot, leased_at, started_at FROM jobs WHERE id = $1"
 
@@ -59,6 +69,11 @@ async def latest_tasks(connection: Connection, *, state: TaskState | None, limit
 
 def _status(row: Any, *, full: bool) -> TaskStatus:
     return TaskStatus.model_validate({**row, "killed": row["killed"] if full else None})
+
+
+async def troubled_tasks(connection: Connection, *, limit: int) -> list[TaskStatus]:
+    """Those that have not ended and have jobs that failed for good or are held, the newest first."""
+    return [_status(row, full=False) for row in await connection.fetch(SELECT_TROUBLED, limit)]
 
 
 async def require_task(connection: Connection, uid: UUID) -> None:

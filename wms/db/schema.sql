@@ -273,3 +273,13 @@ ALTER TABLE tasks
     ADD COLUMN killed bigint NOT NULL DEFAULT 0;
 
 UPDATE alembic_version SET version_num='wms0013' WHERE alembic_version.version_num = 'wms0012';
+
+-- Running upgrade wms0013 -> wms0014
+
+ALTER TABLE pilots
+    -- Who has seen that it was lost, and when.
+    ADD COLUMN acknowledged_by text,
+    ADD COLUMN acknowledged_at timestamptz,
+    ADD CONSTRAINT pilots_acknowledged_by_somebody CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID;
+
+UPDATE alembic_version SET version_num='wms0014' WHERE alembic_version.version_num = 'wms0013';

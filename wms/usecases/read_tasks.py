@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from sluice.contracts.attention import WorkCounts
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Job, JobPage, TaskStatus
 from wms.db import reading
+from wms.db.counts import counts
 from wms.db.job_pages import JobQuery, job_page
 from wms.usecases.workload import Workload
 
@@ -26,6 +28,18 @@ async def read_tasks(
             return await reading.latest_tasks(connection, state=state, limit=limit, full=full)
         found = await reading.task_statuses(connection, uids, full=full)
         return [task for task in found if state is None or task.state is state]
+
+
+async def read_troubled(workload: Workload, *, limit: int) -> list[TaskStatus]:
+    """Those that have not ended and have jobs that failed for good or are held, the newest first."""
+    async with workload.database.connection() as connection:
+        return await reading.troubled_tasks(connection, limit=limit)
+
+
+async def count_work(workload: Workload) -> WorkCounts:
+    """Of one moment."""
+    async with workload.database.connection() as connection:
+        return await counts(connection)
 
 
 async def read_jobs(workload: Workload, uid: UUID, query: JobQuery) -> JobPage:

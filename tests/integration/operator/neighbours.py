@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 
 from fastapi import APIRouter, FastAPI, Query, Response
 
+from sluice.contracts.attention import Acknowledge, Acknowledgement, ChainCounts, WorkCounts
 from sluice.contracts.chains import (
     Chain,
     ChainPage,
@@ -29,6 +30,10 @@ from sluice.servicekit.metrics import ServiceMetrics
 CLOCK = SystemClock()
 
 
+def _seen(asked: Acknowledge) -> Acknowledgement:
+    return Acknowledgement(by=asked.by, at=CLOCK.now())
+
+
 class Neighbours:
     """``apps``: by service name, for ``ProcessLinks``."""
 
@@ -37,6 +42,9 @@ class Neighbours:
         self.tasks: dict[UUID, TaskStatus] = {}
         self.jobs: dict[int, Job] = {}
         self.pilots: list[Pilot] = []
+        #: Not in the release before.
+        self.counting = True
+        self.work = WorkCounts(running=12, waiting=82, held=1, slots=16)
         self.datasets: dict[UUID, Dataset] = {}
         self.storages: list[Storage] = []
         self.files: dict[UUID, list[File]] = {}
@@ -57,8 +65,8 @@ class Neighbours:
     @property
     def apps(self) -> dict[str, FastAPI]:
         routers = {
-            "wfms.chains": [self._chain_routes(), self._rerun_routes(), self._chain_task_routes()],
-            "wms": [self._wms_routes()],
+            "wfms.chains": [self._chain_routes(), self._rerun_routes(), self._chain_task_routes(), self._attention_routes()],
+            "wms": [self._wms_routes(), self._pilot_routes()],
             "dms": [self._dms_routes()],
             "wfms.intake": [self._intake_routes()],
         }
@@ -137,9 +145,11 @@ class Neighbours:
 
         @router.get("/chains")
         async def chains(
-            state: ChainState | None = None, dataset: UUID | None = None, limit: int = 1000, after: str | None = None
-        ) -> ChainPage:
-            found = sorted(self.chains.values(), key=lambda chain: chain.created_at, reverse=True)
+            state: ChainState | None = None, dataset: UUID | None = None, attention: bool = False,
+            limit: int = 1000, after: str | None = None,
+        ) -> ChainPage:  # fmt: skip
+            rows = self.needed() if attention else list(self.chains.values())
+            found = sorted(rows, key=lambda chain: chain.created_at, reverse=True)
             found = [chain for chain in found if state in {None, chain.state} and dataset in {None, chain.dataset_uid}]
             first = int(after or 0)
             more = len(found) > first + limit
@@ -168,10 +178,13 @@ class Neighbours:
 
         @router.get("/tasks")
         async def tasks(
-            chain: UUID | None = None, state: StepState | None = None, limit: int = 1000, full: bool = False
-        ) -> ChainTaskList:
+            chain: UUID | None = None, state: StepState | None = None, limit: int = 1000, after: int = 0,
+            paged: bool = False, full: bool = False,
+        ) -> ChainTaskList:  # fmt: skip
             rows = [row for row in self.rows() if chain in {None, row.chain_uid} and state in {None, row.status}]
-            return ChainTaskList(tasks=[self._as_asked(row, full=full) for row in rows[:limit]])
+            more = paged and after + limit < len(rows)
+            found = [self._as_asked(row, full=full) for row in rows[after : after + limit]]
+            return ChainTaskList(tasks=found, next=str(after + limit) if more else None)
 
         @router.get("/tasks/{uid}")
         async def task(uid: UUID, full: bool = False) -> ChainTask:
@@ -217,8 +230,15 @@ class Neighbours:
         router = APIRouter(prefix="/api/v1")
 
         @router.get("/tasks")
-        async def tasks(uid: str | None = None) -> TaskStatusList:
-            return TaskStatusList(tasks=list(self.tasks.values()))
+        async def tasks(troubled: bool = False) -> TaskStatusList:
+            live = [task for task in self.tasks.values() if not task.state.final and (task.failed or task.held)]
+            return TaskStatusList(tasks=live if troubled else list(self.tasks.values()))
+
+        @router.get("/counts")
+        async def counts() -> WorkCounts:
+            if not self.counting:
+                raise NotFound("there is no such address")
+            return self.work
 
         @router.get("/tasks/{uid}/jobs")
         async def jobs(
@@ -246,9 +266,45 @@ class Neighbours:
                 raise NotFound(f"there is no job {job}")
             return self.jobs[job]
 
-        @router.get("/pilots")
+        return router
+
+    def _pilot_routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1/pilots")
+
+        @router.get("")
         async def pilots() -> PilotList:
             return PilotList(pilots=self.pilots)
+
+        @router.post("/{uid}/acknowledge", status_code=204)
+        async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
+            place = next((place for place, one in enumerate(self.pilots) if one.uid == uid), None)
+            if place is None:
+                raise NotFound(f"there is no pilot {uid}")
+            self.pilots[place] = self.pilots[place].model_copy(update={"acknowledged": _seen(asked)})
+
+        return router
+
+    def needed(self) -> list[Chain]:
+        """Chains that need a person."""
+        return [one for one in self.chains.values() if one.state is ChainState.FAILED and one.acknowledged is None]
+
+    def _attention_routes(self) -> APIRouter:
+        router = APIRouter(prefix="/api/v1")
+
+        @router.get("/counts")
+        async def counts() -> ChainCounts:
+            if not self.counting:
+                raise NotFound("there is no such address")
+            states = [chain.state for chain in self.chains.values()]
+            running, uploading = states.count(ChainState.IN_PROGRESS), states.count(ChainState.UPLOADING)
+            return ChainCounts(in_progress=running, uploading=uploading, attention=len(self.needed()))
+
+        @router.post("/chains/{uid}/acknowledge")
+        async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
+            if uid not in self.chains:
+                raise NotFound(f"there is no chain {uid}")
+            self.chains[uid] = self.chains[uid].model_copy(update={"acknowledged": _seen(asked)})
+            return self.chains[uid]
 
         return router
 

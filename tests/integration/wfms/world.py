@@ -38,6 +38,7 @@ from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from tests.integration.wfms.wms import SmallWms
+from wfms.chains.api.attention import attention_routes
 from wfms.chains.api.chains import chain_routes
 from wfms.chains.api.reruns import rerun_routes
 from wfms.chains.api.tasks import task_routes
@@ -135,6 +136,7 @@ class World:
             chain_routes(chains, self.dms, keep_failed=keep, wake=_idle),
             rerun_routes(chains, self.dms, self.wms_client, keep_failed=keep, wake=_idle),
             task_routes(chains, self.wms_client, wake=_idle),
+            attention_routes(chains),
         ]
 
     def keep_what_failed(self, time: timedelta) -> None:

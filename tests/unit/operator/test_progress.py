@@ -1,4 +1,4 @@
-"""Counts, bars, and what stands on the first page."""
+"""Counts and bars."""
 
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from sluice.contracts.chains import Chain, ChainStep
 from sluice.contracts.states import ChainState, ErrorClass, StepState, TaskMode, TaskState
 from sluice.contracts.tasks import TaskStatus
-from wfms.operator.domain.overview import Weight, overview_of
-from wfms.operator.domain.progress import ChainProgress, Part, chain_progress, counts_of
+from wfms.operator.domain.progress import Part, chain_progress, counts_of
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -76,26 +75,3 @@ def test_why_a_step_stands_still() -> None:
 def test_a_failed_chain_gives_the_reason_of_its_step_where_it_has_none_of_its_own() -> None:
     failed = chain(ChainState.FAILED, ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"))
     assert chain_progress(failed, {}).reason == "step a: its input has no files"
-
-
-def in_progress(task: TaskStatus) -> ChainProgress:
-    step = ChainStep(name="decode", state=StepState.IN_PROGRESS, task_uid=task.uid, started_at=NOW)
-    return chain_progress(chain(ChainState.IN_PROGRESS, step), {str(task.uid): task})
-
-
-def test_what_needs_a_person_stands_first_and_says_why() -> None:
-    ended = [chain_progress(chain(ChainState.FAILED, reason="step decode: too many failures"), {})]
-    running = [in_progress(status(failed=1, ready=5)), in_progress(status(held=2))]
-    overview = overview_of(running=running, ended=ended, pilots=[], troubles=[], templates=1)
-    assert [notice.weight for notice in overview.notices] == [Weight.ERROR] * 3 + [Weight.WARNING]
-    texts = [notice.text for notice in overview.notices]
-    assert texts[0] == "5 jobs wait, and no pilot runs: start one"
-    assert texts[1] == "t over d, step decode: 2 jobs took several pilots down and wait for a decision"
-    assert texts[2] == "t over d failed: step decode: too many failures"
-    assert texts[3] == "t over d, step decode: 1 job failed for good (1 × tool refused)"
-
-
-def test_a_wms_that_does_not_answer_is_not_taken_for_one_without_pilots() -> None:
-    overview = overview_of(running=[in_progress(status(ready=5))], ended=[], pilots=None, troubles=["no answer"], templates=0)
-    assert [notice.text for notice in overview.notices] == ["no answer"]
-    assert overview.pilots is None

@@ -53,10 +53,15 @@ def chain_routes(database: Database, dms: DmsClient, *, keep_failed: timedelta, 
 
     @router.get("/chains", responses=errors(Unprocessable))
     async def list_chains(
-        state: ChainState | None = None, dataset: UUID | None = None, after: str | None = None, limit: Limit = 50
+        state: ChainState | None = None,
+        dataset: UUID | None = None,
+        attention: bool = False,
+        after: str | None = None,
+        limit: Limit = 50,
     ) -> ChainPage:
-        """Newest first; `dataset`: those whose input it is."""
-        return await read_chains(database, state=state, after=after, limit=limit, dataset=dataset)
+        """Newest first; `dataset`: those whose input it is; `attention`: those that failed and that nobody has acknowledged,
+        discarded or run again, and those with a step that cannot go on."""
+        return await read_chains(database, state=state, after=after, limit=limit, dataset=dataset, attention=attention)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     async def one_chain(uid: UUID) -> Chain:

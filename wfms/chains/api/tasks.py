@@ -15,7 +15,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
 from wfms.chains.usecases.end_task import end_task
 from wfms.chains.usecases.pass_on_task import cancel_task, rank_task
-from wfms.chains.usecases.read_tasks import read_task, read_tasks
+from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Full = Annotated[bool, Query(description="With how many jobs were killed.")]
@@ -25,12 +25,18 @@ def task_routes(database: Database, wms: WmsClient, *, wake: Callable[[], None])
     """``wake``: called after a change that leaves work to the loops."""
     router = APIRouter(prefix="/api/v1/tasks", tags=["tasks"])
 
-    @router.get("")
+    @router.get("", responses=errors(Unprocessable))
     async def list_tasks(
-        chain: UUID | None = None, state: StepState | None = None, limit: Limit = 200, full: Full = False
+        chain: UUID | None = None,
+        state: StepState | None = None,
+        after: str | None = None,
+        limit: Limit = 200,
+        paged: Annotated[bool, Query(description="Say where the next page begins.")] = False,
+        full: Full = False,
     ) -> ChainTaskList:
-        """Tasks of the newest chains first; counts are left out where the WMS does not answer."""
-        return await read_tasks(database, wms, chain=chain, state=state, limit=limit, full=full)
+        """Tasks of the newest chains first; counts are left out where the WMS does not answer. `after`: the `next` of the page
+        before."""
+        return await read_tasks(database, wms, TaskQuery(chain, state, after, limit, paged, full))
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
     async def finished(ended: TaskEnded) -> Release:

@@ -5,19 +5,23 @@ from uuid import UUID
 
 import asyncpg
 
+from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.chains import Chain, ChainDataset, ChainStep, ChainTask
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
+from wfms.chains.db.attention import WANTED
 
 CHAINS = """
 -- A page, newest first; $3 is the position of the last one seen.
 SELECT uid, position, state, template_id, template_name, template_version, dataset_uid, dataset_name, params,
-    created_at, ended_at, reason, rerun_of
+    created_at, ended_at, reason, rerun_of, acknowledged_by, acknowledged_at
 FROM chains
 WHERE ($1::uuid IS NULL OR uid = $1) AND ($2::text IS NULL OR state = $2) AND ($3::bigint IS NULL OR position < $3)
     AND ($5::uuid IS NULL OR dataset_uid = $5)
 ORDER BY position DESC LIMIT $4
 """
+
+CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nORDER")
 
 STEPS = f"""
 SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, taken_from, jobs_from,
@@ -32,11 +36,13 @@ WHERE datasets.chain_uid = ANY($1::uuid[]) ORDER BY datasets.chain_uid, steps.or
 """
 
 TASKS = f"""
--- Steps that have been begun, of the newest chains first.
-SELECT steps.task_uid, steps.chain_uid, steps.name, steps.state, chains.template_name, chains.dataset_name
+-- Steps that have been begun, of the newest chains first; $5 and $6 are where the last one seen stands.
+SELECT steps.task_uid, steps.chain_uid, steps.name, steps.state, chains.template_name, chains.dataset_name,
+    chains.position, steps.ordinal
 FROM steps JOIN chains ON chains.uid = steps.chain_uid
 WHERE steps.taken_from IS NULL AND ($1::uuid IS NULL OR steps.task_uid = $1) AND ($2::uuid IS NULL OR steps.chain_uid = $2)
 AND ($3::text IS NULL OR steps.state = $3) AND ($1 IS NOT NULL OR $3 IS NOT NULL OR steps.state <> '{StepState.PENDING}')
+AND ($5::bigint IS NULL OR chains.position <= $5 AND (chains.position < $5 OR steps.ordinal > $6))
 ORDER BY chains.position DESC, steps.ordinal LIMIT $4
 """
 
@@ -48,10 +54,12 @@ async def chains_page(
     state: ChainState | None = None,
     before: int | None = None,
     dataset: UUID | None = None,
+    attention: bool = False,
     limit: int = 1,
 ) -> tuple[list[Chain], int | None]:
-    """Chains and the position of the last, None when the page is not full."""
-    rows = await connection.fetch(CHAINS, uid, state, before, limit, dataset)
+    """Chains and the position of the last, None when the page is not full. ``attention``: those that need a person."""
+    statement = CHAINS_OF_ATTENTION if attention else CHAINS
+    rows = await connection.fetch(statement, uid, state, before, limit, dataset)
     uids = [row["uid"] for row in rows]
     steps = await connection.fetch(STEPS, uids)
     datasets = await connection.fetch(DATASETS, uids)
@@ -60,9 +68,11 @@ async def chains_page(
 
 
 def _chain(row: asyncpg.Record, steps: Sequence[asyncpg.Record], datasets: Sequence[asyncpg.Record]) -> Chain:
-    fields = {key: value for key, value in row.items() if key != "position"}
+    fields = {key: value for key, value in row.items() if key not in {"position", "acknowledged_by", "acknowledged_at"}}
+    seen = row["acknowledged_at"]
     return Chain(
         **fields,
+        acknowledged=None if seen is None else Acknowledgement(by=row["acknowledged_by"], at=seen),
         steps=[_step(step) for step in steps if step["chain_uid"] == row["uid"]],
         datasets=[_dataset(one) for one in datasets if one["chain_uid"] == row["uid"]],
     )
@@ -91,11 +101,14 @@ async def tasks_page(
     task: UUID | None = None,
     chain: UUID | None = None,
     state: StepState | None = None,
+    after: tuple[int, int] | None = None,
     limit: int = 1,
-) -> list[ChainTask]:
-    """Without the WMS's counts."""
-    rows = await connection.fetch(TASKS, task, chain, state, limit)
-    return [
+) -> tuple[list[ChainTask], tuple[int, int] | None]:
+    """Tasks, without the WMS's counts, and where the last one stands, None when the page is not full: the position of its chain,
+    and its place there."""
+    rows = await connection.fetch(TASKS, task, chain, state, limit, *(after or (None, None)))
+    last = (int(rows[-1]["position"]), int(rows[-1]["ordinal"])) if len(rows) == limit else None
+    tasks = [
         ChainTask(
             task_id=row["task_uid"],
             chain_uid=row["chain_uid"],
@@ -106,3 +119,4 @@ async def tasks_page(
         )
         for row in rows
     ]
+    return tasks, last

@@ -184,3 +184,19 @@ ALTER TABLE steps
 CREATE INDEX chains_kept ON chains (keep_until) WHERE keep_until IS NOT NULL;
 
 UPDATE alembic_version SET version_num='wfms_chains0007' WHERE alembic_version.version_num = 'wfms_chains0006';
+
+-- Running upgrade wfms_chains0007 -> wfms_chains0008
+
+ALTER TABLE chains
+    -- Who has seen that it failed, and when.
+    ADD COLUMN acknowledged_by text,
+    ADD COLUMN acknowledged_at timestamptz,
+    ADD CONSTRAINT chains_acknowledged_by_somebody CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID;
+
+CREATE INDEX chains_under_way ON chains (state) WHERE state IN ('in_progress', 'uploading');
+
+CREATE INDEX chains_unacknowledged ON chains (position) WHERE state IN ('failed') AND acknowledged_at IS NULL AND NOT discarded;
+
+CREATE INDEX chains_reruns ON chains (rerun_of) WHERE rerun_of IS NOT NULL;
+
+UPDATE alembic_version SET version_num='wfms_chains0008' WHERE alembic_version.version_num = 'wfms_chains0007';

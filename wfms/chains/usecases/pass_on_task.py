@@ -24,5 +24,5 @@ async def rank_task(database: Database, wms: WmsClient, uid: UUID, rank: float) 
 
 async def _known(database: Database, uid: UUID) -> None:
     async with database.connection() as connection:
-        if not await tasks_page(connection, task=uid):
+        if not (await tasks_page(connection, task=uid))[0]:
             raise NoSuchTask(uid)

@@ -1,5 +1,7 @@
 """Tasks as the operator sees them: the chain's step, with the WMS's counts."""
 
+import re
+from dataclasses import dataclass
 from uuid import UUID
 
 import structlog
@@ -11,11 +13,15 @@ from sluice.contracts.states import StepState
 from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.database import Database
 from wfms.chains.db.reading import tasks_page
+from wfms.chains.usecases.read_chains import BadCursor
 
 log = structlog.get_logger(__name__)
 
 #: Uids in one request to the WMS: they travel in the query string.
 CHUNK = 100
+
+#: Where a task stands: the position of its chain, and its place there.
+_PLACE = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})", re.ASCII)
 
 
 class NoSuchTask(NotFound):
@@ -23,20 +29,40 @@ class NoSuchTask(NotFound):
         super().__init__(f"no chain has the task {uid}", task=uid)
 
 
-async def read_tasks(
-    database: Database, wms: WmsClient, *, chain: UUID | None, state: StepState | None, limit: int, full: bool = False
-) -> ChainTaskList:
-    """Newest chains first; counts are None where the WMS does not answer or does not know the task. ``full``: they say how many
-    jobs were killed. Errors: none."""
+@dataclass(frozen=True, slots=True)
+class TaskQuery:
+    """``after``: the ``next`` of the page before. ``paged``: with ``next``. ``full``: counts say how many jobs were killed."""
+
+    chain: UUID | None = None
+    state: StepState | None = None
+    after: str | None = None
+    limit: int = 200
+    paged: bool = False
+    full: bool = False
+
+
+async def read_tasks(database: Database, wms: WmsClient, query: TaskQuery) -> ChainTaskList:
+    """Newest chains first; counts are None where the WMS does not answer or does not know the task. Errors: ``BadCursor``."""
+    after = None if query.after is None else _place(query.after)
     async with database.connection() as connection:
-        tasks = await tasks_page(connection, chain=chain, state=state, limit=limit)
-    return ChainTaskList(tasks=await _with_counts(wms, tasks, full=full))
+        tasks, last = await tasks_page(connection, chain=query.chain, state=query.state, after=after, limit=query.limit)
+    more = last if query.paged else None
+    counted = await _with_counts(wms, tasks, full=query.full)
+    return ChainTaskList(tasks=counted, next=None if more is None else f"{more[0]}.{more[1]}")
+
+
+def _place(after: str) -> tuple[int, int]:
+    """Raises ``BadCursor``."""
+    found = _PLACE.fullmatch(after)
+    if found is None:
+        raise BadCursor(after)
+    return int(found[1]), int(found[2])
 
 
 async def read_task(database: Database, wms: WmsClient, uid: UUID, *, full: bool = False) -> ChainTask:
     """As ``read_tasks``. Errors: ``NoSuchTask``."""
     async with database.connection() as connection:
-        tasks = await tasks_page(connection, task=uid)
+        tasks, _ = await tasks_page(connection, task=uid)
     if not tasks:
         raise NoSuchTask(uid)
     return (await _with_counts(wms, tasks, full=full))[0]

@@ -1,12 +1,21 @@
-"""``/``: what runs, what ended, who works, what needs a person."""
+"""``/``: what runs, what ended, who works, what needs a person; and saying that one has seen it."""
 
-from flask import Blueprint, Response, render_template
+from flask import Blueprint, Response, flash, redirect, render_template, request, session, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.attention import Acknowledge
+from sluice.contracts.problems import ServiceError
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.rendering import live
-from wfms.operator.domain.overview import Overview
+from wfms.operator.domain.overview import Overview, busy_slots
+from wfms.operator.domain.wording import count_text
+from wfms.operator.usecases.read_attention import acknowledge
 from wfms.operator.usecases.read_overview import read_overview
+
+#: Where the browser's session keeps the name that was given last.
+_NAME = "name"
 
 
 class OverviewPages:
@@ -17,13 +26,29 @@ class OverviewPages:
     def add_to(self, pages: Blueprint) -> None:
         pages.add_url_rule("/", "overview", self.show)
         pages.add_url_rule("/live", "overview_live", self.live)
+        pages.add_url_rule("/attention", "acknowledge", self.acknowledge, methods=["POST"])
 
-    def _read(self) -> Overview:
+    def _read(self) -> dict[str, object]:
         use = self._dependencies
-        return self._bridge.run(read_overview(use.database, chains=use.chains, wms=use.wms, intake=use.intake))
+        overview: Overview = self._bridge.run(read_overview(use.database, chains=use.chains, wms=use.wms, intake=use.intake))
+        return {"overview": overview, "busy_slots": busy_slots, "name": session.get(_NAME, "")}
 
     def show(self) -> str:
-        return render_template("overview.html", overview=self._read())
+        return render_template("overview.html", **self._read())
 
     def live(self) -> Response:
-        return live({"overview": "parts/overview.html"}, again=True, overview=self._read())
+        return live({"overview": "parts/overview.html"}, again=True, **self._read())
+
+    def acknowledge(self) -> AnyResponse:
+        """One notice, or all that the page showed."""
+        shown = request.form.getlist("shown" if request.form.get("all") == "yes" else "id")
+        try:
+            asked = Acknowledge(by=request.form.get("by", ""))
+            session[_NAME] = asked.by
+            done = self._bridge.run(acknowledge(self._dependencies.chains, self._dependencies.wms, shown, asked))
+            flash(f"{count_text(done, 'notice')} acknowledged.")
+        except ValidationError:
+            flash("Nothing was acknowledged: say who you are, with up to 100 characters.")
+        except ServiceError as refusal:
+            flash(f"Not everything was acknowledged: {refusal.detail}.")
+        return redirect(url_for("pages.overview"), 303)

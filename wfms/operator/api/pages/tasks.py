@@ -6,8 +6,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
-from sluice.contracts.chains import ChainTask
-from sluice.contracts.problems import Conflict
+from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import JobState, StepState
 from sluice.contracts.tasks import JobOrder, Prioritise
 from wfms.operator.api.bridge import Bridge
@@ -19,8 +18,8 @@ from wfms.operator.domain.progress import counts_of
 from wfms.operator.usecases.read_log import read_log
 from wfms.operator.usecases.read_task import JobFilter, TaskDetail, read_task
 
-#: Tasks in the table.
-_MOST_TASKS = 200
+#: Tasks on one page of the table.
+_PAGE = 100
 
 
 class TaskPages:
@@ -40,15 +39,22 @@ class TaskPages:
         pages.add_url_rule("/tasks/<uuid:uid>/rank", "rank_task", self.rank, methods=["POST"])
         pages.add_url_rule("/jobs/<int:job>", "job", self.job)
 
-    def _list(self) -> list[ChainTask]:
-        return self._bridge.run(self._chains.tasks(state=chosen(StepState), limit=_MOST_TASKS, full=True)).tasks
+    def _list(self) -> dict[str, object]:
+        state, after = chosen(StepState), request.args.get("after")
+        try:
+            page = self._bridge.run(self._chains.tasks(state=state, after=after, limit=_PAGE, paged=True, full=True))
+        except Unprocessable:
+            page = self._bridge.run(
+                self._chains.tasks(state=state, limit=_PAGE, paged=True, full=True)
+            )  # what was typed is no place
+        return {"tasks": page.tasks, "next": page.next, "counts_of": counts_of, "state": state}
 
     def list(self) -> str:
         states = [state for state in StepState if state is not StepState.PENDING]
-        return render_template("tasks.html", tasks=self._list(), counts_of=counts_of, state=chosen(StepState), states=states)
+        return render_template("tasks.html", states=states, **self._list())
 
     def list_live(self) -> Response:
-        return live({"tasks": "parts/tasks.html"}, again=True, tasks=self._list(), counts_of=counts_of, state=chosen(StepState))
+        return live({"tasks": "parts/tasks.html"}, again=True, **self._list())
 
     def _read(self, uid: UUID) -> TaskDetail:
         state, order = chosen(JobState), chosen(JobOrder, "sort") or JobOrder.SEQ

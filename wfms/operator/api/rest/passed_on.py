@@ -7,6 +7,7 @@ import httpx
 from flask import request
 from pydantic import BaseModel
 
+from sluice.contracts.attention import Acknowledge
 from sluice.contracts.base import Contract
 from sluice.contracts.chains import Chain, RerunChain, RerunPlan
 from sluice.contracts.datasets import (
@@ -49,6 +50,7 @@ PASSED_ON: tuple[_Row, ...] = (
     ("wfms.chains", "DELETE", "/datasets/<uuid:uid>", "Deletes a data set that no chain needs, by force any.", Dataset, None),
     ("wfms.chains", "POST", "/chains/<uuid:uid>/rerun/plan", "What a rerun of a chain would do.", RerunPlan, RerunChain),
     ("wfms.chains", "POST", "/chains/<uuid:uid>/rerun", "Runs a chain that is over again, as a new one.", Chain, RerunChain),
+    ("wfms.chains", "POST", "/chains/<uuid:uid>/acknowledge", "Says who has seen that a chain failed.", Chain, Acknowledge),
     ("dms", "GET", "/datasets/<uuid:uid>/files", "Its files, in order.", FilePage, None),
     ("dms", "GET", "/datasets/<uuid:uid>/files/<int:file>", "One of its files.", File, None),
     ("dms", "POST", "/datasets/<uuid:uid>/files", "Registers files.", Registered, NewFiles),
@@ -74,6 +76,7 @@ PASSED_ON: tuple[_Row, ...] = (
     ("wms", "POST", "/jobs/<int:job>/retry", "Gives a failed or held job another round.", Job, None),
     ("wms", "GET", "/jobs/<int:job>/explain", "Why a job does not run, or why it failed.", Explanation, None),
     ("wms", "GET", "/pilots", "Pilots and what they do.", PilotList, None),
+    ("wms", "POST", "/pilots/<uuid:uid>/acknowledge", "Says who has seen that a pilot was lost.", None, Acknowledge),
     ("wms", "POST", "/pilots/<uuid:uid>/drain", "Asks a pilot to finish what it has, and end.", None, None),
 )
 

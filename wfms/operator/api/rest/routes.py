@@ -1,6 +1,7 @@
 """Every route of the REST interface."""
 
 from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
 from wfms.operator.api.rest.passed_on import passed_on_routes
 from wfms.operator.api.rest.queues import QueueRoutes
@@ -17,6 +18,7 @@ def all_routes(dependencies: Dependencies) -> list[Route]:
         *RunTemplateRoutes(dependencies).routes(),
         *ChainRoutes(dependencies).routes(),
         *TaskRoutes(dependencies).routes(),
+        *AttentionRoutes(dependencies).routes(),
         *QueueRoutes(dependencies).routes(),
         *UnmatchedRoutes(dependencies).routes(),
         *passed_on_routes(dependencies.others),

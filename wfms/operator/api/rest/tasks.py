@@ -7,7 +7,7 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract
 from sluice.contracts.chains import ChainTask, ChainTaskList
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
 from wfms.operator.api.dependencies import Dependencies
@@ -16,11 +16,14 @@ from wfms.operator.usecases.read_log import read_log
 
 
 class TaskQuery(Contract):
-    """``chain``: uid. ``state``: of the step. ``full``: with how many jobs were killed."""
+    """``chain``: uid. ``state``: of the step. ``paged``: say where the next page begins. ``after``: the ``next`` of the page
+    before. ``full``: with how many jobs were killed."""
 
     chain: UUID | None = None
     state: StepState | None = None
-    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    after: str | None = None
+    limit: Annotated[int, Field(ge=1, le=1000)] | None = None
+    paged: bool = False
     full: bool = False
 
 
@@ -47,7 +50,7 @@ class TaskRoutes:
         uid = "/tasks/<uuid:uid>"
         return [
             Route("GET", "/tasks", self.list, "Tasks with their counts of jobs, newest first.",
-                  answer=ChainTaskList, query=TaskQuery, errors=(NotAvailable,)),
+                  answer=ChainTaskList, query=TaskQuery, errors=(Unprocessable, NotAvailable)),
             Route("GET", uid, self.read, "One task.", answer=ChainTask, query=OneTaskQuery, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a task.",
                   answer=TaskStatus, errors=(NotFound, Conflict, NotAvailable)),
@@ -58,7 +61,9 @@ class TaskRoutes:
         ]  # fmt: skip
 
     async def list(self, query: TaskQuery) -> ChainTaskList:
-        return await self._chains.tasks(chain=query.chain, state=query.state, limit=query.limit, full=query.full)
+        return await self._chains.tasks(
+            chain=query.chain, state=query.state, after=query.after, limit=query.limit, paged=query.paged, full=query.full
+        )
 
     async def read(self, uid: UUID, query: OneTaskQuery) -> ChainTask:
         return await self._chains.task(uid, full=query.full)

@@ -1,0 +1,86 @@
+"""What needs a person, who has seen it, and how much there is to do."""
+
+from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field, StringConstraints
+
+from sluice.contracts.base import Contract, Timestamp, absent
+
+#: A person's name as that person writes it.
+PersonName = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")
+]
+
+
+class Acknowledge(Contract):
+    """``by``: who has seen it. Nobody logs in yet, so it is what is said."""
+
+    by: PersonName
+
+
+class Acknowledgement(Contract):
+    """Who has seen it, and when: the first who said so."""
+
+    by: str
+    at: Timestamp
+
+
+class ChainCounts(Contract):
+    """Chains that have not ended, and those that need a person."""
+
+    in_progress: int
+    uploading: int
+    attention: int
+
+
+class WorkCounts(Contract):
+    """Of one moment. Jobs of tasks that have not ended: ``running`` are in a slot of a pilot that is there, ``waiting`` are all
+    others that are still to run (ready, or given to a pilot ahead), ``held`` wait for a person. ``slots``: of these pilots."""
+
+    running: int
+    waiting: int
+    held: int
+    slots: int
+
+
+class Weight(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Subject(StrEnum):
+    """What can be acknowledged."""
+
+    CHAIN = "chain"
+    PILOT = "pilot"
+
+
+class Notice(Contract):
+    """What needs a person, in one sentence. ``id``: with it, it is acknowledged; None: it goes when its cause has gone.
+    ``chain``, ``task``: what it is about; ``page``: or the page that shows it."""
+
+    text: str
+    weight: Weight
+    id: str | None = Field(default=None, exclude_if=absent)
+    since: Timestamp | None = Field(default=None, exclude_if=absent)
+    chain: UUID | None = Field(default=None, exclude_if=absent)
+    task: UUID | None = Field(default=None, exclude_if=absent)
+    page: str | None = Field(default=None, exclude_if=absent)
+
+    @staticmethod
+    def subject_of(notice: str) -> tuple[Subject, UUID] | None:
+        """What the notice of this ``id`` is about; None where that is no id."""
+        kind, _, uid = notice.partition(":")
+        try:
+            return Subject(kind), UUID(uid)
+        except ValueError:
+            return None
+
+
+class NoticeList(Contract):
+    """Errors first, each kind newest first. ``more``: how many are left out."""
+
+    notices: list[Notice]
+    more: int = 0

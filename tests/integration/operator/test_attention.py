@@ -1,0 +1,162 @@
+"""What needs a person, on the first page, by REST and on the command line; and saying that one has seen it."""
+
+import json
+import re
+
+import pytest
+from fastapi import FastAPI
+
+from sluice.contracts.chains import Chain
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import ChainState, PilotState
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.scene import Counts, Scene
+from tests.integration.operator.test_pages import scene, token_of
+from tests.integration.operator.test_template_command import Command, sluice
+
+__all__ = ["scene", "sluice"]
+
+FAILED = "spd over run-0308-frames failed: step decode: 9 of 60 jobs failed for good, the boundary allows 6 (9 × tool refused)"
+LOST = "Pilot farm-03 on farm-03.example.org stopped answering; its jobs were given to others"
+
+
+def figures(page: str) -> dict[str, str]:
+    found = re.findall(r"<dt>([^<]+)</dt><dd>(.*?)</dd>", page)
+    return {name: re.sub(r"<[^>]+>", "", value) for name, value in found}
+
+
+def failed(operator: Operator) -> str:
+    return str(next(chain.uid for chain in operator.neighbours.chains.values() if chain.state is ChainState.FAILED))
+
+
+async def test_numbers_are_those_of_the_services_not_of_what_is_listed(operator: Operator, scene: Scene) -> None:
+    for number in range(70):
+        scene.chain(f"run-{number}", number, [Counts(ready=9, total=9)], ChainState.IN_PROGRESS)
+    page = (await operator.http.get("/")).text
+    assert figures(page) == {
+        "Chains running": "73", "Jobs running": "12", "Jobs waiting": "82", "Slots busy": "12 of 16", "Templates": "1",
+    }  # fmt: skip
+    listed = page.count('class="card chain"')
+    assert f"{73 - listed} chains more" in page
+
+
+async def test_a_failure_stays_however_many_chains_end_after_it(operator: Operator, scene: Scene) -> None:
+    for number in range(12):
+        scene.chain(f"later-{number}", number, [Counts(finished=9, total=9)], ChainState.FINISHED)
+    page = await operator.http.get("/")
+    assert FAILED in page.text
+    again = await operator.http.post("/attention", data={"csrf_token": token_of(page), "id": f"chain:{failed(operator)}"})
+    assert "say who you are" in (await operator.http.get(again.headers["location"])).text
+    assert FAILED in (await operator.http.get("/")).text
+    said = {"csrf_token": token_of(page), "id": f"chain:{failed(operator)}", "by": " Ann <b> "}
+    assert (await operator.http.post("/attention", data=said)).status_code == 303
+    page = await operator.http.get("/")
+    assert "1 notice acknowledged" in page.text
+    assert FAILED not in page.text
+    assert LOST in page.text
+    assert 'value="Ann &lt;b&gt;"' in page.text, "the name is remembered"
+    chain = (await operator.http.get(f"/chains/{failed(operator)}")).text
+    assert "Seen by Ann &lt;b&gt;" in chain
+
+
+async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(operator: Operator, scene: Scene) -> None:
+    reason = "step decode: it did"
+    for number in range(30):
+        scene.chain(f"bad-{number}", 100 + number, [Counts(failed=9, total=9)], ChainState.FAILED, reason=reason)
+    page = await operator.http.get("/")
+    shown = re.findall(r'name="shown" value="([^"]+)"', page.text)
+    assert len(shown) < 31
+    assert re.search(r"And [0-9]+ more", page.text)
+    answer = await operator.http.post(
+        "/attention", data={"csrf_token": token_of(page), "all": "yes", "by": "Ann", "shown": shown}
+    )  # fmt: skip
+    assert answer.status_code == 303
+    chains = [one.removeprefix("chain:") for one in shown if one.startswith("chain:")]
+    assert {str(chain.uid) for chain in operator.neighbours.chains.values() if chain.acknowledged} == set(chains)
+
+
+async def test_who_is_not_our_page_acknowledges_nothing(operator: Operator, scene: Scene) -> None:
+    data = {"id": f"chain:{failed(operator)}", "by": "Ann"}
+    assert (await operator.http.post("/attention", data=data)).status_code == 403
+    token = token_of(await operator.http.get("/"))
+    await operator.http.post("/attention", data=data | {"csrf_token": token, "id": "chain:x"})
+    assert "is not the id of a notice" in (await operator.http.get("/")).text
+    assert not any(chain.acknowledged for chain in operator.neighbours.chains.values())
+
+
+async def test_attention_by_rest(operator: Operator, scene: Scene) -> None:
+    found = await operator.client.attention()
+    assert [(one.text, one.id is not None) for one in found.notices] == [
+        ("spd over run-0313-frames, step decode: 1 job took several pilots down and waits for a decision", False),
+        (FAILED, True),
+        (LOST, True),
+    ]
+    few = await operator.client.attention(limit=1)
+    assert (len(few.notices), few.more) == (1, 2)
+    [lost] = [pilot for pilot in operator.neighbours.pilots if pilot.state is PilotState.LOST]
+    answer = await operator.http.post(f"/api/v1/pilots/{lost.uid}/acknowledge", json={"by": "Ann"})
+    assert answer.status_code == 204
+    assert LOST not in [one.text for one in (await operator.client.attention()).notices]
+    assert "seen by Ann" in (await operator.http.get("/")).text
+
+
+async def test_attention_on_the_command_line(operator: Operator, scene: Scene, sluice: Command) -> None:
+    listed = await sluice("attention", "list")
+    assert FAILED in listed
+    assert f"chain:{failed(operator)}" in listed
+    assert "nothing was acknowledged" in await sluice("attention", "acknowledge", "chain:x", "--by", "Ann", code=1)
+    assert "--by" in await sluice("attention", "acknowledge", "--all", "--by", " ", code=2)
+    done = json.loads(await sluice("attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Ann", "--json"))
+    assert done == {"acknowledged": [f"chain:{failed(operator)}"], "by": "Ann"}
+    assert "1 acknowledged by Bob" in await sluice("attention", "acknowledge", "--all", "--by", "Bob")
+    assert {one.acknowledged.by for one in operator.neighbours.pilots if one.acknowledged} == {"Bob"}
+    assert "0 acknowledged by Bob" in await sluice("attention", "acknowledge", "--all", "--by", "Bob")
+    assert "seen by Ann" in await sluice("chain", "show", failed(operator))
+
+
+async def test_services_of_the_release_before_leave_numbers_out(operator: Operator, scene: Scene) -> None:
+    operator.neighbours.counting = False
+    page = (await operator.http.get("/")).text
+    assert figures(page)["Chains running"] == figures(page)["Slots busy"] == "–"
+    assert FAILED in page
+
+
+@pytest.mark.parametrize(("service", "said"), [("wms", "The WMS does not"), ("wfms.chains", "The chain service does not")])
+async def test_what_a_service_that_does_not_answer_would_say_is_named(
+    operator: Operator, scene: Scene, service: str, said: str
+) -> None:
+    broken = FastAPI()
+
+    @broken.api_route("/{path:path}")
+    async def refuse(path: str) -> None:
+        raise NotAvailable("out of order")
+
+    operator.links.apps[service] = broken
+    page = await operator.http.get("/")
+    assert page.status_code == 200
+    assert said in page.text
+    assert "–" in figures(page.text).values()
+
+
+async def test_tasks_and_chains_that_do_not_fit_on_a_page_stand_on_the_next(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
+    begun = {step.task_uid for number in range(120) for step in _chain(scene, number).steps if step.started_at is not None}
+    seen: set[str] = set()
+    address: str | None = "/tasks"
+    while address is not None:
+        page = (await operator.http.get(address)).text
+        seen |= set(re.findall(r'href="/tasks/([0-9a-f-]{36})"', page))
+        more = re.search(r'<p class="pager"><a href="([^"]+)">Older tasks', page)
+        address = more[1].replace("&amp;", "&") if more else None
+    assert {str(uid) for uid in begun} <= seen
+    assert (await operator.http.get("/tasks?after=nowhere")).status_code == 200
+    listed = await sluice("task", "list", "--limit", "100")
+    after = re.search(r"there are more: --after (\S+)", listed)
+    assert after is not None
+    assert "there are more" not in await sluice("task", "list", "--limit", "1000", "--after", after[1])
+    assert "there are more: --after" in await sluice("chain", "list", "--limit", "100")
+
+
+def _chain(scene: Scene, number: int) -> Chain:
+    return scene.chain(f"more-{number}", number, [Counts(ready=2, total=2)], ChainState.IN_PROGRESS)

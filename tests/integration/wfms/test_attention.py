@@ -1,0 +1,129 @@
+"""Chains are counted by the database, and failed ones need attention until somebody has seen them."""
+
+import json
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.attention import Acknowledge, ChainCounts
+from sluice.contracts.chains import Chain, ChainTask, RerunChain
+from sluice.contracts.plan import Source
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.states import ChainState, StepState
+from tests.integration.wfms.test_reruns import HOUR, run
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import plan, step
+from wfms.chains.db import attention
+from wfms.chains.db.reading import CHAINS_OF_ATTENTION
+
+ONE = plan(step("decode"), outputs=[("decode", "out")])
+TWO = plan(step("decode"), step("filter", Source(step="decode", port="out")), outputs=[("filter", "out")])
+ANN, BOB = Acknowledge(by="Ann"), Acknowledge(by="Bob")
+
+
+async def failed_chain(world: World, name: str = "a") -> Chain:
+    world.keep_what_failed(HOUR)
+    template = world.template(ONE, name=f"wf-{name}")
+    chain = await world.new_chain(await world.input(name), template)
+    await run(world, fail="decode", turns=2)
+    return await world.chain(chain.uid)
+
+
+async def needed(world: World) -> list[Chain]:
+    return (await world.chains.chains(attention=True)).chains
+
+
+async def test_failed_chain_needs_attention_until_somebody_has_seen_it(world: World) -> None:
+    failed = await failed_chain(world)
+    assert failed.state is ChainState.FAILED
+    later = await world.input("later")
+    for number in range(12):
+        await world.new_chain(later, world.template(ONE, name=f"later-{number}"))
+    await run(world, turns=3)
+    assert [one.uid for one in await needed(world)] == [failed.uid], "however many chains ended since"
+    assert await world.chains.counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
+    seen = await world.chains.acknowledge_chain(failed.uid, ANN)
+    assert seen.acknowledged is not None
+    assert seen.acknowledged.by == "Ann"
+    again = await world.chains.acknowledge_chain(failed.uid, BOB)
+    assert again.acknowledged == seen.acknowledged, "the first stays"
+    assert await needed(world) == []
+    assert (await world.chains.counts()).attention == 0
+    assert (await world.chain(failed.uid)).acknowledged == seen.acknowledged
+
+
+async def test_only_failed_chains_are_acknowledged(world: World) -> None:
+    running = await world.new_chain(await world.input("a"), world.template(ONE))
+    with pytest.raises(Conflict, match="has not failed, it is in_progress"):
+        await world.chains.acknowledge_chain(running.uid, ANN)
+    with pytest.raises(NotFound):
+        await world.chains.acknowledge_chain(uuid4(), ANN)
+    for nobody in (" ", "a\x00b", "x" * 101):
+        answer = await world.client("wfms.chains").post(f"/api/v1/chains/{running.uid}/acknowledge", json={"by": nobody})
+        assert answer.status_code == 422
+
+
+async def test_failed_chain_that_was_run_again_or_discarded_needs_nobody(world: World) -> None:
+    first, second = await failed_chain(world, "a"), await failed_chain(world, "b")
+    assert [one.uid for one in await needed(world)] == [second.uid, first.uid]
+    rerun, _ = await world.chains.rerun_chain(first.uid, RerunChain(key=uuid4()))
+    await world.chains.discard_chain(second.uid)
+    assert await needed(world) == []
+    await run(world, fail="decode", turns=2)
+    assert [one.uid for one in await needed(world)] == [rerun.uid], "the rerun failed, too"
+
+
+async def test_chain_whose_step_cannot_go_on_needs_attention_as_long_as_that_lasts(world: World) -> None:
+    chain = await world.new_chain(await world.input("a"), world.template(ONE))
+    why = "UPDATE steps SET reason = $2 WHERE chain_uid = $1 RETURNING 1"
+    assert await needed(world) == []
+    await world.rows("wfms.chains", why, chain.uid, "there is no storage for it")
+    assert [one.uid for one in await needed(world)] == [chain.uid]
+    await world.rows("wfms.chains", why, chain.uid, "")
+    assert await needed(world) == []
+
+
+async def test_chains_under_way_are_all_counted(world: World) -> None:
+    dataset = await world.input("a")
+    for number in range(76):
+        await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))
+    assert len((await world.chains.chains()).chains) == 50
+    assert await world.chains.counts() == ChainCounts(in_progress=76, uploading=0, attention=0)
+
+
+async def test_counts_and_what_needs_attention_are_found_by_indexes(world: World) -> None:
+    await world.new_chain(await world.input("a"), world.template(ONE))
+    for statement, arguments in (
+        (attention.UNDER_WAY, ()),
+        (attention.COUNT_WANTED, ()),
+        (CHAINS_OF_ATTENTION, (None, None, None, 100, None)),
+    ):
+        async with world.databases["wfms.chains"].transaction() as transaction:
+            await transaction.connection.execute("SET LOCAL enable_seqscan = off")
+            text = await transaction.connection.fetchval(f"EXPLAIN (FORMAT JSON) {statement}", *arguments)
+        assert "Seq Scan" not in json.dumps(json.loads(text)), statement
+
+
+async def test_tasks_are_listed_page_by_page_to_the_last(world: World) -> None:
+    dataset = await world.input("a")
+    for number in range(5):
+        await world.new_chain(dataset, world.template(TWO, name=f"wf-{number}"))
+    await run(world, turns=3)
+    whole = (await world.chains.tasks()).tasks
+    assert len(whole) == 10
+    found: list[ChainTask] = []
+    after: str | None = None
+    while True:
+        page = await world.chains.tasks(limit=3, after=after, paged=True)
+        found += page.tasks
+        after = page.next
+        if after is None:
+            break
+    assert found == whole
+    assert (await world.chains.tasks(limit=3)).next is None, "who does not ask for pages is told nothing it might not know"
+    ended = await world.chains.tasks(limit=3, state=StepState.FINISHED, paged=True)
+    more = await world.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.next)
+    assert [one.task_id for one in [*ended.tasks, *more.tasks]] == [one.task_id for one in whole]
+    for wrong in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
+        with pytest.raises(Unprocessable, match="is not the 'next'"):
+            await world.chains.tasks(after=wrong)

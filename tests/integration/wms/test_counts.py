@@ -1,0 +1,97 @@
+"""How much there is to do, and lost pilots until somebody has seen them."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.attention import Acknowledge, WorkCounts
+from sluice.contracts.pilots import Pilot, RegisterPilot
+from sluice.contracts.plan import Boundary
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.states import ErrorClass, PilotState
+from tests.integration.wms.stage import Stage, make_task
+from tests.integration.wms.test_query_plans import plan, scans
+from wms.db.counts import COUNTS
+from wms.usecases.acknowledge_pilot import acknowledge_pilot
+from wms.usecases.list_pilots import list_pilots
+from wms.usecases.lose_pilots import lose_pilots
+from wms.usecases.read_tasks import count_work, read_troubled
+from wms.usecases.register_pilot import register_pilot
+
+ANN, BOB = Acknowledge(by="Ann"), Acknowledge(by="Bob")
+
+
+async def lose(stage: Stage, *, days: int = 0) -> None:
+    unseen = timedelta(days=days, hours=1)
+    await stage.execute("UPDATE pilots SET seen_at = now() - $1::interval WHERE state = 'active'", unseen)
+    await lose_pilots(stage.workload)
+
+
+async def listed(stage: Stage) -> list[Pilot]:
+    return await list_pilots(stage.workload)
+
+
+async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more_ahead(stage: Stage) -> None:
+    """A pilot of four slots has seven jobs, and no heartbeat has said yet which of them began."""
+    pilot, other = await stage.add_pilot(), await stage.add_pilot(name="q")
+    await stage.add_task(make_task(), jobs=20)
+    assert await count_work(stage.workload) == WorkCounts(running=0, waiting=20, held=0, slots=8)
+    jobs = await stage.lease(pilot, 7)
+    assert await count_work(stage.workload) == WorkCounts(running=4, waiting=16, held=0, slots=8)
+    await stage.beat(pilot, running=jobs[:1], waiting=jobs[1:])
+    [one] = await stage.lease(other, 1)
+    assert await count_work(stage.workload) == WorkCounts(running=5, waiting=15, held=0, slots=8)
+    await stage.finish(pilot, *jobs)
+    assert await count_work(stage.workload) == WorkCounts(running=1, waiting=12, held=0, slots=8)
+    await lose(stage)
+    assert await count_work(stage.workload) == WorkCounts(running=0, waiting=13, held=0, slots=0), "nobody runs them now"
+    await stage.beat(other, running=[one])
+    assert await count_work(stage.workload) == WorkCounts(running=1, waiting=12, held=0, slots=4)
+
+
+async def test_counting_reads_no_job_that_no_pilot_has(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    await stage.add_task(make_task(), jobs=5000)
+    await stage.lease(pilot, 3)
+    await stage.execute("ANALYZE")
+    assert scans(await plan(stage, COUNTS)) == {"jobs_in_flight"}
+
+
+async def test_tasks_with_trouble_are_those_that_run_with_failed_jobs(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    well, ill = [await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.5)), jobs=4) for _ in range(2)]
+    jobs = await stage.lease(pilot, 8)
+    await stage.finish(pilot, next(job for job in jobs if job.task_uid == well.uid))
+    await stage.fail(pilot, next(job for job in jobs if job.task_uid == ill.uid), error=ErrorClass.TOOL_REFUSED)
+    assert [task.uid for task in await read_troubled(stage.workload, limit=10)] == [ill.uid]
+
+
+async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    with pytest.raises(Conflict, match="is not lost, it is active"):
+        await acknowledge_pilot(stage.workload, pilot, ANN)
+    with pytest.raises(NotFound):
+        await acknowledge_pilot(stage.workload, uuid4(), ANN)
+    await lose(stage)
+    assert [(one.state, one.acknowledged) for one in await listed(stage)] == [(PilotState.LOST, None)]
+    for who in (ANN, BOB):
+        await acknowledge_pilot(stage.workload, pilot, who)
+    [seen] = await listed(stage)
+    assert seen.acknowledged is not None
+    assert seen.acknowledged.by == "Ann", "the first stays"
+    await stage.beat(pilot)
+    await lose(stage)
+    assert [(one.state, one.acknowledged) for one in await listed(stage)] == [(PilotState.LOST, None)]
+
+
+async def test_lost_pilot_is_listed_until_it_was_seen_or_started_again_a_day_ago(stage: Stage) -> None:
+    first, second, third = [await stage.add_pilot(name=name) for name in "abc"]
+    await lose(stage, days=2)
+    assert len(await listed(stage)) == 3, "nobody has seen them"
+    await acknowledge_pilot(stage.workload, first, ANN)
+    again = next(one for one in await listed(stage) if one.uid == second)
+    body = again.model_dump(include={"name", "host", "slots", "resources"}) | {"uid": uuid4(), "version": "1"}
+    await register_pilot(stage.workload, RegisterPilot(**body))
+    assert [one.name for one in await listed(stage)] == ["c", "b"]
+    assert third in {one.uid for one in await listed(stage)}

@@ -1,0 +1,94 @@
+"""What needs a person, in sentences."""
+
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.contracts.attention import Acknowledgement, Notice, Subject, Weight
+from sluice.contracts.chains import ChainStep
+from sluice.contracts.pilots import NodeResources, Pilot
+from sluice.contracts.states import ChainState, PilotState, StepState, TaskState
+from tests.unit.operator.test_progress import NOW, chain, status
+from wfms.operator.domain import notices
+from wfms.operator.domain.overview import busy_slots
+
+
+def pilot(
+    name: str = "p", *, state: PilotState = PilotState.LOST, host: str = "h", registered: int = 0, leased: int = 0
+) -> Pilot:
+    """``registered``: in minutes."""
+    node = NodeResources(cores=2, ram=4096, disk=1000)
+    at = NOW + timedelta(minutes=registered)
+    return Pilot(
+        uid=uuid4(), name=name, host=host, state=state, slots=2, resources=node, registered_at=at, seen_at=at, leased=leased
+    )
+
+
+def texts(found: list[Notice]) -> list[str]:
+    return [notice.text for notice in found]
+
+
+def test_a_failed_chain_says_why_and_can_be_acknowledged() -> None:
+    failed = chain(ChainState.FAILED, ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"))
+    [notice] = notices.of_chain(failed)
+    assert notice.text == "t over d failed: step a: its input has no files"
+    assert (notice.weight, notice.chain, notice.since) == (Weight.ERROR, failed.uid, NOW)
+    assert notice.id is not None
+    assert Notice.subject_of(notice.id) == (Subject.CHAIN, failed.uid)
+
+
+def test_a_step_that_cannot_go_on_goes_by_itself() -> None:
+    stuck = ChainStep(name="a", state=StepState.STARTING, reason="there is no storage")
+    steps = [stuck, ChainStep(name="b", state=StepState.PENDING)]
+    [notice] = notices.of_chain(chain(ChainState.IN_PROGRESS, *steps))
+    assert (notice.text, notice.weight, notice.id) == ("t over d, step a: there is no storage", Weight.WARNING, None)
+    assert notices.of_chain(chain(ChainState.CANCELED, *steps)) == []
+
+
+def test_jobs_that_failed_for_good_or_wait_for_a_person() -> None:
+    failed, held = status(failed=1, ready=5), status(held=2, failed=3)
+    [first] = notices.of_task(failed, {failed.chain_uid: "d"})
+    assert (first.text, first.weight) == ("t over d, step decode: 1 job failed for good (1 × tool refused)", Weight.WARNING)
+    [second] = notices.of_task(held, {})
+    assert second.text == "t, step decode: 2 jobs took several pilots down and wait for a decision"
+    assert (second.weight, second.task) == (Weight.ERROR, held.uid)
+    assert notices.in_order([first, second]) == [second, first]
+    assert notices.of_task(status(ready=3, running=1), {}) == []
+    assert notices.of_task(failed.model_copy(update={"state": TaskState.FAILED, "ended_at": NOW}), {}) == []
+
+
+def test_a_lost_pilot_is_told_of_until_it_is_acknowledged_is_back_or_was_started_again() -> None:
+    lost = pilot()
+    [notice] = notices.of_pilots([lost], waiting=0)
+    assert notice.text == "Pilot p on h stopped answering; its jobs were given to others"
+    assert notice.id == f"pilot:{lost.uid}"
+    seen = lost.model_copy(update={"acknowledged": Acknowledgement(by="Ann", at=NOW)})
+    assert notices.of_pilots([seen], waiting=0) == []
+    assert notices.of_pilots([lost.model_copy(update={"state": PilotState.ACTIVE})], waiting=0) == []
+    assert notices.of_pilots([pilot(registered=5, state=PilotState.ACTIVE), lost], waiting=0) == []
+    assert notices.of_pilots([pilot(registered=5, state=PilotState.GONE), lost], waiting=0) == []
+    other = pilot(registered=5, state=PilotState.ACTIVE, host="elsewhere")
+    assert len(notices.of_pilots([other, lost], waiting=0)) == 1
+
+
+def test_every_lost_pilot_is_told_of() -> None:
+    assert len(notices.of_pilots([pilot(f"p{number}") for number in range(5)], waiting=0)) == 5
+
+
+def test_jobs_that_wait_without_any_pilot() -> None:
+    assert texts(notices.of_pilots([], waiting=5)) == ["5 jobs wait, and no pilot runs: start one"]
+    assert texts(notices.of_pilots([pilot(state=PilotState.GONE)], waiting=1)) == ["1 job waits, and no pilot runs: start one"]
+    assert notices.of_pilots([pilot(state=PilotState.DRAINING)], waiting=5) == []
+    assert notices.of_pilots([], waiting=None) == [], "nobody knows what waits"
+
+
+def test_jobs_taken_ahead_make_no_pilot_busier_than_its_slots() -> None:
+    assert busy_slots(pilot(state=PilotState.ACTIVE, leased=5)) == 2
+    assert busy_slots(pilot(state=PilotState.ACTIVE, leased=1)) == 1
+    assert busy_slots(pilot(state=PilotState.LOST, leased=5)) == 0
+
+
+@pytest.mark.parametrize("wrong", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"])
+def test_what_is_no_id_of_a_notice(wrong: str) -> None:
+    assert Notice.subject_of(wrong) is None

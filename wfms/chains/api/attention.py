@@ -1,0 +1,30 @@
+"""Routes about what is under way and what needs a person."""
+
+from uuid import UUID
+
+from fastapi import APIRouter
+
+from sluice.contracts.attention import Acknowledge, ChainCounts
+from sluice.contracts.chains import Chain
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import errors
+from wfms.chains.usecases.acknowledge_chain import acknowledge_chain
+from wfms.chains.usecases.read_chains import count_chains, read_chain
+
+
+def attention_routes(database: Database) -> APIRouter:
+    router = APIRouter(prefix="/api/v1", tags=["chains"])
+
+    @router.get("/counts")
+    async def counts() -> ChainCounts:
+        """Chains that have not ended, and those that need a person (`/chains?attention=true`)."""
+        return await count_chains(database)
+
+    @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
+    async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
+        """Somebody has seen that it failed: it needs no attention any more. Repeating it is fine; the first stays."""
+        await acknowledge_chain(database, uid, asked)
+        return await read_chain(database, uid)
+
+    return router

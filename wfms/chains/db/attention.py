@@ -1,0 +1,49 @@
+"""Chains under way and chains that need a person: counted and found by partial indexes, whatever the number of chains."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sluice.contracts.attention import ChainCounts
+from sluice.contracts.states import ChainState, StepState
+from sluice.servicekit.database import Connection
+
+UNDER_WAY = f"""
+SELECT state, count(*) AS chains FROM chains WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}') GROUP BY state
+"""
+
+#: Failed ones that nobody has acknowledged, discarded or run again; and those with a step that cannot go on, as its reason says.
+WANTED = f"""
+SELECT uid FROM chains WHERE state = '{ChainState.FAILED}' AND acknowledged_at IS NULL AND NOT discarded
+    AND NOT EXISTS (SELECT 1 FROM chains AS again WHERE again.rerun_of = chains.uid)
+UNION SELECT chain_uid FROM steps WHERE state = '{StepState.STARTING}' AND reason <> ''
+UNION SELECT chain_uid FROM steps WHERE state = '{StepState.IN_PROGRESS}' AND reason <> ''
+"""
+
+COUNT_WANTED = f"SELECT count(*) FROM ({WANTED}) AS wanted"
+
+ACKNOWLEDGE = f"""
+-- The first who says so is the one who is named.
+UPDATE chains SET acknowledged_by = $2, acknowledged_at = $3
+WHERE uid = $1 AND state = '{ChainState.FAILED}' AND acknowledged_at IS NULL RETURNING uid
+"""
+
+STATE = "SELECT state FROM chains WHERE uid = $1"
+
+
+async def counts(connection: Connection) -> ChainCounts:
+    found = {row["state"]: row["chains"] for row in await connection.fetch(UNDER_WAY)}
+    return ChainCounts(
+        in_progress=found.get(ChainState.IN_PROGRESS, 0),
+        uploading=found.get(ChainState.UPLOADING, 0),
+        attention=await connection.fetchval(COUNT_WANTED),
+    )
+
+
+async def acknowledge(connection: Connection, uid: UUID, by: str, *, now: datetime) -> bool:
+    """False where the chain is not there, has not failed, or has been acknowledged."""
+    return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
+
+
+async def state_of(connection: Connection, uid: UUID) -> ChainState | None:
+    found = await connection.fetchval(STATE, uid)
+    return None if found is None else ChainState(found)

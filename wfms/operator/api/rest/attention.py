@@ -1,0 +1,30 @@
+"""``/api/v1/attention``: what needs a person."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.attention import NoticeList
+from sluice.contracts.base import Contract
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.rest.route import Route
+from wfms.operator.usecases.read_attention import read_attention
+
+
+class AttentionQuery(Contract):
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class AttentionRoutes:
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("GET", "/attention", self.list, "What needs a person, errors first.", answer=NoticeList, query=AttentionQuery),
+        ]  # fmt: skip
+
+    async def list(self, query: AttentionQuery) -> NoticeList:
+        use = self._dependencies
+        found = await read_attention(use.database, chains=use.chains, wms=use.wms, intake=use.intake, limit=query.limit)
+        return found.notices

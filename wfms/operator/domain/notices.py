@@ -1,0 +1,86 @@
+"""What needs a person, each in one sentence: what has happened stays until acknowledged, what lasts until it is over."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from uuid import UUID
+
+from sluice.contracts.attention import Notice, Subject, Weight
+from sluice.contracts.chains import Chain
+from sluice.contracts.intake import Tie
+from sluice.contracts.pilots import Pilot
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import ChainState, PilotState
+from sluice.contracts.tasks import TaskStatus
+from wfms.operator.domain.progress import chain_progress
+from wfms.operator.domain.wording import count_text
+
+_PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
+
+
+class NoSuchNotice(Unprocessable):
+    def __init__(self, notice: str) -> None:
+        super().__init__(f"{notice!r} is not the id of a notice that can be acknowledged", notice=notice)
+
+
+def in_order(notices: Iterable[Notice]) -> list[Notice]:
+    """Errors first; else as they came."""
+    return sorted(notices, key=lambda notice: notice.weight is not Weight.ERROR)
+
+
+def of_chain(chain: Chain) -> list[Notice]:
+    """It failed; or a step of it cannot go on, for the reason it gives."""
+    name = f"{chain.template_name} over {chain.dataset_name}"
+    if chain.state is ChainState.FAILED:
+        reason = chain_progress(chain, {}).reason or "no reason was given"
+        text = f"{name} failed: {reason}"
+        return [Notice(text=text, weight=Weight.ERROR, id=f"{Subject.CHAIN}:{chain.uid}", since=chain.ended_at, chain=chain.uid)]
+    stuck = [step for step in chain.steps if step.reason and not step.state.final and not chain.state.final]
+    return [
+        Notice(text=f"{name}, step {step.name}: {step.reason}", weight=Weight.WARNING, since=step.started_at, chain=chain.uid)
+        for step in stuck
+    ]
+
+
+def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
+    """Of one that has not ended: its jobs wait for a person, or failed for good. ``datasets``: names of the inputs of chains."""
+    if task.state.final or not (task.held or task.failed):
+        return []
+    over = f" over {datasets[task.chain_uid]}" if task.chain_uid in datasets else ""
+    name = f"{task.template}{over}, step {task.step}"
+    if task.held:
+        wait = "waits" if task.held == 1 else "wait"
+        text = f"{name}: {count_text(task.held, 'job')} took several pilots down and {wait} for a decision"
+        return [Notice(text=text, weight=Weight.ERROR, since=task.created_at, task=task.uid)]
+    why = ", ".join(f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items())
+    text = f"{name}: {count_text(task.failed, 'job')} failed for good" + (f" ({why})" if why else "")
+    return [Notice(text=text, weight=Weight.WARNING, since=task.created_at, task=task.uid)]
+
+
+def of_pilots(pilots: Collection[Pilot], *, waiting: int | None) -> list[Notice]:
+    """Nobody runs what waits; and pilots that were lost, that nobody has acknowledged, and that did not start again."""
+    notices = []
+    if waiting and not any(pilot.state in _PRESENT for pilot in pilots):
+        text = f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs: start one"
+        notices.append(Notice(text=text, weight=Weight.ERROR))
+    latest = {(pilot.name, pilot.host): pilot for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at)}
+    lost = [one for one in latest.values() if one.state is PilotState.LOST and one.acknowledged is None]
+    for pilot in sorted(lost, key=lambda pilot: pilot.seen_at, reverse=True):
+        text = f"Pilot {pilot.name} on {pilot.host} stopped answering; its jobs were given to others"
+        notices.append(Notice(text=text, weight=Weight.WARNING, id=f"{Subject.PILOT}:{pilot.uid}", since=pilot.seen_at))
+    return notices
+
+
+def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
+    found = []
+    if unmatched:
+        sets = f"{count_text(unmatched, 'data set')} {'fits' if unmatched == 1 else 'fit'} no template"
+        text = f"{sets}: nothing processes {'it' if unmatched == 1 else 'them'}"
+        found.append(Notice(text=text, weight=Weight.WARNING, page="unmatched"))
+    for tie in ties:
+        both = f"Templates {tie.template} and {tie.rival} have the same priority and match the same data sets"
+        found.append(Notice(text=f"{both}: {tie.template} gets them", weight=Weight.WARNING, page="unmatched"))
+    return found
+
+
+def of_trouble(sentence: str) -> Notice:
+    """A service does not answer."""
+    return Notice(text=sentence, weight=Weight.ERROR)

@@ -1,0 +1,26 @@
+"""Somebody has seen that a pilot was lost."""
+
+from uuid import UUID
+
+from sluice.contracts.attention import Acknowledge
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import PilotState
+from wms.db.pilots import ACKNOWLEDGE_PILOT, SELECT_PILOT_STATE, require_pilot
+from wms.usecases.workload import Workload
+
+
+class NotLost(Conflict):
+    def __init__(self, uid: UUID, state: PilotState) -> None:
+        super().__init__(f"pilot {uid} is not lost, it is {state}: there is nothing to acknowledge", pilot=uid, state=state)
+
+
+async def acknowledge_pilot(workload: Workload, pilot: UUID, asked: Acknowledge) -> None:
+    """Precondition: the pilot is lost. Effect: it needs nobody's attention until it is lost again, and its row says who has seen
+    it and when; repeating it changes nothing. Messages: none. Raises ``NotFound``, ``NotLost``."""
+    async with workload.database.transaction() as transaction:
+        if await transaction.connection.fetchval(ACKNOWLEDGE_PILOT, pilot, asked.by) is not None:
+            return
+        row = require_pilot(pilot, await transaction.connection.fetchrow(SELECT_PILOT_STATE, pilot))
+    state = PilotState(row["state"])
+    if state is not PilotState.LOST:
+        raise NotLost(pilot, state)
