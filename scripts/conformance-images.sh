@@ -28,13 +28,13 @@ if ! podman image exists "$image"; then
   release=$(. /etc/os-release && echo "$VERSION_CODENAME")
   mirror=$(apt-get indextargets --format '$(URI)' | sed -n '1s#/dists/.*##p')
   rm -rf "$folder/tree"
-  debootstrap --variant=minbase --include=python3-minimal "$release" "$folder/tree" "$mirror" >&2
+  debootstrap --variant=minbase --include=python3 "$release" "$folder/tree" "$mirror" >&2
   ln -sf python3 "$folder/tree/usr/bin/python"
   tar -C "$folder/tree" -c --exclude=./var/cache/apt --exclude=./var/lib/apt/lists --exclude=./usr/share/doc . |
     podman import --quiet - "$image" >&2
   rm -rf "$folder/tree"
 fi
-named=$(grep -rhoE 'dockerPull"?: *"?[A-Za-z0-9][^", }]*' "$suite" --include='*.cwl' --include='*.json' | sed 's/.*[ "]//' | sort -u)
+named=$(grep -rhoE 'dockerPull"?: *"?[A-Za-z0-9][^", }]*' "$suite" --include='*.cwl' --include='*.json' | tr -d '\r' | sed 's/.*[ "]//' | sort -u)
 for name in $named; do
   podman tag "$image" "$name"
 done
