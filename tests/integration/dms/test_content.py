@@ -109,6 +109,7 @@ async def test_what_is_gone_unknown_or_anothers_is_not_given(dms: Dms, tmp_path:
         path.replace(str(file.dataset_uid), str(uuid4())),
     ):
         assert (await dms.http.get(wrong)).status_code == 404
+    assert "no data set has the uid" in (await dms.http.get(path.replace(str(file.dataset_uid), str(uuid4())))).json()["detail"]
     secret = tmp_path / "secret"
     secret.write_bytes(CONTENT)
     place.unlink()

@@ -129,6 +129,21 @@ async def test_a_chains_outputs_and_all_of_them_as_one_archive(results: Results)
         assert archive.getnames() == list(results.files)[1:]
 
 
+async def test_outputs_that_were_not_made_or_are_not_known_are_left_out(results: Results) -> None:
+    inner = results.chain.datasets[0].model_copy(update={"port": None})
+    unknown = results.chain.datasets[1].model_copy(update={"uid": uuid4()})
+
+    async def listed(datasets: list[ChainDataset]) -> list[UUID]:
+        chain = results.chain.model_copy(update={"datasets": datasets})
+        results.operator.neighbours.chains[chain.uid] = chain
+        answer = await results.get(f"/api/v1/chains/{chain.uid}/outputs")
+        return [output.dataset.uid for output in ChainOutputs.model_validate_json(answer.content).outputs]
+
+    assert await listed(results.chain.datasets[1:]) == results.outputs[1:]
+    assert await listed([inner, *results.chain.datasets[1:]]) == results.outputs[1:]
+    assert await listed([results.chain.datasets[0], unknown]) == results.outputs[:1]
+
+
 async def test_no_archive_of_what_is_not_there(results: Results) -> None:
     chains = results.operator.neighbours.chains
     chains[results.chain.uid] = results.chain.model_copy(update={"state": ChainState.IN_PROGRESS})

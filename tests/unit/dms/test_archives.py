@@ -40,6 +40,17 @@ def test_a_tar_gives_the_files_back() -> None:
     assert (found, times, modes) == (FILES, {int(TIME.timestamp())}, {0o644})
 
 
+def test_a_tar_has_an_end() -> None:
+    """Two blocks of zeros (POSIX.1, pax): without them a reader cannot tell it from one that was cut off."""
+    writer = writer_of(ArchiveFormat.TAR)
+    writer.begin("last", 1, TIME)
+    writer.write(b"x")
+    writer.end()
+    before = len(writer.take())
+    writer.finish()
+    assert (before % tarfile.BLOCKSIZE, writer.take()) == (0, bytes(2 * tarfile.BLOCKSIZE))
+
+
 def test_a_zip_gives_the_files_back() -> None:
     archive = zipfile.ZipFile(io.BytesIO(packed(writer_of(ArchiveFormat.ZIP), largest=[])))
     assert archive.testzip() is None
