@@ -9,6 +9,7 @@ from uuid import UUID
 import asyncpg
 
 from dms.domain.transitions import sources
+from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection
@@ -60,7 +61,9 @@ ORDER BY position DESC LIMIT $5
 """
 
 ADD_TO_COUNTERS = """
-UPDATE datasets SET count_files = count_files + $2, bytes = bytes + $3, close_at = coalesce(close_at, $4) WHERE uid = $1
+UPDATE datasets SET count_files = count_files + $2, bytes = bytes + $3, close_at = coalesce(close_at, $4),
+    counts = coalesce($5, counts)
+WHERE uid = $1
 """
 
 NOTE_LATE_FILES = """
@@ -87,7 +90,11 @@ closing AS MATERIALIZED (
 )
 UPDATE datasets AS d
 SET state = $3, closed_at = base.time + closing.turn * interval '1 microsecond', closed_position = closing.place,
-    sweep_at = CASE WHEN type <> $4 AND url IS NOT NULL THEN now() END, close_at = coalesce(close_at, count_files)
+    sweep_at = CASE WHEN type <> $4 AND url IS NOT NULL THEN now() END, close_at = coalesce(close_at, count_files),
+    -- What jobs wrote says how much that is.
+    meta = CASE WHEN type = ANY($5::text[])
+        THEN meta || jsonb_build_object($6::text, counts || jsonb_build_object('files', count_files, 'bytes', bytes))
+        ELSE meta END
 FROM base, closing
 WHERE d.uid = closing.uid AND state = ANY($2::text[]) AND (close_at IS NULL OR count_files >= close_at)
 RETURNING d.*
@@ -131,6 +138,8 @@ class DatasetRow:
     request: dict[str, Any]
     close_at: int | None
     registered_at: datetime
+    #: What tools counted in its files, added up.
+    counts: dict[str, int]
 
 
 def to_dataset(row: asyncpg.Record) -> Dataset:
@@ -153,7 +162,13 @@ def to_dataset(row: asyncpg.Record) -> Dataset:
 
 def _to_row(row: asyncpg.Record) -> DatasetRow:
     return DatasetRow(
-        to_dataset(row), row["position"], row["closed_position"], row["request"], row["close_at"], row["registered_at"]
+        to_dataset(row),
+        row["position"],
+        row["closed_position"],
+        row["request"],
+        row["close_at"],
+        row["registered_at"],
+        row["counts"],
     )
 
 
@@ -220,9 +235,11 @@ async def list_newest(connection: Connection, after: int, limit: int, wanted: Da
     return [_to_row(row) for row in rows]
 
 
-async def add_to_counters(connection: Connection, uid: UUID, *, files: int, size: int, close_at: int | None) -> None:
-    """``size`` in bytes; ``close_at`` is kept where none was set."""
-    await connection.execute(ADD_TO_COUNTERS, uid, files, size, close_at)
+async def add_to_counters(
+    connection: Connection, uid: UUID, *, files: int, size: int, close_at: int | None, counts: dict[str, int] | None
+) -> None:
+    """``size`` in bytes; ``close_at`` is kept where none was set. ``counts``: the sums from now on, None: as they are."""
+    await connection.execute(ADD_TO_COUNTERS, uid, files, size, close_at, counts)
 
 
 async def note_late_files(connection: Connection, uid: UUID) -> None:
@@ -236,7 +253,10 @@ async def take_closing_lock(connection: Connection) -> None:
 
 async def close(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
     """Closes those that are open and complete; the closing lock is held. Gives the closed ones."""
-    rows = await connection.fetch(CLOSE, uids, sources(DatasetState.CLOSED), DatasetState.CLOSED, DatasetType.INPUT)
+    written = [DatasetType.INTERMEDIATE, DatasetType.OUTPUT]
+    rows = await connection.fetch(
+        CLOSE, uids, sources(DatasetState.CLOSED), DatasetState.CLOSED, DatasetType.INPUT, written, PRODUCED
+    )
     return [to_dataset(row) for row in rows]
 
 

@@ -211,3 +211,11 @@ UPDATE datasets AS d SET closed_at = timed.time
 FROM timed WHERE d.uid = timed.uid AND timed.time <> timed.closed_at;
 
 UPDATE alembic_version SET version_num='dms0004' WHERE alembic_version.version_num = 'dms0003';
+
+-- Running upgrade dms0004 -> dms0005
+
+ALTER TABLE datasets
+    -- Name -> sum over its files.
+    ADD COLUMN counts jsonb NOT NULL DEFAULT '{}';
+
+UPDATE alembic_version SET version_num='dms0005' WHERE alembic_version.version_num = 'dms0004';

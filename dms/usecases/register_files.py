@@ -15,6 +15,7 @@ from dms.domain.places import OutsideStorages, Place, Root, place_of
 from dms.domain.storage_facts import StorageTakesNothing
 from dms.usecases.list_storages import Objections
 from dms.usecases.look_at_files import NO_FAULTS, Faults, look_at_files
+from sluice.contracts.counts import added, counts_in
 from sluice.contracts.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.problems import Conflict, Unprocessable
@@ -111,7 +112,7 @@ async def _add(
     if fresh and going:
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
-        await add_to_counters(connection, uid, files=len(fresh), size=sum(file.size for file in fresh), close_at=close_at)
+        await _count(connection, row, fresh, close_at=close_at)
     return Registered(new=len(fresh), known=len(sent) - len(fresh))
 
 
@@ -126,9 +127,18 @@ async def _add_new(connection: Connection, row: DatasetRow, sent: list[SentFile]
         return None
     if not inserted:
         return None
-    size = sum(file.size for file in fresh)
-    await add_to_counters(connection, row.dataset.uid, files=len(fresh), size=size, close_at=close_at)
+    await _count(connection, row, fresh, close_at=close_at)
     return Registered(new=len(fresh), known=len(sent) - len(fresh))
+
+
+async def _count(connection: Connection, row: DatasetRow, fresh: Sequence[SentFile], *, close_at: int | None) -> None:
+    """Each file is new once, however often it is sent, so what tools counted in it is added once."""
+    counts: dict[str, int] | None = None
+    for file in fresh:
+        if found := counts_in(file.meta):
+            counts = added(row.counts if counts is None else counts, found)
+    size = sum(file.size for file in fresh)
+    await add_to_counters(connection, row.dataset.uid, files=len(fresh), size=size, close_at=close_at, counts=counts)
 
 
 def _numbered(row: DatasetRow) -> bool:

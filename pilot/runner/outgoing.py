@@ -14,6 +14,7 @@ from pilot.runner.own_files import NotOwnError, OwnFiles
 from pilot.runner.refusals import refused_output
 from pilot.runner.staging import Produced
 from sluice.contracts.base import FileName
+from sluice.contracts.counts import COUNTS, WrongCounts, require_counts
 from sluice.contracts.naming import output_name
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import EntryKind, ErrorClass
@@ -44,8 +45,20 @@ def outgoing(
     entries = [one for output in task.outputs for one in _entries(output, found.get(output.port), entry)]
     files = [(one, *packer.file_of(one)) for one in entries]
     return [
-        Produced(one.output, path, f"{one.output.dat_out_url}/{_name(job, one, name)}", one.number) for one, path, name in files
+        Produced(one.output, path, f"{one.output.dat_out_url}/{_name(job, one, name)}", one.number, _counts(one))
+        for one, path, name in files
     ]
+
+
+def _counts(entry: _Entry) -> dict[str, int] | None:
+    """What the tool says that it counted in the file. Another attempt would say the same."""
+    value = entry.value[0] if isinstance(entry.value, list) and len(entry.value) == 1 else entry.value
+    if not isinstance(value, Mapping) or value.get(COUNTS) is None:
+        return None
+    try:
+        return require_counts(value[COUNTS])
+    except WrongCounts as error:
+        raise AttemptError(ErrorClass.TOOL_REFUSED, f"output {entry.output.port!r}: {error}") from error
 
 
 def _entries(output: TaskOutput, value: Any, number: int | None) -> Iterator[_Entry]:

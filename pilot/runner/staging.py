@@ -72,12 +72,14 @@ def _unpacked(file: InputFile, folder: str, originals: Originals, *, known: bool
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """A file that is to go out: its port, its path here, and where it goes. ``number``: its entry's, where not the job's."""
+    """A file that is to go out: its port, its path here, and where it goes. ``number``: its entry's, where not the job's.
+    ``counts``: what the tool counted in it."""
 
     output: TaskOutput
     path: str
     url: str
     number: int | None = None
+    counts: dict[str, int] | None = None
 
 
 def log_url(task: PilotTask, job: LeasedJob) -> str:
@@ -118,6 +120,7 @@ def stage_out(files: Sequence[Produced], own: OwnFiles) -> list[OutputFile]:
                 checksum=result.checksum,
                 url=file.url,
                 number=file.number,
+                counts=file.counts,
             )
         )
     return stored

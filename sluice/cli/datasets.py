@@ -12,6 +12,7 @@ from sluice.cli.get import get_dataset
 from sluice.cli.named import DatasetArgument, label, the_dataset
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
+from sluice.contracts.counts import produced_texts
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
 from sluice.contracts.plan import DataEntries
 from sluice.contracts.states import DatasetState, DatasetType
@@ -59,7 +60,8 @@ def show(
     if as_json:
         print_json(found.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
         return
-    out.print(f"{found.name}: {found.type.value}, {found.state.value}, {found.count_files} files, {human_bytes(found.bytes)}")
+    size = ", ".join([f"{found.count_files} files", human_bytes(found.bytes), *produced_texts(found.meta)])
+    out.print(f"{found.name}: {found.type.value}, {found.state.value}, {size}")
     if status.waits_for is not None:
         out.print(f"  it waits for {status.waits_for}")
     for key, value in sorted(found.meta.items()):

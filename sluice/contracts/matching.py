@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, assert_never
 
+from sluice.contracts.counts import produced_facts
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Plan
 
 
 def facts_of(dataset: Dataset) -> dict[str, Any]:
-    """What conditions and bindings may name: the metadata, and under it the data set's own name, type, run and period."""
+    """What conditions and bindings may name: the metadata, what was counted in it (``produced.events``), and under it the data
+    set's own name, type, run and period."""
     own = {"name": dataset.name, "type": str(dataset.type), "run": dataset.run, "period": dataset.period}
-    return {**{key: value for key, value in own.items() if value is not None}, **dataset.meta}
+    return {**{key: value for key, value in own.items() if value is not None}, **produced_facts(dataset.meta), **dataset.meta}
 
 
 def objection(plan: Plan, facts: Mapping[str, Any]) -> str | None:

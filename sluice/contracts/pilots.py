@@ -7,6 +7,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp, absent
+from sluice.contracts.counts import Counts
 from sluice.contracts.plan import Container, Resources
 from sluice.contracts.states import (
     AttemptOutcome,
@@ -216,7 +217,8 @@ class HeartbeatAnswer(Contract):
 
 
 class OutputFile(Contract):
-    """A file that is safely on its storage, under its final name. ``number``: of its entry; None: that of the job."""
+    """A file that is safely on its storage, under its final name. ``number``: of its entry; None: that of the job. ``counts``:
+    what the tool says that it counted in it."""
 
     port: str
     name: FileName
@@ -225,6 +227,7 @@ class OutputFile(Contract):
     url: StorageUrl
     # A WMS of the release before refuses what it does not know.
     number: Annotated[int, Field(ge=0)] | None = Field(default=None, exclude_if=lambda number: number is None)
+    counts: Annotated[Counts | None, Field(exclude_if=absent)] = None
 
 
 class LogFile(Contract):

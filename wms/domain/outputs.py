@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from sluice.contracts.counts import COUNTS
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
@@ -79,9 +80,13 @@ def output_files(
         for number in {file.number for file in report.outputs}
     }
     return [
-        (outputs[file.port].dat_out_uid, _file(file, seq if file.number is None else file.number, *described[file.number]))
+        (outputs[file.port].dat_out_uid, _output(file, seq if file.number is None else file.number, *described[file.number]))
         for file in report.outputs
     ]
+
+
+def _output(file: OutputFile, seq: int, meta: dict[str, Any], origin: dict[str, Any]) -> NewFile:
+    return _file(file, seq, {**meta, COUNTS: file.counts} if file.counts else meta, origin)
 
 
 def log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID, NewFile]]:
@@ -94,7 +99,8 @@ def log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID,
 
 def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if mode is TaskMode.MAP:
-        return dict(inputs[0].get("meta", {})) if inputs else {}
+        # What was counted in the input is not what was counted in the output.
+        return {key: value for key, value in inputs[0].get("meta", {}).items() if key != COUNTS} if inputs else {}
     merged = [file for file in inputs if not file.get("port")]
     if not merged:
         return {"files": 0}

@@ -162,6 +162,13 @@ async def test_the_list_and_one_data_set(operator: Operator, waiting: dict[str, 
     assert (await operator.http.get(f"/datasets/{uuid4()}")).status_code == 404
 
 
+async def test_what_was_produced_is_shown(operator: Operator, sluice: Command) -> None:
+    dataset = closed("result", {}).model_copy(update={"meta": {"produced": {"files": 1, "bytes": 1200, "events": 41}}})
+    operator.neighbours.datasets[dataset.uid] = dataset
+    assert "1 file, 1.2 kB, 41 events" in (await operator.http.get(f"/datasets/{dataset.uid}")).text
+    assert "1 files, 1.2 kB, 41 events" in await sluice("dataset", "show", str(dataset.uid))
+
+
 async def test_a_data_set_that_waits_for_files_says_so(operator: Operator, sluice: Command) -> None:
     uid = (await operator.client.register_dataset(NewDataset(name="counted"))).uid
     assert "It waits for" not in (await operator.http.get(f"/datasets/{uid}")).text

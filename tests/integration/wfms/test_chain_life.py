@@ -28,7 +28,7 @@ DELETE_ALL = Retention(input="delete", logs="delete")
 
 async def test_a_data_set_becomes_an_output(world: World) -> None:
     world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
-    first = await world.input("run-7", meta={"kind": "raw"})
+    first = await world.input("run-7", meta={"kind": "raw", "produced": {"events": 7}})
     for _ in range(5):
         await world.turn()
     (chain,) = (await world.chains.chains()).chains
@@ -48,6 +48,7 @@ async def test_a_data_set_becomes_an_output(world: World) -> None:
         "port": "out",
         "output": "merge_out",
         "output_name": "run-7.merge_out",
+        "produced": {"files": 0, "bytes": 0},
     }
     assert await world.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
 

@@ -8,6 +8,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import DatasetType, InputMode, JobState, TaskState
 from sluice.contracts.tasks import TakenOver, Task, TaskInput, TaskOutput
@@ -102,6 +103,29 @@ async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_ord
     assert [seq for seq, _ in await twice.files(second.side_outputs[0].dat_out_uid)] == [0, 2, 4, 5, 6]
     for out in second.outputs:
         assert (await twice.dms.dataset(out.dat_out_uid)).state.readable, "closed at the right count"
+
+
+async def test_what_was_counted_in_outputs_that_are_taken_over_is_counted_once(twice: Twice) -> None:
+    uid = await make_dataset(twice.dms, twice.folder, files=4)
+    first = await twice.task(dat_in_uid=uid, boundary=Boundary(minimum=0.5, sufficient=1.0))
+    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    pilot = await twice.stage.add_pilot()
+    *done, failing = await twice.stage.lease(pilot, 4)
+    for _ in range(2):  # reported twice
+        await twice.stage.report(pilot, *(counted(twice.stage.report_of(job), events=10**job.seq) for job in done))
+    await twice.stage.fail(pilot, failing)
+    await twice.deliver()
+    second = await twice.task(dat_in_uid=uid, taken_over=over(first))
+    await split_waiting_tasks(twice.stage.workload, twice.dms)
+    [left] = await twice.stage.lease(pilot, 4)
+    await twice.stage.report(pilot, counted(twice.stage.report_of(left), events=1000))
+    await twice.deliver()
+    produced = [(await twice.dms.dataset(task.dat_out_uid)).meta["produced"]["events"] for task in (first, second)]
+    assert produced == [111, 1111]
+
+
+def counted(report: AttemptReport, **counts: int) -> AttemptReport:
+    return report.model_copy(update={"outputs": [one.model_copy(update={"counts": counts}) for one in report.outputs]})
 
 
 async def test_all_taken_over_ends_at_once(twice: Twice) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.pilots import AttemptReport, OutputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
-from sluice.contracts.tasks import Task
+from sluice.contracts.tasks import Task, TaskOutput
 from wms.db.known_tasks import known
 from wms.domain.outputs import Fault, check_report, output_files
 
@@ -36,6 +36,9 @@ def task(**changes: object) -> Task:
     return Task.model_validate({**plain, **changes})
 
 
+OTHER = TaskOutput(port="p", dat_out_uid=uuid.uuid4(), dat_stor_url="file:///store", dat_out_url="file:///store/out")
+
+
 def written(number: int | None, *, port: str = "o") -> OutputFile:
     name = f"{number or 0:08d}.1-x"
     return OutputFile(port=port, name=name, size=1, checksum="sha256:" + "0" * 64, url=f"file:///store/out/{name}", number=number)
@@ -60,6 +63,14 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
     [(_, file)] = output_files(plain, known(plain).outputs, report(written(None)), seq=7, inputs=inputs)
     assert file.seq == 7
     check_report(spread, outputs, report(), inputs=inputs)  # an empty list
+
+
+def test_what_was_counted_in_an_output_goes_with_it_and_that_of_the_input_does_not() -> None:
+    cut = task(mode=TaskMode.MAP, side_outputs=[OTHER])
+    inputs = [{"name": "a", "seq": 4, "meta": {"run": 7, "sluice:counts": {"events": 99}}}]
+    counted = written(None).model_copy(update={"counts": {"events": 3}})
+    files = output_files(cut, known(cut).outputs, report(counted, written(None, port="p")), seq=4, inputs=inputs)
+    assert [file.meta for _, file in files] == [{"run": 7, "sluice:counts": {"events": 3}}, {"run": 7}]
 
 
 @pytest.mark.parametrize(

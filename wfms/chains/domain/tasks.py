@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.base import Name
+from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.plan import NextSource, Plan, PlanStep, SideInput, Source
 from sluice.contracts.problems import Finding, Unprocessable
@@ -72,7 +73,8 @@ def before_port(port: str) -> str:
 def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str) -> NewDataset:
     """The registration of what ``step`` writes at ``port``, on the storage at ``storage_url``."""
     name = dataset_name(origin.chain, step, port)
-    meta = {**origin.meta, "chain": str(origin.chain), "template": origin.template, "step": step}
+    inherited = {key: value for key, value in origin.meta.items() if key != PRODUCED}
+    meta = {**inherited, "chain": str(origin.chain), "template": origin.template, "step": step}
     if port is not None:
         meta["port"] = port
         output = output_ports(plan).get((step, port))

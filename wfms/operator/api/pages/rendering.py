@@ -6,6 +6,7 @@ from importlib import resources
 
 from flask import Flask, Response, jsonify, render_template, url_for
 
+from sluice.contracts.counts import produced_texts
 from sluice.contracts.matching import condition_text
 from sluice.contracts.naming import own_name
 from sluice.contracts.problems import Problem
@@ -34,6 +35,7 @@ def prepare_rendering(flask: Flask) -> None:
         count=wording.count_text,
         condition=condition_text,
         required=required,
+        produced=produced_texts,
         own=own_name,
         cwl_type=type_name,
         words=lambda name: str(name).replace("_", " "),

@@ -1,0 +1,70 @@
+"""What a chain produced in numbers, from the tools that count it to the template that asks for it. On a real system."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.systems import LiveSystem
+from tests.e2e.test_command import sluice, write_texts
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+WORKFLOW = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+requirements: {ScatterFeatureRequirement: {}}
+inputs: {texts: "File[]"}
+outputs:
+  counted: {type: "File[]", outputSource: count/counted}
+steps:
+  count:
+    scatter: text
+    in: {text: texts}
+    out: [counted]
+    sluice:retry: {attempts: 2, backoff: 0}
+    run:
+      class: CommandLineTool
+      baseCommand: [python3, SCRIPT]
+      requirements: {ToolTimeLimit: {timelimit: 60}}
+      inputs: {text: {type: File, inputBinding: {}}}
+      outputs: {counted: File}
+"""
+
+#: Fails at its first attempt at each file; then copies it, and counts its bytes.
+SCRIPT = """\
+import json, pathlib, sys
+
+text = pathlib.Path(sys.argv[1])
+try:
+    pathlib.Path(__file__).with_name(f"tried {text.name}").touch(exist_ok=False)
+except FileExistsError:
+    pathlib.Path("copy").write_bytes(text.read_bytes())
+    counted = {"class": "File", "path": "copy", "sluice:counts": {"letters": text.stat().st_size}}
+    pathlib.Path("cwl.output.json").write_text(json.dumps({"counted": counted}))
+else:
+    sys.exit(1)
+"""
+
+
+def test_what_jobs_counted_stands_with_the_output_and_templates_ask_for_it(system: LiveSystem, tmp_path: Path) -> None:
+    workflow, script = tmp_path / "counting.cwl", tmp_path / "counting.py"
+    script.write_text(SCRIPT)
+    workflow.write_text(WORKFLOW.replace("SCRIPT", str(script)))
+    texts = write_texts(tmp_path / "in", "one", "three", "fourteen")
+    run = ["run", str(workflow), "-i", *texts, "--url", system.url, "--json"]
+    told = json.loads(sluice(*run, "-o", str(tmp_path / "out")).stdout)
+    chain = json.loads(sluice("chain", "show", told["chain"], "--url", system.url, "--json").stdout)
+    [uid] = [one["uid"] for one in chain["datasets"] if one["port"] == "counted"]
+    shown = json.loads(sluice("dataset", "show", uid, "--url", system.url, "--json").stdout)
+    letters = sum(Path(text).stat().st_size for text in texts)
+    assert shown["meta"]["produced"] == {"files": 3, "bytes": letters, "letters": letters}
+    assert f"3 files, {letters} B, {letters} letters" in sluice("dataset", "show", uid, "--url", system.url).stdout
+    assert len(list(tmp_path.glob("tried *"))) == 3, "each job was tried twice"
+    fussy = workflow.with_name("fussy.cwl")
+    wants = f"sluice:require: {{meta: {{produced.letters: {{minimum: {letters + 1}}}}}}}"
+    fussy.write_text(workflow.read_text().replace("inputs:", f"{wants}\ninputs:", 1))
+    sluice("template", "publish", str(fussy), "--yes", "--url", system.url)
+    refused = sluice("chain", "start", uid, "fussy", "--url", system.url, code=1).stderr
+    assert f"requires meta produced.letters from {letters + 1} to ∞, which is {letters}" in refused

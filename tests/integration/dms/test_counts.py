@@ -1,0 +1,42 @@
+"""What jobs wrote in numbers: added up once for each file, and written into the metadata of a data set when it closes."""
+
+from sluice.contracts.counts import COUNTS
+from sluice.contracts.datasets import NewFile
+from sluice.contracts.matching import facts_of
+from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.states import DatasetType
+from tests.integration.dms.conftest import Dms
+
+
+def counting(file: NewFile, **counts: object) -> NewFile:
+    return file.model_copy(update={"meta": {**file.meta, COUNTS: counts}})
+
+
+async def test_each_file_s_counts_are_added_once_however_often_it_is_sent(dms: Dms) -> None:
+    uid = await dms.dataset("out", meta={"run": 7})
+    files = [counting(dms.write("out", seq), events=10**seq, tracks=2) for seq in range(3)]
+    late = RegisterFiles(dataset_uid=uid, files=files[:2])
+    for message in (late, late, RegisterFiles(dataset_uid=uid, files=files)):
+        await dms.apply(message)
+    await dms.client.register_files(uid, [*files, counting(dms.write("out", 3), events=5), dms.write("out", 4)])
+    assert "produced" not in (await dms.client.dataset(uid)).meta, "not before it is known"
+    await dms.apply(RegisterFiles(dataset_uid=uid, close_at=5))
+    dataset = await dms.client.dataset(uid)
+    assert dataset.meta == {"run": 7, "produced": {"files": 5, "bytes": dataset.bytes, "events": 116, "tracks": 6}}
+    assert facts_of(dataset)["produced.events"] == 116
+    await dms.client.register_files(uid, files)
+    assert (await dms.client.dataset(uid)).meta == dataset.meta
+
+
+async def test_counts_that_are_none_are_left_out_and_inputs_and_logs_stay_as_they_were_registered(dms: Dms) -> None:
+    uid = await dms.dataset("odd")
+    files = [counting(dms.write("odd", 0), events="many"), counting(dms.write("odd", 1), events=-1)]
+    await dms.client.register_files(uid, [*files, counting(dms.write("odd", 2), events=4)])
+    await dms.client.close_dataset(uid)
+    assert (await dms.client.dataset(uid)).meta["produced"]["events"] == 4
+    for kind in (DatasetType.INPUT, DatasetType.LOGS):
+        other, _ = await dms.filled(f"plain-{kind}", 1, kind, meta={"run": 7})
+        assert (await dms.client.dataset(other)).meta == {"run": 7}
+    empty = await dms.dataset("empty")
+    await dms.client.close_dataset(empty)
+    assert (await dms.client.dataset(empty)).meta == {"produced": {"files": 0, "bytes": 0}}

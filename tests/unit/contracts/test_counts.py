@@ -1,0 +1,60 @@
+"""What tools count: which counts are taken, how they are added up, what conditions see of them."""
+
+from typing import Any
+
+import pytest
+
+from sluice.contracts.counts import (
+    COUNTS,
+    MOST_NAMES,
+    WrongCounts,
+    added,
+    counts_in,
+    produced_facts,
+    produced_texts,
+    require_counts,
+)
+
+MOST = 2**53 - 1
+
+
+def test_names_with_whole_numbers_are_counts() -> None:
+    assert require_counts({"events": 0, "tracks_2": MOST}) == {"events": 0, "tracks_2": MOST}
+    assert counts_in({COUNTS: {"events": 3}, "run": 7}) == {"events": 3}
+    assert counts_in({"run": 7}) == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ({"events": -1}, "sluice:counts events: input should be greater than or equal to 0"),
+        ({"events": MOST + 1}, "sluice:counts events: input should be less than"),
+        ({"events": 1.5}, "sluice:counts events: input should be a valid integer"),
+        ({"events": True}, "sluice:counts events: input should be a valid integer"),
+        ({"events": "7"}, "sluice:counts events: input should be a valid integer"),
+        ({"events seen": 1}, "sluice:counts events seen: string should match pattern"),
+        ({"n" * 41: 1}, "string should match pattern"),
+        ({f"n{number}": 1 for number in range(17)}, "should have at most 16 items"),
+        ([1], "sluice:counts: input should be a valid dictionary"),
+        ({"bytes": 1}, "sluice:counts bytes: the system counts bytes and files itself"),
+    ],
+)
+def test_what_are_no_counts_is_said_and_never_added(value: Any, why: str) -> None:
+    with pytest.raises(WrongCounts) as wrong:
+        require_counts(value)
+    assert why in str(wrong.value)
+    assert counts_in({COUNTS: value}) == {}
+
+
+def test_sums_are_whole_or_left_out() -> None:
+    """A name that comes when there are too many is not counted, then or later."""
+    full = added({}, {f"n{number}": 1 for number in range(MOST_NAMES)})
+    assert added(full, {"late": 5, "n0": 2}) == {**full, "n0": 3}
+    assert added({"events": MOST}, {"events": MOST}) == {"events": 2 * MOST}
+
+
+def test_conditions_and_people_see_what_was_produced() -> None:
+    meta = {"produced": {"files": 2, "bytes": 9, "events": 41}}
+    assert produced_facts(meta) == {"produced.files": 2, "produced.bytes": 9, "produced.events": 41}
+    assert produced_texts(meta) == ["41 events"]
+    assert (produced_facts({"produced": "much"}), produced_texts({})) == ({}, [])
