@@ -23,6 +23,7 @@ from pilot.loops.heartbeats import send_heartbeats
 from pilot.loops.leasing import lease_jobs
 from pilot.loops.reporting import send_reports
 from pilot.loops.takeover import take_over
+from pilot.memory_groups import find_memory_groups
 from pilot.node import detect, offered
 from pilot.outbox import Outbox
 from pilot.pool import SlotPool
@@ -67,8 +68,9 @@ async def run_pilot(settings: PilotSettings) -> None:
     async with httpx.AsyncClient(base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)) as http:
         session = Session(WmsClient(http), pilot)
         outbox = Outbox(run.journals, Leftovers(session.storages))
-        unasked = int(resources.ram * _UNASKED_SHARE)
-        runner = _runner_settings(settings, folder, run, next(iter(engines), None)).model_copy(update={"memory_unasked": unasked})
+        groups = await asyncio.to_thread(find_memory_groups, str(uid))
+        limits = {"memory_unasked": int(resources.ram * _UNASKED_SHARE), "memory_groups": groups and groups.groups}
+        runner = _runner_settings(settings, folder, run, next(iter(engines), None)).model_copy(update=limits)
         pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)
         node = Booked(resources.cores, resources.ram, len(resources.gpus))
         agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon), node), pool, outbox, run)
@@ -81,6 +83,8 @@ async def run_pilot(settings: PilotSettings) -> None:
         finally:
             ending.cancel()
             await pool.stop()
+            if groups is not None:
+                await asyncio.to_thread(groups.remove)
     if outbox.empty.is_set():
         run.delete()
     folder.close()

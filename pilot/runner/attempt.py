@@ -23,6 +23,7 @@ from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.inner_failures import read_failure
 from pilot.runner.joblog import Story, last_line, write_log
 from pilot.runner.load import Loaded
+from pilot.runner.memory import Memory
 from pilot.runner.originals import Originals
 from pilot.runner.outgoing import outgoing
 from pilot.runner.own_files import NotOwnError, OwnFiles
@@ -66,6 +67,7 @@ class Workplace:
     shared: SharedFiles
     phase: PhaseNote
     containers: Containers | None
+    memory: Memory
 
 
 class Attempt:
@@ -81,6 +83,7 @@ class Attempt:
         self._seeds = place.seeds
         self._shared = place.shared
         self._containers = place.containers
+        self._memory = place.memory
         self._phase = place.phase
         self._token: Token = (job.id, job.attempt)
         self._story = Story(pilot=place.settings.pilot, started=datetime.now(UTC))
@@ -88,6 +91,7 @@ class Attempt:
         self._placed: list[str] = []
         #: Closes what is read for the log.
         self._streams = ExitStack()
+        self._input_bytes = 0
 
     @property
     def _folder(self) -> str:
@@ -166,6 +170,7 @@ class Attempt:
         values = stage_in(self._task, entry.inputs, f"{self._folder}/{IN}", originals=originals, shared=shared)
         if self._containers is not None:
             self._containers.memory = int(self._most_memory)
+        self._input_bytes = sum(file.size for file in (*entry.inputs, *shared))
         prepared = tool.prepare(own, values, entry.inputs[0].url if entry.inputs else "", originals)
         self._story.command, self._story.note = prepared.arguments, prepared.note
         self._stop_if_told()
@@ -188,7 +193,13 @@ class Attempt:
         self._story.streams.clear()
         apart = prepared.container is not None and prepared.container.own_limit
         memory = 0 if apart else self._most_memory
-        limits = Limits(time=resources.time_limit, memory=memory, disk=resources.disk, grace=self._settings.grace)
+        limits = Limits(
+            time=resources.time_limit,
+            memory=memory,
+            disk=resources.disk,
+            grace=self._settings.grace,
+            inputs=self._input_bytes / (1 << 20),
+        )
         with ExitStack() as streams:
             program = Program(
                 arguments=prepared.arguments,
@@ -213,7 +224,7 @@ class Attempt:
 
         start = self._seeds.start if prepared.seeded else start_program
         try:
-            ended = run_program(program, limits, self._control, known=known, start=start)
+            ended = run_program(program, limits, self._control, known=known, start=start, memory=self._memory)
             return ended if container is None else container.judged(ended)
         finally:
             if container is not None:
@@ -279,6 +290,12 @@ class Attempt:
             case Cut.MEMORY:
                 sentence = f"used {ended.memory or 0:.0f} MiB of memory, {self._memory_note}, and was ended"
                 raise AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
+            case Cut.NODE_MEMORY:
+                sentence = (
+                    f"was ended by the kernel: the node had no memory left, of which it used {ended.memory or 0:.0f} MiB, "
+                    f"{self._memory_note}"
+                )
+                raise AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
             case Cut.DISK:
                 sentence = f"filled its folder: it may write {resources.disk} MiB"
                 raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=code)
@@ -296,6 +313,10 @@ class Attempt:
             sentence = f"the container could not be started: {said}"
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
         sentence = ended_badly(prepared.program or os.path.basename(prepared.arguments[0]), code, said)
+        if error_class is ErrorClass.TOOL_FAILED and prepared.container is None and self._memory.refused(said):
+            used = f", and had used {ended.memory:.0f} MiB" if ended.memory is not None else ""
+            limit = f"it may use {self._most_memory:.0f} MiB of memory{used}"
+            raise AttemptError(ErrorClass.OUT_OF_MEMORY, f"{sentence} ({limit})", exit_code=code)
         raise AttemptError(error_class, sentence, exit_code=code)
 
     def _note_placed(self, urls: list[str]) -> None:

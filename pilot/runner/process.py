@@ -12,33 +12,40 @@ from enum import Enum, auto
 from typing import IO
 
 from pilot.runner.control import Control
+from pilot.runner.memory import Memory, Over, ProcessMemory
 from pilot.runner.orphans import kill_group, kill_orphans
-from pilot.runner.usage import folder_size, group_memory
+from pilot.runner.usage import folder_size
 
 _MIB = 1 << 20
 
-#: Seconds until memory and disk are first looked at, and between looks.
+#: Seconds until memory and disk are first looked at, at the latest, and between looks at the disk.
 _FIRST_LOOK = 0.5
 _NEXT_LOOK = 1.0
 
 
 class Cut(Enum):
-    """Why a tool was ended before its own end."""
+    """Why a tool was ended before its own end, or a process of it was: then what it made is no more to be trusted."""
 
     TIME = auto()
     MEMORY = auto()
+    #: The node had none left, whatever the tool may have.
+    NODE_MEMORY = auto()
     DISK = auto()
     STOPPED = auto()
 
 
+_CUTS = {Over.LIMIT: Cut.MEMORY, Over.NODE: Cut.NODE_MEMORY}
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``time`` and ``grace`` in seconds, ``memory`` and ``disk`` in MiB; 0: none."""
+    """``time`` and ``grace`` in seconds, ``memory`` and ``disk`` in MiB; 0: none. ``inputs``: MiB of the tool's files."""
 
     time: float
     memory: float
     disk: float
     grace: float
+    inputs: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +96,26 @@ def run_program(
     *,
     known: Callable[[], frozenset[int]],
     start: Callable[[Program], int] = start_program,
+    memory: Memory | None = None,
 ) -> Ended:
     """Runs to the end, or to a limit or a stop. ``known``: children of this process that are not the tool's.
 
     Raises ``OSError`` where the program cannot be started.
     """
     begun = time.monotonic()
-    with control.starting():
-        pid = start(program)
-        control.started(pid)
+    memory = memory or ProcessMemory()
+    memory.open(limits.memory, limits.inputs)
+    try:
+        with control.starting():
+            pid = start(program)
+            control.started(pid)
+    except OSError:
+        memory.close()
+        raise
+    memory.started(pid)
     if limits.disk and program.limit_files:
         _limit_file_size(pid, limits.disk)
-    watch = _Watch(pid, program.watched, limits=limits, control=control, begun=begun)
+    watch = _Watch(pid, program.watched, limits=limits, control=control, memory=memory)
     try:
         watch.until_end()
     finally:
@@ -110,15 +125,19 @@ def run_program(
         with control.starting():
             control.started(None)
         kill_orphans(known())
+        over = memory.over(0)
+        memory.close()
     exit_code = os.waitstatus_to_exitcode(status)
     cut = watch.cut
+    if cut is None and over is not None:
+        cut = _CUTS[over]
     # A program that ignores SIGXFSZ, as Python does, fails by itself once a file has reached the limit.
     if cut is None and exit_code and limits.disk and folder_size(program.watched) >= 0.99 * limits.disk:
         cut = Cut.DISK
     return Ended(
         exit_code=exit_code,
         cut=cut,
-        memory=_peak_memory(usage, watch.peak),
+        memory=_peak_memory(usage, max(watch.peak, limits.memory if cut is Cut.MEMORY else 0.0)),
         cpu=usage.ru_utime + usage.ru_stime,
         seconds=time.monotonic() - begun,
     )
@@ -141,7 +160,8 @@ def _limit_file_size(pid: int, mib: float) -> None:
 class _Watch:
     """Waits for the end of a process group's leader while it looks after limits and stops."""
 
-    def __init__(self, pid: int, watched: list[str], *, limits: Limits, control: Control, begun: float) -> None:
+    def __init__(self, pid: int, watched: list[str], *, limits: Limits, control: Control, memory: Memory) -> None:
+        begun = time.monotonic()
         self.cut: Cut | None = None
         self.peak = 0.0
         self._pid = pid
@@ -149,7 +169,9 @@ class _Watch:
         self._limits = limits
         self._control = control
         self._end = begun + limits.time if limits.time else None
-        self._look = begun + _FIRST_LOOK
+        self._memory = memory
+        self._look = begun + min(_FIRST_LOOK, memory.pause)
+        self._look_at_disk = begun + _FIRST_LOOK
         self._kill: float | None = None
 
     def until_end(self) -> None:
@@ -185,15 +207,18 @@ class _Watch:
         elif self._kill is None and now >= self._look:
             self._look_at_usage()
             # Looking at a folder of very many files takes its time; it must not become the job's main load.
-            self._look = time.monotonic() + max(_NEXT_LOOK, 20 * (time.monotonic() - now))
+            self._look = time.monotonic() + max(self._memory.pause, 20 * (time.monotonic() - now))
 
     def _look_at_usage(self) -> None:
-        memory = group_memory(self._pid)
-        self.peak = max(self.peak, memory)
-        if self._limits.memory and memory > self._limits.memory:
-            self._cut_short(Cut.MEMORY)
-        elif self._limits.disk and folder_size(self._watched) > self._limits.disk:
-            self._cut_short(Cut.DISK)
+        used = self._memory.used()
+        self.peak = max(self.peak, used)
+        over = self._memory.over(used)
+        if over is not None:
+            self._cut_short(_CUTS[over])
+        elif self._limits.disk and time.monotonic() >= self._look_at_disk:
+            if folder_size(self._watched) > self._limits.disk:
+                self._cut_short(Cut.DISK)
+            self._look_at_disk = time.monotonic() + _NEXT_LOOK
 
     def _cut_short(self, cut: Cut) -> None:
         """SIGTERM first where the tool may still tidy up; a tool over its memory or disk gets no time to make it worse."""

@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter
 
 from pilot.domain.model import StopReason
 from pilot.engines import Engine
+from pilot.memory_groups import MemoryGroups
 from sluice.contracts.base import Contract
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 
@@ -21,7 +22,7 @@ class RunnerSettings(Contract):
     the memory it asked for, but at least ``memory_floor`` MiB; one that asked for none, ``memory_unasked`` (0: no limit).
     ``log_limit``: bytes kept of each of a tool's two streams. ``sandbox_required``: no JavaScript outside of bubblewrap.
     ``expression_limit``: seconds for each expression. ``engine``: what containers are run with; ``images``: folder for what it
-    needs beside."""
+    needs beside. ``memory_groups``: where the kernel keeps the tools of each slot within their memory."""
 
     pilot: str
     run_folder: str
@@ -34,6 +35,7 @@ class RunnerSettings(Contract):
     expression_limit: float = 20.0
     engine: Engine | None = None
     images: str = ""
+    memory_groups: MemoryGroups | None = None
 
 
 class TaskFrame(Contract):

@@ -17,6 +17,7 @@ from pilot.runner.attempt import Attempt, Workplace
 from pilot.runner.containers import Containers
 from pilot.runner.control import Control
 from pilot.runner.load import Loaded, load
+from pilot.runner.memory import memory_of
 from pilot.runner.orphans import adopt_orphans
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, ReadyFrame, RunnerSettings, TaskFrame, encode
 from pilot.runner.seeds import Seeds
@@ -41,6 +42,7 @@ class SlotProcess:
         leave_ending_to_the_pilot()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         adopt_orphans()
+        memory = memory_of(self._settings.memory_groups)  # before there is a process that does not come along
         seeds = Seeds()
         control = Control(self._connection)
         run = RunFolder(Path(self._settings.run_folder))
@@ -53,6 +55,7 @@ class SlotProcess:
             shared=SharedFiles(run.shared_folder(os.getpid())),
             phase=PhaseNote(run.phase_file(os.getpid())),
             containers=self._containers(control, seeds),
+            memory=memory,
         )
         if place.containers is not None:
             control.on_gone = partial(place.containers.remove, None)

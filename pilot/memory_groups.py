@@ -1,0 +1,200 @@
+"""The kernel's groups of processes with a common limit of memory (control groups): which this pilot may make, and their end."""
+
+import fcntl
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import structlog
+
+from sluice.contracts.base import Contract
+
+log = structlog.get_logger(__name__)
+
+_MOUNTS, _OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
+_NAMED = "sluice-"
+#: Limits that would not hold for processes that leave the group which has them.
+_HELD_BY = ("memory.max", "memory.high", "cpu.max")
+#: Seconds within which the processes of a group that were killed have gone.
+_PATIENCE = 2.0
+
+
+class MemoryGroups(Contract):
+    """``folder``: a group in which there can be one for each slot. ``version``: of the kernel's interface."""
+
+    folder: str
+    version: Literal[1, 2]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnGroups:
+    """``lock``: on the folder, held while this process lives. ``left``: the group that it was in before it moved
+    beside its slots'."""
+
+    groups: MemoryGroups
+    lock: int
+    left: Path | None
+
+    def remove(self) -> None:
+        """After the slots have ended."""
+        _remove_all(Path(self.groups.folder))
+        os.close(self.lock)
+        if self.left is not None:
+            with suppress(OSError):
+                (self.left / "cgroup.subtree_control").write_text("-memory")
+                (self.left / "cgroup.procs").write_text(str(os.getpid()))
+                _beside(Path(self.groups.folder)).rmdir()
+
+
+class NoGroups(Exception):
+    """Why none can be made here."""
+
+
+def find_memory_groups(name: str) -> OwnGroups | None:
+    """Makes groups for this pilot; ``name`` is its only one. What there is, and why no better, stands in the log.
+    What pilots that were killed have left in the same place is removed."""
+    reasons = []
+    for version, make in ((2, _make_second), (1, _make_first)):
+        try:
+            groups = make(f"{_NAMED}{name}")
+        except (NoGroups, OSError, IndexError) as error:
+            reasons.append(f"cgroup v{version}: {error}")
+        else:
+            log.info("memory.limits", kind=f"cgroup v{version}", group=groups.groups.folder)
+            return groups
+    note = "a job that takes memory fast may exceed its limit before that is seen"
+    log.warning("memory.limits", kind="each process", reason="; ".join(reasons), note=note)
+    return None
+
+
+def limit_file(groups: MemoryGroups) -> str:
+    return "memory.max" if groups.version == 2 else "memory.limit_in_bytes"
+
+
+def _make_first(name: str) -> OwnGroups:
+    own = _own_group(lambda kind, options: kind == "cgroup" and "memory" in options, "memory")
+    if (own / "memory.use_hierarchy").read_text().strip() != "1":
+        raise NoGroups(f"{own} does not count what is in groups below it")
+    return _made(own / name, version=1, left=None)
+
+
+def _make_second(name: str) -> OwnGroups:
+    """In the pilot's own group where it is alone there; then it moves to one beside its slots', as a group that shares memory out
+    has no processes itself. Else beside its own, where that has no limit which would not hold there."""
+    own = _own_group(lambda kind, options: kind == "cgroup2", "")
+    if "memory" not in (own / "cgroup.controllers").read_text().split():
+        raise NoGroups("it does not look after memory here")
+    left = None
+    if not (own / "memory.max").exists():  # that of the whole machine: the only one that may have processes all the same
+        place = own
+    elif set((own / "cgroup.procs").read_text().split()) == {str(os.getpid())}:
+        place = left = own
+        _move_aside(own, _beside(own / name))
+    elif any(_limits(own / file) for file in _HELD_BY):
+        raise NoGroups(f"{own} is shared with other processes, and has a limit")
+    else:
+        place = own.parent
+    _share_memory(place)
+    return _made(place / name, version=2, left=left)
+
+
+def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGroups:
+    """Raises ``OSError`` where a slot could not have its group in it, with a limit."""
+    _remove_left(folder.parent)
+    folder.mkdir()
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    own = OwnGroups(MemoryGroups(folder=str(folder), version=version), lock, left)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if version == 2:
+            _share_memory(folder)
+        probe = folder / "probe"
+        probe.mkdir()
+        (probe / limit_file(own.groups)).write_text(str(1 << 40))
+        os.close(os.open(probe / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
+        _remove(probe)
+    except OSError:
+        own.remove()
+        raise
+    return own
+
+
+def _limits(file: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return file.read_text().split()[0] != "max"
+    return False
+
+
+def _move_aside(own: Path, beside: Path) -> None:
+    """This process leaves ``own`` for ``beside``. Raises ``OSError``; it is where it was then."""
+    beside.mkdir()
+    try:
+        (beside / "cgroup.procs").write_text(str(os.getpid()))
+        _share_memory(own)
+    except OSError:
+        with suppress(OSError):
+            (own / "cgroup.procs").write_text(str(os.getpid()))
+        _remove(beside)
+        raise
+
+
+def _share_memory(place: Path) -> None:
+    if "memory" not in (place / "cgroup.subtree_control").read_text().split():
+        (place / "cgroup.subtree_control").write_text("+memory")
+
+
+def _beside(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.pilot")
+
+
+def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path:
+    """Where the group of this process is to be seen. Raises ``NoGroups``."""
+    lines = [line.split(":", 2) for line in _OWN.read_text().splitlines()]
+    paths = [path for _, controllers, path in lines if controller in controllers.split(",")]
+    for line in _MOUNTS.read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        kind, _, options = after.split()[:3]
+        root, mount = before.split()[3:5]
+        if wanted(kind, set(options.split(","))) and paths and (paths[0] + "/").startswith(root.rstrip("/") + "/"):
+            return Path(mount) / paths[0][len(root.rstrip("/")) :].lstrip("/")
+    raise NoGroups("there is none here")
+
+
+def _remove_left(place: Path) -> None:
+    """Groups of pilots that have gone. The kernel keeps those that have a process, and a pilot that lives holds its own."""
+    for folder in place.glob(f"{_NAMED}*"):
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for inner in [path for path in folder.iterdir() if path.is_dir()]:
+                    inner.rmdir()
+                folder.rmdir()
+            finally:
+                os.close(descriptor)
+
+
+def _remove_all(folder: Path) -> None:
+    for inner in [path for path in folder.iterdir() if path.is_dir()]:
+        _remove(inner)
+    _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError as error:  # processes that have just been killed are still in it
+            if time.monotonic() > deadline:
+                log.warning("memory.group_not_removed", group=str(folder), reason=error.strerror)
+                return
+            time.sleep(0.02)
+        else:
+            return

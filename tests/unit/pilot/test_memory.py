@@ -1,0 +1,201 @@
+"""A tool that takes memory as fast as it can is ended at its limit, not some looks later."""
+
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilot.memory_groups import MemoryGroups, find_memory_groups, limit_file
+from sluice.contracts.pilots import AttemptReport, PilotTask
+from sluice.contracts.plan import Resources
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.runner import Runner
+from tests.unit.pilot.test_attempts import run
+
+#: MiB. What the tools here ask for; they may use twice that.
+ASKED, LIMIT = 128, 256
+#: Takes up to 3 GiB in pieces of 16 MiB, noting how many MiB it has.
+GREEDY = """
+import mmap, os, sys
+note = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+kept = []
+for number in range(192):
+    piece = mmap.mmap(-1, 16 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for page in range(0, 16 << 20, 4096):
+        piece[page] = 1
+    kept.append(piece)
+    os.pwrite(note, b"%6d" % (16 * (number + 1)), 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def groups() -> Iterator[MemoryGroups]:
+    found = find_memory_groups(str(uuid.uuid4()))
+    if found is None:
+        pytest.skip("no control group for memory can be made here: no delegated one, and no right to make one")
+    yield found.groups
+    found.remove()
+    assert not Path(found.groups.folder).exists()
+
+
+@pytest.fixture(scope="module")
+def grouped(groups: MemoryGroups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    runner = Runner(
+        tmp_path_factory.mktemp("pilot"), environment={"PYTHONPATH": str(Path.cwd())}, settings={"memory_groups": groups}
+    )
+    yield runner
+    runner.close()
+
+
+@pytest.fixture(params=["group", "processes"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def limited(kind: str, request: pytest.FixtureRequest) -> Runner:
+    """A slot whose tools are kept within their memory in one of the two ways."""
+    found: Runner = request.getfixturevalue("grouped" if kind == "group" else "runner")
+    return found
+
+
+def attempt(runner: Runner, root: Path, command: list[str], *arguments: str) -> AttemptReport:
+    return run(runner, tasked(root, command, *arguments), [input_file(root / "in" / "a.dat")])
+
+
+def tasked(root: Path, command: list[str], *arguments: str) -> PilotTask:
+    return task(root, tool(command, arguments=list(arguments)), resources=Resources(ram=ASKED, time_limit=60.0))
+
+
+def test_a_greedy_tool_is_ended_at_its_limit(limited: Runner, kind: str, root: Path, tmp_path: Path) -> None:
+    note = tmp_path / "taken"
+    report = attempt(limited, root, ["python3", "-c"], GREEDY, str(note))
+    assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
+    assert report.message.endswith(f" MiB of memory, having asked for {ASKED} MiB, and was ended")
+    most = LIMIT if kind == "group" else 2 * LIMIT + 1024 + 64 * (os.cpu_count() or 1)
+    assert 0.5 * LIMIT < int(note.read_text()) <= most
+    assert report.peak_memory is not None
+    assert report.peak_memory >= LIMIT
+
+
+def test_so_are_many_processes_together(limited: Runner, root: Path, tmp_path: Path) -> None:
+    script = 'for n in 1 2 3 4; do python3 -c "$0" "$1.$n" & done; wait; exit 5'
+    report = attempt(limited, root, ["sh", "-c"], script, GREEDY, str(tmp_path / "taken"))
+    assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
+
+
+def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root: Path, tmp_path: Path) -> None:
+    """A process of its own was ended for want of memory, and the tool says that all is well."""
+    script = 'python3 -c "$0" "$1"; exit 0'
+    report = attempt(grouped, root, ["sh", "-c"], script, GREEDY, str(tmp_path / "taken"))
+    assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
+
+
+def test_nothing_left_of_the_nodes_memory_is_told(groups: MemoryGroups, grouped: Runner, root: Path, tmp_path: Path) -> None:
+    limit = Path(groups.folder, limit_file(groups))
+    before = limit.read_text()
+    limit.write_text(str(1 << 30))
+    try:
+        prepared = task(root, tool(["python3", "-c"], arguments=[GREEDY, str(tmp_path / "taken")]), resources=Resources(ram=1500))
+        report = run(grouped, prepared, [input_file(root / "in" / "a.dat")])
+    finally:
+        limit.write_text(before if before.strip() == "max" else "-1")
+    assert report.error_class is ErrorClass.OUT_OF_MEMORY
+    assert report.message.startswith("was ended by the kernel: the node had no memory left, of which it used ")
+    assert report.message.endswith(" MiB, having asked for 1500 MiB")
+
+
+def test_the_next_tool_has_the_limit_to_itself(limited: Runner, root: Path, tmp_path: Path) -> None:
+    for number in range(2):
+        attempt(limited, root, ["python3", "-c"], GREEDY, str(tmp_path / f"taken {number}"))
+        report = attempt(limited, root, ["python3", "-c", f"print(len(bytearray({LIMIT // 2} << 20)))"])
+        assert report.outcome is AttemptOutcome.FINISHED, report.message
+
+
+def test_address_space_that_is_only_reserved_does_not_count(limited: Runner, root: Path) -> None:
+    reserve = "import mmap; kept = mmap.mmap(-1, 1 << 36, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0); print('fine')"
+    report = attempt(limited, root, ["python3", "-c", reserve])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+
+
+def test_a_refusal_that_a_tool_tells_of_is_one_of_memory(runner: Runner, root: Path) -> None:
+    report = attempt(runner, root, ["python3", "-c", "bytearray(3 << 30)"])
+    assert report.error_class is ErrorClass.OUT_OF_MEMORY
+    assert "MemoryError" in report.message
+    assert f"it may use {LIMIT} MiB" in report.message
+
+
+def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(grouped: Runner, root: Path, tmp_path: Path) -> None:
+    """Nor do they count as its own."""
+    for number in range(4):
+        report = attempt(grouped, root, ["sh", "-c", "head -c 200000000 /dev/zero > large; sync; cat large > /dev/null"])
+        assert report.outcome is AttemptOutcome.FINISHED, (number, report.message)
+    note = tmp_path / "taken"
+    assert attempt(grouped, root, ["python3", "-c"], GREEDY, str(note)).error_class is ErrorClass.OUT_OF_MEMORY
+    assert int(note.read_text()) <= LIMIT + 256
+
+
+def test_the_slot_outlives_its_tool(grouped: Runner, root: Path, tmp_path: Path) -> None:
+    before = grouped.slot_pid
+    attempt(grouped, root, ["python3", "-c"], GREEDY, str(tmp_path / "taken"))
+    assert attempt(grouped, root, ["true"]).outcome is AttemptOutcome.FINISHED
+    assert Path(f"/proc/{before}").exists()
+
+
+#: Makes groups as a pilot does, says where, and waits.
+PILOT = """
+import sys
+from pilot.memory_groups import find_memory_groups
+found = find_memory_groups(sys.argv[1])
+print("there is", found and found.groups.folder, flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def other_pilot(**options: Any) -> Iterator[tuple["subprocess.Popen[str]", str, str]]:
+    """Its process, what it says, and where its groups are."""
+    command = [sys.executable, "-c", PILOT, str(uuid.uuid4())]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options) as process:
+        assert process.stdout is not None
+        said = ""
+        while not (line := process.stdout.readline()).startswith("there is "):
+            assert line
+            said += line
+        yield process, said, line.split()[2]
+        process.kill()
+
+
+@pytest.mark.usefixtures("groups")
+def test_groups_that_a_killed_pilot_left_are_removed_and_no_others() -> None:
+    with other_pilot() as (killed, _, left):
+        assert Path(left).is_dir()
+        killed.kill()
+        killed.wait()
+    assert Path(left).is_dir()
+    with other_pilot() as (_, _, alive):
+        mine = find_memory_groups(str(uuid.uuid4()))
+        assert mine is not None
+        assert not Path(left).exists()
+        assert Path(alive).is_dir()
+        mine.remove()
+    again = find_memory_groups(str(uuid.uuid4()))
+    assert again is not None
+    again.remove()
+    assert not Path(alive).exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody without rights")
+def test_without_the_right_to_make_groups_the_pilot_says_so() -> None:
+    with other_pilot(user=65534, group=65534, extra_groups=[], cwd=Path.cwd()) as (_, said, left):
+        assert left == "None"
+        assert "memory.limits" in said
+        assert "each process" in said
+        assert "Permission denied" in said
