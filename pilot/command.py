@@ -12,6 +12,7 @@ from pilot.folders import FolderInUseError
 from pilot.own_folder import UnsafeFolderError
 from pilot.settings import PilotSettings
 from pilot.wiring import run_pilot
+from sluice.contracts.wording import sentence_of
 from sluice.garbage import keep_what_is_loaded
 from sluice.servicekit.logging import configure_logging
 
@@ -30,7 +31,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         settings = PilotSettings(**given)
     except ValidationError as error:
-        print(f"sluice-pilot: {error}", file=sys.stderr)
+        for wrong in error.errors():
+            name = "__".join(map(str, wrong["loc"]))
+            where = f"--{name.replace('_', '-')}" if name in given else f"SLUICE_PILOT_{name.upper()}"
+            print(f"sluice-pilot: {where}: {sentence_of(wrong)}", file=sys.stderr)
         return 2
     configure_logging("pilot", level=settings.log_level)
     structlog.contextvars.bind_contextvars(pilot=settings.name)

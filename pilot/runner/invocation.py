@@ -22,6 +22,7 @@ from pilot.runner.tool import CommandLine, PreparedJob
 from sluice.contracts.invocations import Invocation
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
+from sluice.contracts.wording import sentence_of
 from sluice.storage import BundleError, pack
 
 #: Processes that stay loaded.
@@ -99,7 +100,7 @@ def _read(path: str) -> Invocation:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"the file is no invocation: {error}") from error
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        raise AttemptError(ErrorClass.TOOL_FAILED, f"the file is no invocation: {place}: {first['msg']}") from error
+        raise AttemptError(ErrorClass.TOOL_FAILED, f"the file is no invocation: {place}: {sentence_of(first)}") from error
 
 
 def _class(invocation: Invocation) -> str:

@@ -16,6 +16,7 @@ from sluice.cli.output import err, print_problem
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import NotAvailable, ServiceError
+from sluice.contracts.wording import names_value, sentence_of
 from sluice.embedded.home import Home
 from sluice.storage import BundleError, StorageError
 from sluice.trust import trust
@@ -83,7 +84,8 @@ def plain_errors(call: Callable[[], Result]) -> Result:
         raise typer.Exit(130) from None
     except ValidationError as error:
         for wrong in error.errors():
-            err.print(f"error: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}, not {str(wrong['input'])[:200]!r}")
+            value = "" if names_value(wrong) else f", not {str(wrong['input'])[:200]!r}"
+            err.print(f"error: {'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}{value}")
     except (OSError, StorageError, BundleError) as error:
         err.print(f"error: {error}")
     raise typer.Exit(1) from None

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import Contract, Name, Timestamp, absent
+from sluice.contracts.bounds import NewParams, NewText
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, EntryKind, StepState, TaskState, WatchKind, WatchState
@@ -33,7 +34,7 @@ class NewChain(Contract):
     template_name: Name
     template_version: int
     plan: Plan
-    params: dict[str, Any] = Field(default_factory=dict)
+    params: NewParams = Field(default_factory=dict)
 
 
 class RequestChain(Contract):
@@ -44,7 +45,7 @@ class RequestChain(Contract):
     dataset_uid: UUID
     template: Name
     run_template: Annotated[UUID | None, Field(exclude_if=absent)] = None
-    params: dict[str, Any] = Field(default_factory=dict)
+    params: NewParams = Field(default_factory=dict)
 
 
 class RerunChain(Contract):
@@ -56,9 +57,9 @@ class RerunChain(Contract):
     same key gives the first chain.
     """
 
-    from_step: str | None = None
+    from_step: NewText | None = None
     failed_only: bool = False
-    params: dict[str, Any] = Field(default_factory=dict)
+    params: NewParams = Field(default_factory=dict)
     key: UUID | None = Field(default=None, exclude_if=absent)
 
 

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
+from sluice.contracts.wording import Spelling, sentence_of
+
 #: Of a File in CWL, and of a file's metadata in the catalogue.
 COUNTS = "sluice:counts"
 #: Of a data set's metadata: its counts, files and bytes.
@@ -23,7 +25,12 @@ _WANTED = "give at most 16 names (letters, digits, _), each with a whole number 
 
 #: Exactly so many fit into a number of JSON.
 Count = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
-Counts = Annotated[dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,39}$")], Count], Field(max_length=16)]
+_Name = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,39}$"),
+    Spelling("its name", first="[A-Za-z]", other="[A-Za-z0-9_]", most=40, rule="has at most 40 characters, the first a letter"),
+]
+Counts = Annotated[dict[_Name, Count], Field(max_length=16)]
 
 _counts: TypeAdapter[dict[str, int]] = TypeAdapter(Counts)
 
@@ -39,7 +46,8 @@ def require_counts(value: Any) -> dict[str, int]:
     except ValidationError as error:
         wrong = error.errors()[0]
         where = "".join(f" {part}" for part in wrong["loc"][:1])
-        why = f"{wrong['msg'][0].lower()}{wrong['msg'][1:]}"
+        said = sentence_of(wrong)
+        why = f"{said[0].lower()}{said[1:]}"
         raise WrongCounts(f"{COUNTS}{where}: {why}; {_WANTED}") from error
     if taken := sorted(_RESERVED & found.keys()):
         raise WrongCounts(f"{COUNTS} {taken[0]}: the system counts {' and '.join(sorted(_RESERVED))} itself; take another name")

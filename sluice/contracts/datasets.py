@@ -4,10 +4,22 @@ from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp, absent
+from sluice.contracts.bounds import (
+    MOST_ADDED,
+    MOST_META,
+    MOST_URL,
+    NewMetadata,
+    NewText,
+    NewUrl,
+    check_inherited,
+    check_meta,
+    check_origin,
+)
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.wording import in_words
 
 
 class NewDataset(Contract):
@@ -15,13 +27,22 @@ class NewDataset(Contract):
 
     name: Name
     type: DatasetType = DatasetType.INPUT
-    meta: Metadata = Field(default_factory=dict)
+    meta: Metadata = Field(
+        default_factory=dict,
+        description=f"At most {MOST_META} bytes as JSON; {MOST_META + MOST_ADDED} of what chains write, which inherit it.",
+    )
     period: Name | None = None
     run: int | None = None
     #: Left alone by the matching of new data sets with templates: someone asks for its processing explicitly.
     on_demand: bool = False
     #: Folder of the data set on its storage; none where files keep URLs of their own.
-    url: StorageUrl | None = None
+    url: NewUrl | None = None
+
+    @field_validator("meta")
+    @classmethod
+    def _is_small(cls, meta: Metadata, others: ValidationInfo) -> Metadata:
+        check = check_meta if others.data.get("type", DatasetType.INPUT) is DatasetType.INPUT else check_inherited
+        return check(meta)
 
 
 class Dataset(Contract):
@@ -83,8 +104,21 @@ class NewFile(Contract):
     origin: Metadata | None = None
 
 
+def _small(files: list[NewFile]) -> list[NewFile]:
+    """Of a request: what jobs write is told in messages, and an origin there names all of a merge's inputs."""
+    for place, file in enumerate(files):
+        try:
+            check_meta(file.meta)
+            check_origin(file.origin or {})
+            if len(file.url) > MOST_URL:
+                raise in_words(f"a URL may have {MOST_URL} characters, and this has {len(file.url)}")
+        except ValueError as error:
+            raise in_words(f"file {place} of the list ({file.name!r}): {error}") from error
+    return files
+
+
 class NewFiles(Contract):
-    files: Annotated[list[NewFile], Field(max_length=10_000)]
+    files: Annotated[list[NewFile], Field(max_length=10_000), AfterValidator(_small)]
 
 
 class File(NewFile):
@@ -123,7 +157,7 @@ class ArchiveFormat(StrEnum):
 class NewStorage(Contract):
     name: Name
     type: StorageType
-    url: StorageUrl
+    url: NewUrl
     #: Bytes it may hold; None where the file system itself is the limit.
     capacity: Annotated[int, Field(gt=0)] | None = None
     #: Files are never removed from it, only forgotten.
@@ -134,6 +168,7 @@ class Storage(NewStorage):
     """A disabled one gets no new data sets; what lies on it is read and deleted as before."""
 
     id: UUID
+    url: StorageUrl
     enabled: bool
     #: Bytes of the files known on it.
     used: int
@@ -150,12 +185,13 @@ class NewPeriod(Contract):
     """A period of data taking with its physics goal."""
 
     name: Name
-    goal: str = ""
+    goal: NewText = ""
     started_at: Timestamp | None = None
     ended_at: Timestamp | None = None
 
 
 class Period(NewPeriod):
+    goal: str = ""
     runs: int = 0
 
 
@@ -164,12 +200,13 @@ class NewRun(Contract):
 
     number: Annotated[int, Field(ge=0)]
     period: Name
-    conditions: Metadata = Field(default_factory=dict)
+    conditions: NewMetadata = Field(default_factory=dict)
     started_at: Timestamp | None = None
     ended_at: Timestamp | None = None
 
 
 class Run(NewRun):
+    conditions: Metadata = Field(default_factory=dict)
     frames: int = 0
 
 
@@ -178,7 +215,7 @@ class NewFrame(Contract):
 
     number: Annotated[int, Field(ge=0)]
     file_id: int | None = None
-    meta: Metadata = Field(default_factory=dict)
+    meta: NewMetadata = Field(default_factory=dict)
 
 
 class NewFrames(Contract):
@@ -186,4 +223,5 @@ class NewFrames(Contract):
 
 
 class Frame(NewFrame):
+    meta: Metadata = Field(default_factory=dict)
     run: int

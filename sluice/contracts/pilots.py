@@ -3,10 +3,11 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp, absent
+from sluice.contracts.bounds import MOST_GPUS, MOST_WORD, NewUrl, NewWord
 from sluice.contracts.counts import Counts
 from sluice.contracts.plan import Container, Resources
 from sluice.contracts.states import (
@@ -20,6 +21,7 @@ from sluice.contracts.states import (
     TaskMode,
 )
 from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.wording import in_words
 
 
 class NodeResources(Contract):
@@ -41,15 +43,21 @@ class _WithEngines(Contract):
         return found if self.engines else {key: value for key, value in found.items() if key != "engines"}
 
 
+def _few(node: NodeResources) -> NodeResources:
+    if len(node.gpus) > MOST_GPUS or any(len(gpu) > MOST_WORD for gpu in node.gpus):
+        raise in_words(f"a node names at most {MOST_GPUS} GPUs, each with {MOST_WORD} characters at most")
+    return node
+
+
 class RegisterPilot(_WithEngines):
     """``uid`` is chosen by the pilot, so that a repeated registration is the same pilot."""
 
     uid: UUID
     name: Name
-    host: str
+    host: NewWord
     slots: Annotated[int, Field(ge=1, le=4096)]
-    resources: NodeResources
-    version: str
+    resources: Annotated[NodeResources, AfterValidator(_few)]
+    version: NewWord
 
 
 class Pilot(_WithEngines):
@@ -224,7 +232,7 @@ class OutputFile(Contract):
     name: FileName
     size: int
     checksum: Checksum
-    url: StorageUrl
+    url: NewUrl
     # A WMS of the release before refuses what it does not know.
     number: Annotated[int, Field(ge=0)] | None = Field(default=None, exclude_if=lambda number: number is None)
     counts: Annotated[Counts | None, Field(exclude_if=absent)] = None
@@ -234,7 +242,7 @@ class LogFile(Contract):
     name: FileName
     size: int
     checksum: Checksum
-    url: StorageUrl
+    url: NewUrl
 
 
 class AttemptReport(Contract):

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
+from sluice.contracts.wording import sentence_of
 from sluice.cwl.conditions import amount_of, condition_of
 from sluice.cwl.document import MOST_DEPTH, Document
 from sluice.cwl.features import LATER
@@ -194,7 +195,8 @@ def _model(kind: type[BaseModel]) -> Callable[[Value], Any]:
         except ValidationError as error:
             for each in error.errors():
                 key = str(each["loc"][0]) if each["loc"] else ""
-                value.wrong(f"{key}: {each['msg'][0].lower()}{each['msg'][1:]}, not {plain(each['input'])!r}", places.get(key))
+                said = sentence_of(each)
+                value.wrong(f"{key}: {said[0].lower()}{said[1:]}, not {plain(each['input'])!r}", places.get(key))
         return None
 
     return read

@@ -13,6 +13,7 @@ import structlog
 from sluice.contracts.base import Contract
 from sluice.contracts.messages import PAYLOADS, CloudEvent
 from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.contracts.wording import sentence_of
 from sluice.servicekit.database import PASSING, Database, Transaction
 from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.logging import log_ids
@@ -181,7 +182,7 @@ class QueueConsumer(_Consumer):
 def _said(what: str, error: pydantic.ValidationError) -> str:
     """``what``, and what is wrong where: not the message itself, which is kept beside the reason."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    places = [f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {fault['msg']}" for fault in faults[:MOST_FAULTS]]
+    places = [f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {sentence_of(fault)}" for fault in faults[:MOST_FAULTS]]
     more = len(faults) - len(places)
     return f"{what}: {'; '.join(places)}" + (f"; and {more} more" if more else "")
 

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.problems import PROBLEM_TYPE, Finding, NotAvailable, Problem, ServiceError, Unprocessable
+from sluice.contracts.wording import sentence_of
 from sluice.servicekit.database import PASSING, not_now
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
@@ -135,7 +136,7 @@ async def _service_error(request: Request, error: Exception) -> Response:
 
 async def _invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
-    findings = [Finding(message=f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}") for e in error.errors()]
+    findings = [Finding(message=f"{'.'.join(str(part) for part in e['loc'])}: {sentence_of(e)}") for e in error.errors()]
     return problem_response(
         Problem(
             type=PROBLEM_TYPE + "invalid-request",

@@ -16,6 +16,8 @@ from dotenv.parser import parse_stream
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
+from sluice.contracts.wording import sentence_of
+
 #: Environment variables that say where the other places are.
 SECRETS_DIR = "SLUICE_SECRETS_DIR"
 SETTINGS_FILE = "SLUICE_SETTINGS_FILE"
@@ -149,7 +151,7 @@ def _text(file: Path) -> str:
 def _sentence(owner: type[LayeredSettings], prefix: str, error: ErrorDetails) -> str:
     """Values are not repeated: many of them hold passwords."""
     field = "__".join(str(part) for part in error["loc"])
-    message = error["msg"].removeprefix("Value error, ")
+    message = sentence_of(error)
     own = f"{prefix}{field}".upper()
     if error["type"] == "missing":
         folder = secrets_dir()

@@ -1,5 +1,8 @@
 """Data sets, chains and tasks by what people call them, against a real operator service behind a real port."""
 
+import html
+from pathlib import Path
+
 import pytest
 
 from sluice.contracts.chains import Chain
@@ -7,6 +10,7 @@ from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import DatasetType, StepState
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
 from tests.unit.cwl.samples import LINEAR
 
@@ -69,3 +73,18 @@ async def test_a_chain_is_started_by_names(operator: Operator, sluice: Command, 
 
 async def test_a_pilot_that_nobody_knows_is_told_as_such(sluice: Command) -> None:
     assert "there is no pilot 'farm-01'" in await sluice("pilot", "drain", "farm-01", code=1)
+
+
+async def test_what_is_wrong_with_a_name_is_said_in_words(operator: Operator, sluice: Command, tmp_path: Path) -> None:
+    """Wherever one is given: on the command line, by REST in two forms, on the page."""
+    rule = "'week/1' has '/': a name has letters (A to Z, a to z), digits, blanks and _.+@=,~- only"
+    (tmp_path / "a.txt").write_text("a")
+    assert f"error: name: {rule}" in await sluice("dataset", "register", "week/1", str(tmp_path / "a.txt"), code=1)
+    sent = await operator.http.post("/api/v1/templates", json={"name": "week/1", "cwl": LINEAR})
+    bare = await operator.http.post("/api/v1/templates?name=week/1", content=LINEAR, headers={"content-type": "text/yaml"})
+    token = token_of(await operator.http.get("/templates"))
+    page = await operator.http.post("/templates", data={"csrf_token": token, "name": "week/1", "cwl": LINEAR})
+    for answer in (sent, bare, page):
+        assert answer.status_code == 422
+        assert rule in html.unescape(answer.text)
+        assert "pattern" not in answer.text

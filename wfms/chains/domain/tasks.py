@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.base import Name
+from sluice.contracts.bounds import check_inherited
 from sluice.contracts.counts import PRODUCED
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.plan import NextSource, Plan, PlanStep, SideInput, Source
@@ -74,7 +75,7 @@ def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, stor
     """The registration of what ``step`` writes at ``port``, on the storage at ``storage_url``."""
     name = dataset_name(origin.chain, step, port)
     inherited = {key: value for key, value in origin.meta.items() if key != PRODUCED}
-    meta = {**inherited, "chain": str(origin.chain), "template": origin.template, "step": step}
+    meta = {"chain": str(origin.chain), "template": origin.template, "step": step}
     if port is not None:
         meta["port"] = port
         output = output_ports(plan).get((step, port))
@@ -83,11 +84,19 @@ def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, stor
     return NewDataset(
         name=name,
         type=DatasetType.LOGS if port is None else DatasetType.INTERMEDIATE,
-        meta=meta,
+        meta=_with_inherited(meta, inherited),
         period=origin.period,
         run=origin.run,
         url=f"{storage_url}/{name}",
     )
+
+
+def _with_inherited(own: dict[str, Any], inherited: Mapping[str, Any]) -> dict[str, Any]:
+    """What was stored before metadata had bounds may be too large to be registered again."""
+    try:
+        return check_inherited({**inherited, **own})
+    except ValueError as error:
+        return {**own, "not_inherited": str(error)}
 
 
 def name_findings(chain: UUID, plan: Plan) -> list[Finding]:

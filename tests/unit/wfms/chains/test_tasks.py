@@ -1,9 +1,11 @@
 """From a step of the plan to the task and its data sets."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
+from sluice.contracts.bounds import MOST_ADDED, MOST_META
 from sluice.contracts.datasets import Storage
 from sluice.contracts.plan import Boundary, MergeGroups, NextSource, Resources, Retry, Source, StepOutput
 from sluice.contracts.states import DatasetType, DeviceType, Pick, StorageType
@@ -84,6 +86,18 @@ def test_data_sets_carry_the_input_s_description() -> None:
     logs = new_dataset(ORIGIN, workflow, step="only", port=None, storage_url="file:///l")
     assert logs.type is DatasetType.LOGS
     assert "port" not in logs.meta
+
+
+def test_a_description_stored_before_there_were_bounds_is_not_inherited() -> None:
+    """It could not be registered again, and the chain would fail."""
+    old = replace(ORIGIN, meta={"notes": "x" * (MOST_META + MOST_ADDED)})
+    made = new_dataset(old, plan(step("only"), outputs=[("only", "out")]), step="only", port="out", storage_url="file:///s")
+    assert "notes" not in made.meta
+    assert made.meta["not_inherited"].startswith(f"metadata may have {MOST_META + MOST_ADDED} bytes as JSON")
+    assert made.meta["chain"] == str(CHAIN)
+    largest = replace(ORIGIN, meta={"notes": "x" * (MOST_META - 20)})
+    made = new_dataset(largest, plan(step("only"), outputs=[("only", "out")]), step="only", port="out", storage_url="file:///s")
+    assert "notes" in made.meta
 
 
 def test_names_that_make_no_data_set_are_found() -> None:

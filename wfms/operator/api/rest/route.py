@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Finding, ServiceError
+from sluice.contracts.wording import sentence_of
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.domain.errors import RequestRefused
@@ -101,5 +102,5 @@ def parse_query(model: type[ModelT]) -> ModelT:
 
 
 def refused(part: str, error: ValidationError) -> RequestRefused:
-    findings = [Finding(message=f"{'.'.join([part, *map(str, e['loc'])])}: {e['msg']}") for e in error.errors()]
+    findings = [Finding(message=f"{'.'.join([part, *map(str, e['loc'])])}: {sentence_of(e)}") for e in error.errors()]
     return RequestRefused(findings)

@@ -1,0 +1,77 @@
+"""How much of what has no form of its own a request may hold. Answers and messages know no such bounds: what was stored before
+there were any is still read, and travels between the services."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pydantic_core
+from pydantic import AfterValidator, Field
+
+from sluice.contracts.base import Metadata, StorageUrl
+from sluice.contracts.wording import in_words
+
+#: Bytes of metadata, written as JSON.
+MOST_META = 64 * 1024
+#: Bytes that a chain adds to the metadata that its data sets inherit from its input.
+MOST_ADDED = 16 * 1024
+#: Bytes of the values of a chain's parameters, likewise.
+MOST_PARAMS = 1024 * 1024
+#: Objects and lists within one another.
+DEEPEST = 32
+#: Characters of a sentence or two, of a URL, of a word.
+MOST_TEXT, MOST_URL, MOST_WORD = 4_000, 4_096, 255
+#: GPUs of a node (each may be seven).
+MOST_GPUS = 256
+
+
+def json_of(what: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A check that raises ``ValueError``: ``what`` it is that is too large or too deep, and what to do instead."""
+
+    def check(value: dict[str, Any]) -> dict[str, Any]:
+        if not value:
+            return value
+        if deeper(value, DEEPEST):
+            raise in_words(f"{what} may nest objects and lists {DEEPEST} deep, and these go deeper: {remedy}")
+        size = len(pydantic_core.to_json(value))
+        if size > most:
+            raise in_words(f"{what} may have {most} bytes as JSON, and these have {size}: {remedy}")
+        return value
+
+    return check
+
+
+def deeper(value: object, most: int) -> bool:
+    """Level by level: what is sent to exhaust the stack does not."""
+    level = [value]
+    if isinstance(value, dict) and not any(isinstance(inner, dict | list) for inner in value.values()):
+        return most < 1
+    for _ in range(most + 1):
+        level = [
+            inner for one in level if isinstance(one, dict | list) for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return False
+    return True
+
+
+_REMEDY = "keep what is larger in a file of a data set"
+check_meta = json_of("metadata", MOST_META, _REMEDY)
+check_inherited = json_of("metadata", MOST_META + MOST_ADDED, _REMEDY)
+check_origin = json_of("the origin of a file", MOST_META, "name what made it in fewer words")
+
+#: Metadata in a request.
+NewMetadata = Annotated[
+    Metadata, AfterValidator(check_meta), Field(description=f"At most {MOST_META} bytes as JSON, nested at most {DEEPEST} deep.")
+]
+
+#: Values of parameters in a request.
+NewParams = Annotated[
+    dict[str, Any],
+    AfterValidator(json_of("values of parameters", MOST_PARAMS, "give what is larger as a file")),
+    Field(description=f"At most {MOST_PARAMS} bytes as JSON, nested at most {DEEPEST} deep."),
+]
+
+#: Text in a request.
+NewText = Annotated[str, Field(max_length=MOST_TEXT)]
+NewWord = Annotated[str, Field(max_length=MOST_WORD)]
+NewUrl = Annotated[StorageUrl, Field(max_length=MOST_URL)]

@@ -1,0 +1,73 @@
+"""What is wrong with a value, in words: pydantic would show the regular expression that it does not match."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
+
+#: Type of pydantic's errors that are whole sentences and name the value themselves.
+IN_WORDS = "in_words"
+#: Characters of a wrong value that are shown.
+_SHOWN = 60
+
+
+def in_words(sentence: str) -> PydanticCustomError:
+    """To be raised by a check; a ``ValueError`` that is told without anything put before it."""
+    return PydanticCustomError(IN_WORDS, "{sentence}", {"sentence": sentence})
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """Annotates a ``str``, behind its constraints: whatever they find, this is said.
+
+    ``a_thing``: what it is, with its article. ``first``, ``other``: expressions for the first character and for all; ``most``:
+    how many there may be. ``rule``: all of that in words, the sentence that ``a_thing`` begins.
+    """
+
+    a_thing: str
+    first: str
+    other: str
+    most: int
+    rule: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """pydantic's own way to another error costs nothing where there is none."""
+        kind = self.a_thing.replace(" ", "_").replace("'", "")
+        _SPELLINGS[kind] = self
+        message = f"{self.a_thing} {self.rule}"
+        return core_schema.custom_error_schema(handler(source), custom_error_type=kind, custom_error_message=message)
+
+    def wrong(self, text: str) -> str:
+        """What is wrong with ``text``, which is."""
+        shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+        odd = re.sub(self.other, "", text)
+        if not text:
+            what = "it is empty"
+        elif not re.match(self.first, text):
+            what = f"{shown} begins with {text[0]!r}"
+        elif odd:
+            what = f"{shown} has {odd[0]!r}"
+        elif len(text) > self.most:
+            what = f"{shown} has {len(text)} characters"
+        else:
+            what = f"{shown} is not {self.a_thing}"
+        return f"{what}: {self.a_thing} {self.rule}"
+
+
+#: By type of error.
+_SPELLINGS: dict[str, Spelling] = {}
+
+
+def sentence_of(error: ErrorDetails) -> str:
+    """What pydantic found: without its own way to say that somebody raised it, and with the character that is wrong in a name."""
+    spelling, given = _SPELLINGS.get(error["type"]), error.get("input")
+    if spelling is not None and isinstance(given, str):
+        return spelling.wrong(given)
+    return error["msg"].removeprefix("Value error, ")
+
+
+def names_value(error: ErrorDetails) -> bool:
+    """Does ``sentence_of`` repeat the value?"""
+    return error["type"] == IN_WORDS or error["type"] in _SPELLINGS

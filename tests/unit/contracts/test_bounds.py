@@ -1,0 +1,153 @@
+"""How much of what has no form of its own a request may hold; answers and messages hold what was stored before."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from pydantic import ValidationError
+
+from sluice.contracts.bounds import DEEPEST, MOST_ADDED, MOST_META, MOST_PARAMS
+from sluice.contracts.chains import Chain, NewChain, RequestChain, RerunChain
+from sluice.contracts.datasets import (
+    Dataset,
+    File,
+    Frame,
+    NewDataset,
+    NewFile,
+    NewFiles,
+    NewFrame,
+    NewPeriod,
+    NewRun,
+    NewStorage,
+    Period,
+    Run,
+)
+from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.pilots import NodeResources, RegisterPilot
+from sluice.contracts.states import ChainState, DatasetState, DatasetType, StorageType
+from tests.unit.wfms.chains.plans import plan, step
+
+WORKFLOW = plan(step("only"), outputs=[("only", "out")])
+AT = datetime(2024, 1, 1, tzinfo=UTC)
+UID = UUID(int=1)
+
+
+def sized(size: int) -> dict[str, Any]:
+    """Of so many bytes as JSON."""
+    return {"x": "y" * (size - len('{"x":""}'))}
+
+
+def chained(levels: int) -> dict[str, Any]:
+    """Objects and lists in turn, so many in one another, the outermost an object."""
+    value: Any = 1
+    for level in range(levels, 0, -1):
+        value = {"x": value} if level % 2 else [value]
+    assert isinstance(value, dict)
+    return value
+
+
+def dataset(meta: dict[str, Any]) -> Dataset:
+    return Dataset(
+        uid=UID, name="d", type=DatasetType.INPUT, state=DatasetState.CLOSED, meta=meta, count_files=1, bytes=1, timestamp=AT
+    )
+
+
+def file(**other: Any) -> NewFile:
+    given = {"seq": 0, "name": "a.raw", "size": 1, "checksum": f"sha256:{'0' * 64}", "url": "file:///s/a.raw", **other}
+    return NewFile(**given)
+
+
+META: dict[str, Callable[[dict[str, Any]], object]] = {
+    "a data set": lambda meta: NewDataset(name="d", meta=meta),
+    "a file": lambda meta: NewFiles(files=[file(), file(meta=meta)]),
+    "what made a file": lambda meta: NewFiles(files=[file(), file(origin=meta)]),
+    "a run": lambda meta: NewRun(number=1, period="p", conditions=meta),
+    "a frame": lambda meta: NewFrame(number=1, meta=meta),
+}
+PARAMS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "a request": lambda params: RequestChain(dataset_uid=UID, template="t", params=params),
+    "a rerun": lambda params: RerunChain(params=params),
+    "a chain": lambda params: NewChain(
+        dataset=dataset({}), template_id=UID, template_name="t", template_version=1, plan=WORKFLOW, params=params
+    ),
+}
+
+
+@pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in META.items()])
+def test_metadata_of_a_request_is_bounded(made: Callable[[dict[str, Any]], object]) -> None:
+    made(sized(MOST_META))
+    with pytest.raises(ValidationError, match=rf"may have {MOST_META} bytes as JSON, and these have {MOST_META + 1}: "):
+        made(sized(MOST_META + 1))
+
+
+@pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in PARAMS.items()])
+def test_parameters_of_a_request_are_bounded(made: Callable[[dict[str, Any]], object]) -> None:
+    made(sized(MOST_PARAMS))
+    with pytest.raises(ValidationError, match=f"may have {MOST_PARAMS} bytes as JSON, and these have {MOST_PARAMS + 1}: "):
+        made(sized(MOST_PARAMS + 1))
+
+
+@pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()])
+def test_a_request_is_no_deeper_than_it_may_be(made: Callable[[dict[str, Any]], object]) -> None:
+    made(chained(DEEPEST))
+    with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
+        made(chained(DEEPEST + 1))
+    with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
+        made(chained(5_000))
+
+
+def test_a_file_of_many_is_named() -> None:
+    with pytest.raises(ValidationError, match=r"file 1 of the list \('b\.raw'\): metadata may have"):
+        NewFiles(files=[file(), file(name="b.raw", meta=sized(MOST_META + 1))])
+    with pytest.raises(ValidationError, match=r"file 0 of the list \('a\.raw'\): a URL may have 4096 characters"):
+        NewFiles(files=[file(url=f"file:///{'x' * 4096}")])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda text: NewPeriod(name="p", goal=text),
+        lambda text: NewDataset(name="d", url=f"file:///{text}"),
+        lambda text: NewStorage(name="s", type=StorageType.INPUT, url=f"file:///{text}"),
+        lambda text: RerunChain(from_step=text),
+        lambda text: pilot(host=text),
+        lambda text: pilot(version=text),
+        lambda text: pilot(resources=NodeResources(cores=1, ram=1, disk=1, gpus=[text])),
+        lambda text: pilot(resources=NodeResources(cores=1, ram=1, disk=1, gpus=list(text))),
+    ],
+)
+def test_texts_and_lists_of_a_request_are_bounded(made: Callable[[str], object]) -> None:
+    made("x" * 200)
+    with pytest.raises(ValidationError):
+        made("x" * 5_000)
+
+
+def pilot(**other: Any) -> RegisterPilot:
+    node = NodeResources(cores=1, ram=1, disk=1)
+    return RegisterPilot(**{"uid": UID, "name": "p", "host": "h", "slots": 1, "resources": node, "version": "1", **other})
+
+
+def test_what_chains_write_has_room_for_what_they_add_to_what_it_inherits() -> None:
+    """Nothing that an input may have keeps a chain from being carried through."""
+    for kind in set(DatasetType) - {DatasetType.INPUT}:
+        NewDataset(name="d", type=kind, meta=sized(MOST_META + MOST_ADDED))
+        with pytest.raises(ValidationError, match=f"may have {MOST_META + MOST_ADDED} bytes"):
+            NewDataset(name="d", type=kind, meta=sized(MOST_META + MOST_ADDED + 1))
+
+
+def test_what_was_stored_before_is_read_and_travels_between_the_services() -> None:
+    large, long = sized(MOST_PARAMS + 1) | chained(100), "x" * 5_000
+    stored = dataset(large)
+    NewChain(dataset=stored, template_id=UID, template_name="t", template_version=1, plan=WORKFLOW)
+    Period(name="p", goal=long)
+    Run(number=1, period="p", conditions=large)
+    Frame(number=1, run=1, meta=large)
+    known = file(meta=large, origin=large)
+    File(id=1, dataset_uid=UID, **known.model_dump())
+    RegisterFiles(dataset_uid=UID, files=[known])
+    Chain(
+        uid=uuid4(), state=ChainState.FINISHED, template_id=UID, template_name="t", template_version=1, dataset_uid=UID,
+        dataset_name="d", params=large, created_at=AT, steps=[], datasets=[],
+    )  # fmt: skip
