@@ -50,6 +50,8 @@ class PilotSettings(BaseSettings):
     memory_factor: float = 2.0
     #: … but always this much, MiB.
     memory_floor: int = 1024
+    #: Bytes kept of each of a tool's two streams in its log; of more, half from the beginning and half from the end.
+    log_limit: Annotated[int, Field(ge=4096)] = 8 * 1024 * 1024
     #: Seconds of work to have at hand when jobs are short.
     horizon: float = 0.75
     #: Variables of the environment, besides a few of the system's, that the processes of the slots need (drivers of storages).

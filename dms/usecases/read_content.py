@@ -1,6 +1,7 @@
 """Giving out what is in a file, or a part of it."""
 
 import hashlib
+import os
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -18,7 +19,7 @@ from sluice.contracts.naming import own_name
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.states import DatasetState, StorageType
 from sluice.servicekit.database import Database
-from sluice.storage import ChecksumMismatch, FileMissing, OutsideStorage, Reader, StorageError
+from sluice.storage import ChecksumMismatch, FileMissing, OutsideStorage, Reader, StorageError, local_path
 
 log = structlog.get_logger(__name__)
 
@@ -69,6 +70,8 @@ async def open_log(database: Database, reads: FileReads, url: str) -> Content:
     try:
         reader = await reads.open(place.root.url, url)
     except FileMissing as error:
+        if not await reads.run(is_there, place.root.url):
+            raise NotAvailable(f"the DMS does not see its storage {place.root.url}: mount it there", url=url) from error
         raise NotFound("the log has been deleted", url=url) from error
     except OutsideStorage as error:
         raise OutsideStorages("log", url, "leads out of its storage") from error
@@ -91,6 +94,12 @@ async def pieces(reads: FileReads, content: Content, span: Span) -> AsyncGenerat
             yield piece
     finally:
         content.reader.close()
+
+
+def is_there(root: str) -> bool:
+    """Blocks. Whether a storage in a folder can be seen; of others nothing is known."""
+    folder = local_path(root)
+    return folder is None or os.path.isdir(folder)
 
 
 def require_checksum(url: str, found: str, expected: str | None) -> None:

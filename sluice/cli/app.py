@@ -21,6 +21,7 @@ GROUPS = {
     "storage": "sluice.cli.storages",
     "chain": "sluice.cli.chains",
     "task": "sluice.cli.tasks",
+    "job": "sluice.cli.jobs",
     "pilot": "sluice.cli.pilots",
     "queue": "sluice.cli.queues",
     "attention": "sluice.cli.attention",

@@ -5,6 +5,7 @@ from datetime import datetime
 from urllib.parse import quote
 from uuid import UUID
 
+import httpx
 from pydantic import RootModel
 
 from sluice.clients.base import ServiceClient
@@ -30,6 +31,7 @@ from sluice.contracts.datasets import (
     Run,
     Storage,
 )
+from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
 _API = "/api/v1"
@@ -141,6 +143,19 @@ class DmsClient(ServiceClient):
         """Of what is in a file that is not empty. Raises ``NotFound``, ``NotAvailable``."""
         path, span = f"{_API}/datasets/{uid}/files/{file}/content", f"bytes={start}-{start + length - 1}"
         return (await self._send(self._http.build_request("GET", path, headers={"Range": span}))).content
+
+    async def log_part(self, url: str, *, span: str) -> tuple[bytes, int]:
+        """Of the log at ``url``: the bytes that ``span`` names as a ``Range`` does (``0-99``, ``100-``, ``-100``), and how many
+        it has. Raises ``NotFound`` (it was deleted), ``Unprocessable`` (it is on no storage for logs), ``NotAvailable``."""
+        request = self._http.build_request("GET", f"{_API}/logs", params={"url": url}, headers={"Range": f"bytes={span}"})
+        try:
+            answer = await self._send(request)
+        except ServiceError as error:
+            if error.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:  # there is nothing behind its begin
+                return b"", 0
+            raise
+        total = answer.headers.get("Content-Range", "").rpartition("/")[2]
+        return answer.content, int(total) if total else len(answer.content)
 
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
         """With ``files``: closes when so many are registered; another number corrects it until then. Closing twice is fine.

@@ -233,10 +233,14 @@ class OperatorClient(ServiceClient):
         return await self.call("GET", f"{_API}/jobs/{job_id}/explain", answer=Explanation)
 
     async def job_log(self, job_id: int, *, attempt: int | None = None) -> str:
-        """The beginning of its log. Raises ``NotFound`` where there is none."""
+        """The beginning and the end of its log. Raises ``NotFound`` where there is none."""
         params = {} if attempt is None else {"attempt": attempt}
         request = self._http.build_request("GET", f"{_API}/jobs/{job_id}/log", params=params)
         return (await self._send(request)).text
+
+    def log_content(self, job_id: int, *, attempt: int | None = None) -> AbstractAsyncContextManager[httpx.Response]:
+        """All of its log, read while it comes. Raises ``NotFound``, ``NotAvailable``, httpx's ``TransportError``."""
+        return self.stream(f"{_API}/jobs/{job_id}/log/content" + ("" if attempt is None else f"?attempt={attempt}"), headers={})
 
     async def unmatched(self, *, template: str | None = None, limit: int | None = None) -> UnmatchedList:
         """Data sets that fitted no template, newest first; ``template``: those that it would take now."""

@@ -16,7 +16,7 @@ class OperatorSettings(ServiceSettings):
     threads: int = Field(default=8, ge=1, le=64)
     #: Seconds until a request that waits for another service or for the database is answered 503.
     patience: float = Field(default=60.0, gt=0)
-    #: Most bytes of a job's log that are shown.
+    #: Most bytes of a job's log that are shown, half of its beginning, half of its end.
     log_preview: int = Field(default=256 * 1024, ge=1024)
     #: Most bytes of a file that its page shows.
     file_preview: int = Field(default=64 * 1024, ge=1024)

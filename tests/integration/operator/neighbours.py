@@ -26,6 +26,7 @@ from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioriti
 from sluice.servicekit.clock import SystemClock
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
+from tests.integration.operator.log_files import log_routes
 
 CLOCK = SystemClock()
 
@@ -67,7 +68,7 @@ class Neighbours:
         routers = {
             "wfms.chains": [self._chain_routes(), self._rerun_routes(), self._chain_task_routes(), self._attention_routes()],
             "wms": [self._wms_routes(), self._pilot_routes()],
-            "dms": [self._dms_routes()],
+            "dms": [self._dms_routes(), log_routes()],
             "wfms.intake": [self._intake_routes()],
         }
         return {name: create_app(name, found, health=Health({}), metrics=ServiceMetrics()) for name, found in routers.items()}

@@ -12,7 +12,7 @@ from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unproces
 from sluice.contracts.states import ChainState, DatasetState, JobState, StepState, TaskState
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.scene import LOG, Scene
+from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
 from wfms.operator.usecases.pass_on import PassedOn, pass_on
@@ -132,51 +132,6 @@ async def test_a_service_that_does_not_answer_is_named(operator: Operator, scene
     page = await operator.http.get("/")
     assert page.status_code == 200, "the overview goes on with what is known"
     assert "The WMS does not answer" in page.text
-
-
-async def test_a_log_is_read_from_a_configured_storage_only(operator: Operator, scene: Scene, tmp_path: Path) -> None:
-    job = next(iter(operator.neighbours.jobs.values()))
-    assert await operator.client.job_log(job.id) == LOG
-    secret = tmp_path / "secret"
-    secret.write_text("the key")
-    (tmp_path / "logs" / "link").symlink_to(secret)
-    for url in (
-        f"file://{secret}",
-        f"file://{tmp_path}/logs/link",
-        f"file://{tmp_path}/logs/%2e%2e/secret",
-        "http://example.org/x",
-    ):
-        attempts = [job.attempts[0].model_copy(update={"log_url": url})]
-        operator.neighbours.jobs[job.id] = job.model_copy(update={"attempts": attempts})
-        with pytest.raises(NotFound, match="outside the storages"):
-            await operator.client.job_log(job.id)
-        assert "the key" not in (await operator.http.get(f"/jobs/{job.id}")).text
-
-
-async def test_a_log_that_is_gone_or_was_never_left_says_so(operator: Operator, scene: Scene, tmp_path: Path) -> None:
-    job = next(iter(operator.neighbours.jobs.values()))
-    (tmp_path / "logs" / f"{job.id}.log").unlink()
-    with pytest.raises(NotFound, match="deleted"):
-        await operator.client.job_log(job.id)
-    operator.neighbours.jobs[job.id] = job.model_copy(update={"attempts": []})
-    with pytest.raises(NotFound, match="no attempt has left one"):
-        await operator.client.job_log(job.id)
-
-
-async def test_a_storage_that_the_operator_does_not_see_is_not_taken_for_emptied(
-    operator: Operator, scene: Scene, tmp_path: Path
-) -> None:
-    job = next(iter(operator.neighbours.jobs.values()))
-    (tmp_path / "logs").rename(tmp_path / "elsewhere")
-    with pytest.raises(NotFound, match=f"the operator service does not see its storage file://{tmp_path}/logs: mount it"):
-        await operator.client.job_log(job.id)
-
-
-async def test_only_the_beginning_of_a_long_log_is_given(operator: Operator, scene: Scene, tmp_path: Path) -> None:
-    job = next(iter(operator.neighbours.jobs.values()))
-    (tmp_path / "logs" / f"{job.id}.log").write_bytes(b"\xff" + b"x" * 3_000_000)
-    assert len(await operator.client.job_log(job.id)) == 256 * 1024
-    assert "Only the beginning: the log has 3.0 MB" in (await operator.http.get(f"/jobs/{job.id}")).text
 
 
 async def test_a_refusal_of_the_chain_service_comes_through_with_its_findings(operator: Operator, spd_text: str) -> None:

@@ -15,6 +15,7 @@ from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.usecases.pass_content import PassedContent, pass_content
 from wfms.operator.usecases.read_image import read_image
+from wfms.operator.usecases.read_log import find_log
 from wfms.operator.usecases.read_outputs import finished_outputs
 
 _SCHEMA = {"schema": {"type": "string", "format": "binary"}}
@@ -28,6 +29,8 @@ _RANGED: dict[int | str, dict[str, Any]] = {
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
+
+JobId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 Format = Annotated[ArchiveFormat, Query(description="A zip has at most 50 000 files.")]
 
@@ -43,6 +46,16 @@ def downloads_router(dependencies: Dependencies) -> APIRouter:
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
         """What is in a file, as it is; `Range`, `If-Range` and `If-None-Match` are heard, the tag is the checksum."""
         return _passed(await pass_content(files, request.url.path, method=request.method, asked=request.headers))
+
+    path, refusals = "/jobs/{job}/log/content", errors(NotFound, Unprocessable, NotAvailable)
+
+    @router.get(path, response_class=Response, responses=_RANGED | refusals)
+    @router.head(path, response_class=Response, responses=_RANGED | refusals)
+    async def log(job: JobId, request: Request, attempt: int | None = None) -> Response:
+        """All of a job's log, as it was kept, or a `Range` of it; by default of the last attempt that has left one."""
+        place = await find_log(dependencies.wms, job, attempt=attempt)
+        query = {"url": place.url}
+        return _passed(await pass_content(files, "/api/v1/logs", method=request.method, query=query, asked=request.headers))
 
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 

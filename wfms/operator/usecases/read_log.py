@@ -1,21 +1,18 @@
-"""The beginning of a job's log, from the storages that the DMS knows and from nowhere else."""
+"""The log of a job: where it lies, and its beginning and its end, as the DMS gives them, from storages for logs alone."""
 
-import asyncio
-import os
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
-from sluice import storage
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
+from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.tasks import Job
 from wfms.operator.domain.errors import LogUnknown
+from wfms.operator.domain.logs import log_text
 
 
 @dataclass(frozen=True, slots=True)
 class LogText:
-    """``cut``: there is more than ``text``. ``size``: bytes of the whole log."""
+    """``cut``: its middle is not in ``text``, which says so. ``size``: bytes of the whole log."""
 
     text: str
     size: int
@@ -23,39 +20,38 @@ class LogText:
     attempt: int
 
 
+@dataclass(frozen=True, slots=True)
+class LogPlace:
+    attempt: int
+    url: str
+
+
+async def find_log(wms: WmsClient, job_id: int, *, attempt: int | None = None) -> LogPlace:
+    """The log of ``attempt``, or of the last one that has a log. Raises ``NotFound`` (the job), ``LogUnknown``,
+    ``NotAvailable``."""
+    return _place(await wms.job(job_id), attempt)
+
+
 async def read_log(dms: DmsClient, wms: WmsClient, job_id: int, *, most: int, attempt: int | None = None) -> LogText:
-    """Precondition: none. Effect: none. ``most``: bytes shown. The log of ``attempt``, or of the last one that has a log.
-    Raises ``NotFound`` (the job), ``LogUnknown``, ``NotAvailable``."""
-    job = await wms.job(job_id)
-    number, url = _place(job, attempt)
-    roots = [one.url for one in await dms.storages(everything=True)]
-    return await asyncio.to_thread(_read, job, url, roots=roots, attempt=number, most=most)
+    """Precondition: none. Effect: none. ``most``: bytes shown, half from its beginning, half from its end. Which log: as in
+    ``find_log``. Raises ``NotFound`` (the job), ``LogUnknown``, ``NotAvailable`` (WMS)."""
+    place = await find_log(wms, job_id, attempt=attempt)
+    half = most // 2
+    try:
+        head, size = await dms.log_part(place.url, span=f"0-{half - 1}")
+        tail = b""
+        if size > half:
+            tail, size = await dms.log_part(place.url, span=f"{half}-" if size <= most else f"-{half}")
+    except Unprocessable as error:
+        raise LogUnknown(job_id, f"it lies outside the storages that are configured ({error.detail})") from error
+    except (NotFound, NotAvailable) as error:
+        raise LogUnknown(job_id, error.detail) from error
+    return LogText(log_text(head, tail, size), size, size > len(head) + len(tail), place.attempt)
 
 
-def _place(job: Job, attempt: int | None) -> tuple[int, str]:
+def _place(job: Job, attempt: int | None) -> LogPlace:
     for one in sorted(job.attempts, key=lambda one: one.attempt, reverse=True):
         if one.log_url is not None and attempt in {None, one.attempt}:
-            return one.attempt, one.log_url
+            return LogPlace(one.attempt, one.log_url)
     which = "no attempt" if attempt is None else f"attempt {attempt}"
     raise LogUnknown(job.id, f"{which} has left one" if attempt is None else f"{which} has none")
-
-
-def _read(job: Job, url: str, *, roots: list[str], attempt: int, most: int) -> LogText:
-    root = next((root for root in roots if storage.within(root, url)), None)
-    if root is None:
-        raise LogUnknown(job.id, "it lies outside the storages that are configured")
-    with tempfile.TemporaryDirectory(prefix="sluice-log-") as folder:
-        path = Path(folder) / "log"
-        try:
-            storage.fetch(url, path, checksum=None, size=None)
-            size = path.stat().st_size
-            with path.open("rb") as file:
-                data = file.read(most)
-        except storage.FileMissing as error:
-            place = storage.local_path(root)
-            seen = place is None or os.path.isdir(place)
-            unseen = f"the operator service does not see its storage {root}: mount it there, at this path"
-            raise LogUnknown(job.id, "it has been deleted" if seen else unseen) from error
-        except (storage.StorageError, OSError) as error:
-            raise LogUnknown(job.id, f"its storage does not give it: {error}") from error
-    return LogText(data.decode("utf-8", "replace"), size, size > len(data), attempt)

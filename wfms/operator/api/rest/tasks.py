@@ -56,7 +56,8 @@ class TaskRoutes:
                   answer=TaskStatus, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rank", self.prioritise, "Changes a task's rank; higher runs earlier.",
                   answer=TaskStatus, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
-            Route("GET", "/jobs/<int:job>/log", self.log, "The beginning of a job's log, as text.",
+            Route("GET", "/jobs/<int:job>/log", self.log,
+                  "The beginning and the end of a job's log, as text; `…/log/content` has all.",
                   query=LogQuery, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

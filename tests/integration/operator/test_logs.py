@@ -1,0 +1,169 @@
+"""Logs of jobs: beginning and end by page, REST and command, all of it by download; from storages for logs and nowhere else."""
+
+import json
+import os
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from dms.settings import DmsSettings
+from dms.wiring import build as build_dms
+from sluice.clients.dms import DmsClient
+from sluice.contracts.datasets import NewStorage
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import AttemptOutcome, JobState, StorageType
+from sluice.contracts.tasks import Attempt, Job
+from sluice.servicekit.lifecycle import running
+from tests.conftest import DatabaseFactory
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_template_command import Command, sluice
+
+__all__ = ["sluice"]
+
+MIB = 1 << 20
+LONG = b"".join(b"line %d\n" % number for number in range(400_000))
+
+
+@dataclass
+class Logs:
+    """Of job 1; the DMS is the real one."""
+
+    operator: Operator
+    folder: Path
+
+    def lay(self, *logs: bytes | None) -> None:
+        """Of its attempts, in order; None: the attempt has left none."""
+        urls = [None if log is None else self.write(number, log) for number, log in enumerate(logs, 1)]
+        self.at(*urls)
+
+    def write(self, number: int, log: bytes) -> str:
+        path = self.folder / f"00000000.{number}.log"
+        path.write_bytes(log)
+        return f"file://{path}"
+
+    def at(self, *urls: str | None) -> None:
+        now = datetime.now(UTC)
+        attempts = [
+            Attempt(attempt=number, pilot="p", leased_at=now, ended_at=now, outcome=AttemptOutcome.FAILED, log_url=url)
+            for number, url in enumerate(urls, 1)
+        ]
+        self.operator.neighbours.jobs[1] = Job(
+            id=1, task_uid=uuid4(), seq=0, state=JobState.FAILED, inputs=[], attempt=len(urls), attempts=attempts
+        )
+
+    async def page(self, query: str = "") -> str:
+        return (await self.operator.http.get(f"/jobs/1{query}")).text
+
+
+@pytest.fixture
+async def logs(operator: Operator, make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Logs]:
+    url = await make_database()
+    settings = DmsSettings(database_url=url, broker_url=operator.database_url, storage_roots=str(tmp_path))
+    service = build_dms(settings, links=operator.links, transport=operator.transport)
+    operator.links.apps["dms"] = service.app
+    async with running(service):
+        dms = DmsClient(operator.links.http("dms"))
+        for kind in (StorageType.LOGS, StorageType.OUTPUT):
+            (tmp_path / kind).mkdir()
+            await dms.register_storage(NewStorage(name=kind, type=kind, url=f"file://{tmp_path}/{kind}"))
+        yield Logs(operator, tmp_path / StorageType.LOGS)
+
+
+async def test_a_long_log_is_shown_with_its_end_and_says_what_is_left_out(logs: Logs) -> None:
+    logs.lay(LONG)
+    text = await logs.operator.client.job_log(1)
+    assert text.startswith("line 0\nline 1\n")
+    assert text.endswith("line 399998\nline 399999\n")
+    found = re.search(r"\n… (.*) bytes left out …\n", text)
+    assert found is not None
+    left_out = int(found[1].replace("\u202f", ""))
+    assert left_out + len(text.encode()) - len(found[0].encode()) + 1 == len(LONG)
+    assert len(text) < MIB
+    page = await logs.page()
+    assert "line 399999" in page
+    assert "bytes left out" in page
+    assert "shown are its beginning and its end" in page
+    assert 'href="/api/v1/jobs/1/log/content?attempt=1"' in page
+
+
+@pytest.mark.parametrize("size", [0, 1, 128 * 1024, 128 * 1024 + 1, 256 * 1024])
+async def test_a_log_that_is_not_long_is_shown_whole(logs: Logs, size: int) -> None:
+    logs.lay(b"x" * size)
+    assert await logs.operator.client.job_log(1) == "x" * size
+    assert "left out" not in await logs.page()
+
+
+async def test_all_of_a_log_is_downloaded_whole_or_in_parts(logs: Logs) -> None:
+    logs.lay(b"first\n", LONG, None)
+    address = "/api/v1/jobs/1/log/content"
+    whole = await logs.operator.http.get(address)
+    assert (whole.status_code, whole.content == LONG) == (200, True)
+    assert 'attachment; filename="00000000.2.log"' in whole.headers["content-disposition"]
+    assert (whole.headers["x-content-type-options"], "sandbox" in whole.headers["content-security-policy"]) == ("nosniff", True)
+    part = await logs.operator.http.get(address, headers={"range": "bytes=-12"})
+    assert (part.status_code, part.content) == (206, b"line 399999\n")
+    assert (await logs.operator.http.get(f"{address}?attempt=1")).content == b"first\n"
+    assert (await logs.operator.http.get(f"{address}?attempt=3")).status_code == 404
+    assert (await logs.operator.http.get("/api/v1/jobs/2/log/content")).status_code == 404
+
+
+async def test_logs_on_the_command_line(logs: Logs, sluice: Command, tmp_path: Path) -> None:
+    logs.lay(b"first\n", LONG)
+    said = await sluice("job", "logs", "1")
+    assert "bytes left out" in said
+    assert said.endswith("line 399999\n")
+    assert await sluice("job", "logs", "1", "--attempt", "1") == "first\n"
+    assert await sluice("task", "log", "1", "--attempt", "1") == "first\n"
+    file = tmp_path / "all.log"
+    assert "4.7 MB" in await sluice("job", "logs", "1", "--out", str(file))
+    assert file.read_bytes() == LONG
+    assert "is there already" in await sluice("job", "logs", "1", "--out", str(file), code=1)
+    done = json.loads(await sluice("job", "logs", "1", "--attempt", "1", "--out", str(file), "--force", "--json"))
+    assert done == {"job": 1, "file": str(file), "bytes": 6}
+    assert file.read_bytes() == b"first\n"
+    assert await sluice("job", "logs", "1", "--attempt", "1", "--out", "-") == "first\n"
+    assert "attempt 7 has none" in await sluice("job", "logs", "1", "--attempt", "7", "--out", str(tmp_path / "no"), code=1)
+    assert sorted(os.listdir(tmp_path)) == ["all.log", "logs", "output"], "nothing half done is left"
+
+
+async def test_a_log_is_read_from_a_storage_for_logs_only(logs: Logs, tmp_path: Path) -> None:
+    secret, output = tmp_path / "secret", tmp_path / "output" / "data"
+    secret.write_text("the key")
+    output.write_text("the key")
+    (logs.folder / "link").symlink_to(secret)
+    for url in (
+        f"file://{secret}",
+        f"file://{output}",
+        f"file://{logs.folder}/link",
+        f"file://{logs.folder}/%2e%2e/secret",
+        "http://example.org/x",
+    ):
+        logs.at(url)
+        with pytest.raises(NotFound, match="outside the storages"):
+            await logs.operator.client.job_log(1)
+        answer = await logs.operator.http.get("/api/v1/jobs/1/log/content")
+        assert answer.status_code == 422
+        assert "the key" not in await logs.page() + answer.text
+
+
+async def test_a_log_that_is_gone_or_was_never_left_says_so(logs: Logs) -> None:
+    logs.lay(b"text")
+    (logs.folder / "00000000.1.log").unlink()
+    with pytest.raises(NotFound, match="deleted"):
+        await logs.operator.client.job_log(1)
+    assert "has been deleted" in await logs.page()
+    logs.at()
+    with pytest.raises(NotFound, match="no attempt has left one"):
+        await logs.operator.client.job_log(1)
+
+
+async def test_a_storage_that_the_dms_does_not_see_is_not_taken_for_emptied(logs: Logs, tmp_path: Path) -> None:
+    logs.lay(b"text")
+    logs.folder.rename(tmp_path / "elsewhere")
+    with pytest.raises(NotFound, match=f"the DMS does not see its storage file://{logs.folder}"):
+        await logs.operator.client.job_log(1)
