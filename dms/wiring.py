@@ -12,7 +12,7 @@ from dms.api.storages import storages_router
 from dms.consumers.queues import Wakes, queue_consumers
 from dms.db.gauges import MEASUREMENTS
 from dms.loops.closer import closer
-from dms.loops.workers import deleter, storage_looker, sweeper, uploader, usage_folder
+from dms.loops.workers import deleter, level_watcher, storage_looker, sweeper, uploader, usage_folder
 from dms.settings import DmsSettings
 from dms.usecases.claimed_work import Workshop
 from dms.usecases.file_reads import FileReads
@@ -46,10 +46,11 @@ class _Loops:
     sweep: Loop
     fold: Loop
     look: Loop
+    levels: Loop
 
     @property
     def all(self) -> list[Loop]:
-        return [self.close, *self.delete, *self.upload, self.sweep, self.fold, self.look]
+        return [self.close, *self.delete, *self.upload, self.sweep, self.fold, self.look, self.levels]
 
 
 def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Service:
@@ -105,6 +106,7 @@ def _loops(settings: DmsSettings, shop: Workshop, metrics: ServiceMetrics) -> _L
         sweep=sweep,
         fold=usage_folder(shop.database, metrics=metrics),
         look=storage_looker(shop.watch, metrics=metrics),
+        levels=level_watcher(shop.database, metrics=metrics),
     )
 
 

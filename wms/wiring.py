@@ -13,7 +13,7 @@ from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 from wms.api.pilots import pilots_router
-from wms.api.tasks import counts_router, jobs_router, tasks_router
+from wms.api.tasks import boosts_router, counts_router, jobs_router, tasks_router
 from wms.consumers.tasks import task_consumer, wake_consumer
 from wms.db.gauges import MEASUREMENTS
 from wms.domain.matching import Node
@@ -36,7 +36,8 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
 
     workload.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
-    routers = [tasks_router(workload), jobs_router(workload), counts_router(workload), pilots_router(workload, dms)]
+    routers = [make(workload) for make in (tasks_router, jobs_router, boosts_router, counts_router)]
+    routers.append(pilots_router(workload, dms))
     return Service(
         name="wms",
         app=create_app("wms", routers, health=health, metrics=workload.metrics),

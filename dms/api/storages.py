@@ -8,8 +8,9 @@ from dms.usecases.enable_storage import disable_storage, enable_storage
 from dms.usecases.file_work import FileWork
 from dms.usecases.list_storages import list_storages
 from dms.usecases.register_storage import register_storage
+from dms.usecases.watch_levels import find_on_storage, set_marks
 from dms.usecases.watch_storages import StorageWatch
-from sluice.contracts.datasets import NewStorage, Storage
+from sluice.contracts.datasets import DatasetUids, NewStorage, Storage, WaterMarks
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
@@ -46,5 +47,20 @@ def storages_router(database: Database, files: FileWork, watch: StorageWatch) ->
     async def enable(name: str) -> Storage:
         """It gets new data sets again, if it could be registered today. Repeating it is fine."""
         return await enable_storage(database, files, watch, name)
+
+    @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
+    async def mark(name: str, marks: WaterMarks) -> Storage:
+        """From the high mark on the storage counts as filling, until it is below the low one. Repeating it is fine."""
+        return await set_marks(database, name, marks)
+
+    @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))
+    async def unmark(name: str) -> Storage:
+        """The storage has no water marks from here on. Repeating it is fine."""
+        return await set_marks(database, name, None)
+
+    @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
+    async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:
+        """Which of these data sets lie on the storage, by the first file of each. Changes nothing."""
+        return DatasetUids(uids=await find_on_storage(database, name, asked.uids))
 
     return router

@@ -219,3 +219,16 @@ ALTER TABLE datasets
     ADD COLUMN counts jsonb NOT NULL DEFAULT '{}';
 
 UPDATE alembic_version SET version_num='dms0005' WHERE alembic_version.version_num = 'dms0004';
+
+-- Running upgrade dms0005 -> dms0006
+
+-- At most 1: a share of the storage's capacity; else bytes.
+CREATE TABLE water_marks (
+    storage_id uuid PRIMARY KEY REFERENCES storages,
+    low double precision NOT NULL CHECK (low > 0),
+    high double precision NOT NULL CHECK (high > 0),
+    -- Since when it has been at its high mark, and not below the low one again.
+    filling_since timestamptz
+);
+
+UPDATE alembic_version SET version_num='dms0006' WHERE alembic_version.version_num = 'dms0005';

@@ -17,6 +17,13 @@ class StorageRefused(Unprocessable):
         super().__init__(f"storage {name!r}: {url} {why}", storage=name, url=url)
 
 
+class MarksRefused(Unprocessable):
+    """Such water marks a storage cannot have."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"storage {name!r}: these water marks {why}", storage=name)
+
+
 class StoragesOverlap(Conflict):
     """Files would lie on two storages at once, each free to delete them."""
 

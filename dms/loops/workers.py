@@ -10,6 +10,7 @@ from dms.usecases.claimed_work import Work, Workshop, work_on
 from dms.usecases.remove_dataset import remove_dataset
 from dms.usecases.sweep_folder import SWEPT, sweep_dataset
 from dms.usecases.upload_dataset import upload_dataset
+from dms.usecases.watch_levels import watch_levels
 from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection, Database
@@ -22,6 +23,9 @@ LOOK_PERIOD = 30.0
 #: Seconds between two looks at how many changes of usage have gathered, and how many rows may.
 FOLD_PERIOD = 10.0
 FOLD_ABOVE = 100
+
+#: Seconds between two looks at whether storages have reached their water marks.
+LEVEL_PERIOD = 5.0
 
 Take = Callable[[Connection], Awaitable[Claim | None]]
 
@@ -76,3 +80,7 @@ def usage_folder(database: Database, *, metrics: ServiceMetrics) -> Loop:
 
 def storage_looker(watch: StorageWatch, *, metrics: ServiceMetrics) -> Loop:
     return Loop("dms.storages", watch.look, period=LOOK_PERIOD, metrics=metrics)
+
+
+def level_watcher(database: Database, *, metrics: ServiceMetrics) -> Loop:
+    return Loop("dms.levels", partial(watch_levels, database), period=LEVEL_PERIOD, metrics=metrics)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from dms.db import storages as sql
+from dms.db.water_marks import Level, levels
 from sluice.contracts.datasets import Storage
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
@@ -20,14 +21,20 @@ async def list_storages(
 ) -> list[Storage]:
     """Those that get new data, the ones with the most free space first (capacity less what is known on it; on a local file
     system, no more than is free there; without a limit: unlimited). ``everything``: all there are, those that get new data
-    first, and with the reason why an enabled one does not."""
+    first, and with the reason why an enabled one does not, and the water marks."""
     if not everything:
         return [storage for storage, _ in await storages_by_room(database, type_, objections)]
     async with database.connection() as connection:
         known = await sql.list_storages(connection, type_, disabled=True)
-    told = [one.model_copy(update={"warning": objections.get(one.id) if one.enabled else None}) for one in known]
+        found = await levels(connection)
+    told = [_told(one, objections, found.get(one.id)) for one in known]
     best = await _with_room([one for one in told if one.in_use])
     return [*(storage for storage, _ in best), *(one for one in told if not one.in_use)]
+
+
+def _told(storage: Storage, objections: Objections, level: Level | None) -> Storage:
+    more = {} if level is None else {"marks": level.marks, "filling_since": level.filling_since}
+    return storage.model_copy(update={"warning": objections.get(storage.id) if storage.enabled else None, **more})
 
 
 async def storages_by_room(

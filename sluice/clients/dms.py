@@ -15,6 +15,7 @@ from sluice.contracts.datasets import (
     Dataset,
     DatasetPage,
     DatasetStatus,
+    DatasetUids,
     File,
     FilePage,
     Frame,
@@ -30,6 +31,7 @@ from sluice.contracts.datasets import (
     Registered,
     Run,
     Storage,
+    WaterMarks,
 )
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
@@ -184,6 +186,23 @@ class DmsClient(ServiceClient):
     async def disable_storage(self, name: str) -> Storage:
         """It gets no new data sets any more. Raises ``NotFound``."""
         return await self.call("POST", f"{_API}/storages/{quote(name)}/disable", answer=Storage)
+
+    async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
+        """Sets its water marks. Raises ``NotFound``, ``Unprocessable`` where it cannot have these."""
+        return await self.call("PUT", f"{_API}/storages/{quote(name)}/marks", body=marks, answer=Storage)
+
+    async def unmark_storage(self, name: str) -> Storage:
+        """It has no water marks from here on. Raises ``NotFound``."""
+        return await self.call("DELETE", f"{_API}/storages/{quote(name)}/marks", answer=Storage)
+
+    async def on_storage(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
+        """Of the data sets those that lie there. Raises ``NotFound``."""
+        found: list[UUID] = []
+        for start in range(0, len(uids), 1000):
+            asked = DatasetUids(uids=list(uids[start : start + 1000]))
+            answer = await self.call("POST", f"{_API}/storages/{quote(name)}/datasets", body=asked, answer=DatasetUids)
+            found += answer.uids
+        return found
 
     async def enable_storage(self, name: str) -> Storage:
         """It gets new data sets again. Raises ``NotFound``, and as ``register_storage``."""

@@ -19,7 +19,7 @@ from sluice.contracts.pilots import (
     StorageUrls,
 )
 from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import Boosted, Boosts, Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus, TaskStatusList
 
 _API = "/api/v1"
 
@@ -55,6 +55,10 @@ class WmsClient(ServiceClient):
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Raises ``NotFound``; ``Conflict`` where the task has ended."""
         return await self.call("POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus)
+
+    async def boost(self, wanted: Boosts) -> Boosted:
+        """The tasks that are ranked higher for now, all of them. Raises ``NotFound`` where the WMS is of the release before."""
+        return await self.call("PUT", f"{_API}/boosts", body=wanted, answer=Boosted)
 
     async def cancel_task(self, uid: UUID) -> TaskStatus:
         """Repeating it is fine. Raises ``NotFound``; ``Conflict`` where the task has ended otherwise."""

@@ -154,6 +154,14 @@ class ArchiveFormat(StrEnum):
     TAR = "tar"
 
 
+class WaterMarks(Contract):
+    """Of an input storage: from ``high`` on it counts as filling faster than it is worked off, until it is below ``low``. Each is
+    a share of its capacity (at most 1), or a number of bytes."""
+
+    low: Annotated[float, Field(gt=0, le=2**63)]
+    high: Annotated[float, Field(gt=0, le=2**63)]
+
+
 class NewStorage(Contract):
     name: Name
     type: StorageType
@@ -174,11 +182,20 @@ class Storage(NewStorage):
     used: int
     #: Why an enabled one gets no new data sets all the same; told in the list of all storages alone.
     warning: Annotated[str | None, Field(exclude_if=absent)] = None
+    #: Told there as well, of one that has marks; and since when it has been filling.
+    marks: Annotated[WaterMarks | None, Field(exclude_if=absent)] = None
+    filling_since: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
 
     @property
     def in_use(self) -> bool:
         """Does it get new data sets?"""
         return self.enabled and self.warning is None
+
+
+class DatasetUids(Contract):
+    """Asks which of them lie on a storage; and the answer."""
+
+    uids: Annotated[list[UUID], Field(max_length=1000)]
 
 
 class NewPeriod(Contract):

@@ -169,6 +169,27 @@ class Prioritise(Contract):
     rank: Annotated[float, Field(ge=0.0, le=1e6)]
 
 
+class Boost(Contract):
+    """``reason``: why the task is ranked higher, as in ``for …``."""
+
+    task: UUID
+    reason: Annotated[str, Field(max_length=400)]
+
+
+class Boosts(Contract):
+    """All tasks that are to be ranked higher ``by`` so much; those that are not named are not, from now on."""
+
+    by: Annotated[float, Field(gt=0, le=1e6)]
+    boosts: Annotated[list[Boost], Field(max_length=10_000)]
+
+
+class Boosted(Contract):
+    """How many tasks are ranked higher, or so for another reason, and how many are so no more."""
+
+    raised: int
+    lowered: int
+
+
 class Attempt(Contract):
     """``pilot``: its uid. ``pilot_name``: given where asked for."""
 

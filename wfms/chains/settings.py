@@ -33,6 +33,11 @@ class ChainsSettings(ServiceSettings):
     #: How long what lies between the steps of a chain stays when it fails or is canceled, so that a rerun can take it over; 0: it
     #: goes at once.
     keep_failed: float = Field(default=43_200.0, ge=0)
+    #: How much higher tasks of chains are ranked whose input lies on a storage that has reached its high water mark, until it is
+    #: below the low one (`sluice storage marks`); 0: no task is.
+    relief_rank: float = Field(default=10.0, ge=0, le=1e6)
+    #: How often the chain service looks whether there are such storages.
+    relief_period: float = Field(default=10.0, gt=0)
 
     @property
     def start_rules(self) -> StartRules:

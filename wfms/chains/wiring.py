@@ -10,6 +10,7 @@ from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.links import Links
+from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.outbox import OutboxRelay
@@ -26,6 +27,7 @@ from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.end_keeping import end_keeping
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
+from wfms.chains.usecases.relieve_storages import RelieveStorages
 from wfms.chains.usecases.start_steps import StartSteps
 from wfms.chains.usecases.stop_tasks import stop_tasks
 from wfms.chains.usecases.watch_uploads import watch_uploads
@@ -51,6 +53,8 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         period=settings.period,
         metrics=metrics,
     )
+    relieve = RelieveStorages(database, dms=dms, wms=wms, by=settings.relief_rank)
+    relief = [Loop("chains.relieve_storages", relieve, period=settings.relief_period, metrics=metrics)]
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
@@ -68,6 +72,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         database,
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
         work,
+        *(relief if settings.relief_rank else []),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components)

@@ -8,11 +8,23 @@ from fastapi import APIRouter, Path, Query
 from sluice.contracts.attention import WorkCounts
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Outlook, Prioritise, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import (
+    Boosted,
+    Boosts,
+    Explanation,
+    Job,
+    JobOrder,
+    JobPage,
+    Outlook,
+    Prioritise,
+    TaskStatus,
+    TaskStatusList,
+)
 from sluice.servicekit.http import errors
 from wms.db.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
 from wms.usecases import explain, read_tasks, retry_jobs
+from wms.usecases.boost_tasks import boost_tasks
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.judge_outlook import judge_outlook
 from wms.usecases.prioritise_task import prioritise_task
@@ -90,6 +102,17 @@ def counts_router(workload: Workload) -> APIRouter:
     async def counts() -> WorkCounts:
         """Jobs of all tasks that have not ended, and slots of the pilots that are there."""
         return await read_tasks.count_work(workload)
+
+    return router
+
+
+def boosts_router(workload: Workload) -> APIRouter:
+    router = APIRouter(prefix="/api/v1/boosts", tags=["tasks"])
+
+    @router.put("")
+    async def boosts(wanted: Boosts) -> Boosted:
+        """From the WfMS: the tasks that are ranked higher for now, all of them; ranks that a person has set are left alone."""
+        return await boost_tasks(workload, wanted)
 
     return router
 

@@ -283,3 +283,13 @@ ALTER TABLE pilots
     ADD CONSTRAINT pilots_acknowledged_by_somebody CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID;
 
 UPDATE alembic_version SET version_num='wms0014' WHERE alembic_version.version_num = 'wms0013';
+
+-- Running upgrade wms0014 -> wms0015
+
+ALTER TABLE tasks
+    -- What is added to the base rank for now, and why. A rank that a person has set is left alone.
+    ADD COLUMN boost double precision NOT NULL DEFAULT 0,
+    ADD COLUMN boost_reason text NOT NULL DEFAULT '',
+    ADD COLUMN ranked_by_hand boolean NOT NULL DEFAULT false;
+
+UPDATE alembic_version SET version_num='wms0015' WHERE alembic_version.version_num = 'wms0014';

@@ -2,7 +2,8 @@
 
     rank(i+1) = α·aging(i) + β·retries(i) + γ·rank(i)
 
-is applied to what a task has gained over its base (the step's rank, 1 unless the template says otherwise, or an operator's):
+is applied to what a task has gained over its base (the step's rank, 1 unless the template says otherwise, or an operator's; and
+what the WfMS adds for now):
 
 * α = 0.01 for each minute in which none of its ready jobs was given to a pilot (at most a day's),
 * β = 0.1 for each attempt that failed, per job of the task (a task in trouble is finished before a new one is begun),

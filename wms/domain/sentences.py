@@ -37,6 +37,11 @@ def explain_task(task: TaskStatus, around: Surroundings) -> str:
             return _explain_live(task, around)
 
 
+def with_boost(sentence: str, by: float, reason: str) -> str:
+    """The sentence about a task whose rank is raised for now."""
+    return f"{sentence.removesuffix('.')}; its rank is raised by {by:g}, for {reason}."
+
+
 def _explain_live(task: TaskStatus, around: Surroundings) -> str:
     done = f"{task.finished} of {plural(task.total, 'job')} finished"
     flying = task.leased + task.running

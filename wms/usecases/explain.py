@@ -4,6 +4,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.tasks import Explanation
+from wms.db.ranking import SELECT_BOOST
 from wms.db.reading import job_with_attempts, task_status
 from wms.db.surroundings import SELECT_READY, surroundings
 from wms.domain import sentences
@@ -15,7 +16,9 @@ async def explain_task(workload: Workload, uid: UUID) -> Explanation:
     """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
     async with workload.database.connection() as connection:
         status = await task_status(connection, uid)
-        return Explanation(text=sentences.explain_task(status, await surroundings(connection, uid)))
+        text = sentences.explain_task(status, await surroundings(connection, uid))
+        boost = await connection.fetchrow(SELECT_BOOST, uid)
+    return Explanation(text=text if boost is None else sentences.with_boost(text, boost["boost"], boost["boost_reason"]))
 
 
 async def explain_job(workload: Workload, job_id: int) -> Explanation:

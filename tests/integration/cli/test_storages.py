@@ -101,3 +101,17 @@ async def test_a_storage_that_gets_nothing_new_is_listed_with_the_reason(sluice:
     assert "logs gets no new data sets: its folder is not there: is its file system mounted?" in said
     [line] = [line for line in said.splitlines() if line.startswith("logs  ")]
     assert "refused" in line
+
+
+async def test_water_marks_are_set_shown_and_taken_away(sluice: Command, tmp_path: Path) -> None:
+    (tmp_path / "buffer").mkdir()
+    add = ("storage", "add", "buffer", "input", f"file://{tmp_path / 'buffer'}", "--capacity", "1000")
+    await sluice(*add, "--low", "60%", "--high", "80%")
+    assert "60% to 80%" in await sluice("storage", "list")
+    assert "buffer: 10% to 900 B" in await sluice("storage", "marks", "buffer", "--low", "10%", "--high", "900")
+    refused = await sluice("storage", "marks", "buffer", "--low", "90%", "--high", "80%", code=1)
+    assert "the wrong way round" in refused
+    for wrong in ("", "--low 1", "--low 1% --high 120%", "--low few --high 9", "--none --low 1% --high 2%"):
+        await sluice("storage", "marks", "buffer", *wrong.split(), code=2)
+    assert "buffer: no water marks" in await sluice("storage", "marks", "buffer", "--none")
+    assert "%" not in await sluice("storage", "list")

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import TaskState
-from sluice.contracts.tasks import Prioritise, Task, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import Boosted, Boosts, Prioritise, Task, TaskStatus, TaskStatusList
 
 
 class SmallWms:
@@ -18,6 +18,9 @@ class SmallWms:
         self.tasks: dict[UUID, Task] = {}
         self.statuses: dict[UUID, TaskStatus] = {}
         self.messages: list[UUID] = []
+        #: What was said of ranks to be raised.
+        self.boosts: list[Boosts] = []
+        self.knows_boosts = True
 
     def accept(self, task: Task) -> None:
         self.messages.append(task.uid)
@@ -47,14 +50,25 @@ class SmallWms:
         return self.statuses[uid]
 
     def routes(self) -> APIRouter:
-        router = APIRouter(prefix="/api/v1/tasks")
+        router = APIRouter(prefix="/api/v1")
+        self._task_routes(router)
 
-        @router.get("")
+        @router.put("/boosts")
+        async def boosts(wanted: Boosts) -> Boosted:
+            if not self.knows_boosts:
+                raise NotFound("no such route")
+            self.boosts.append(wanted)
+            return Boosted(raised=0, lowered=0)
+
+        return router
+
+    def _task_routes(self, router: APIRouter) -> None:
+        @router.get("/tasks")
         async def tasks(uid: Annotated[list[UUID] | None, Query()] = None, full: bool = False) -> TaskStatusList:
             found = [self.statuses[one] for one in uid or [] if one in self.statuses]
             return TaskStatusList(tasks=[one.model_copy(update={"killed": 0 if full else None}) for one in found])
 
-        @router.post("/{uid}/cancel")
+        @router.post("/tasks/{uid}/cancel")
         async def cancel(uid: UUID) -> TaskStatus:
             match self.status(uid).state:
                 case TaskState.FINISHED | TaskState.FAILED as state:
@@ -63,9 +77,7 @@ class SmallWms:
                     self.end(uid, TaskState.CANCELED, reason="canceled by request")
             return self.status(uid)
 
-        @router.post("/{uid}/rank")
+        @router.post("/tasks/{uid}/rank")
         async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
             self.statuses[uid] = self.status(uid).model_copy(update={"rank": new.rank})
             return self.statuses[uid]
-
-        return router

@@ -47,6 +47,20 @@ ORDER BY chains.position DESC, steps.ordinal LIMIT $4
 """
 
 
+RELIEVING_TASKS = f"""
+-- Tasks under way of the oldest chains after whose end the input is deleted, with the input of each.
+SELECT steps.task_uid, chains.dataset_uid FROM steps JOIN chains ON chains.uid = steps.chain_uid
+WHERE chains.state = '{ChainState.IN_PROGRESS}' AND steps.state = '{StepState.IN_PROGRESS}' AND steps.taken_from IS NULL
+    AND chains.plan->'retention'->>'input' IS DISTINCT FROM 'keep'
+ORDER BY chains.position, steps.ordinal LIMIT $1
+"""
+
+
+async def relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[UUID, UUID]]:
+    """Task and input of its chain: when the chain has finished, the input goes."""
+    return [(row["task_uid"], row["dataset_uid"]) for row in await connection.fetch(RELIEVING_TASKS, limit)]
+
+
 async def chains_page(
     connection: Connection,
     *,

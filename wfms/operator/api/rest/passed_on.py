@@ -27,6 +27,7 @@ from sluice.contracts.datasets import (
     Registered,
     Run,
     Storage,
+    WaterMarks,
 )  # fmt: skip
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll
 from sluice.contracts.pilots import PilotList
@@ -59,6 +60,8 @@ PASSED_ON: tuple[_Row, ...] = (
     ("dms", "POST", "/storages", "Registers a storage.", Storage, NewStorage),
     ("dms", "POST", "/storages/<string:name>/disable", "Takes a storage out of use: no new data sets.", Storage, None),
     ("dms", "POST", "/storages/<string:name>/enable", "Takes a storage into use again.", Storage, None),
+    ("dms", "PUT", "/storages/<string:name>/marks", "Sets the water marks of an input storage.", Storage, WaterMarks),
+    ("dms", "DELETE", "/storages/<string:name>/marks", "Takes the water marks of a storage away.", Storage, None),
     ("dms", "GET", "/periods", "Periods of data taking.", None, None),
     ("dms", "POST", "/periods", "Registers a period.", Period, NewPeriod),
     ("dms", "GET", "/runs", "Runs.", None, None),

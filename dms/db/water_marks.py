@@ -1,0 +1,86 @@
+"""Water marks, and the storages that have reached theirs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sluice.contracts.datasets import WaterMarks
+from sluice.contracts.states import ReplicaState
+from sluice.servicekit.database import Connection
+
+PUT_MARKS = """
+-- Other marks begin anew.
+INSERT INTO water_marks (storage_id, low, high) VALUES ($1, $2, $3)
+ON CONFLICT (storage_id) DO UPDATE SET low = EXCLUDED.low, high = EXCLUDED.high, filling_since = NULL
+WHERE (water_marks.low, water_marks.high) <> (EXCLUDED.low, EXCLUDED.high)
+"""
+
+DELETE_MARKS = "DELETE FROM water_marks WHERE storage_id = $1"
+
+SELECT_LEVELS = """
+SELECT m.storage_id, m.low, m.high, m.filling_since, s.name, s.capacity,
+    coalesce((SELECT sum(u.bytes) FROM storage_usage u WHERE u.storage_id = s.id), 0)::bigint AS used
+FROM water_marks m JOIN storages s ON s.id = m.storage_id
+"""
+
+SET_FILLING = """
+-- Guarded by the marks it was judged by, and by what it was before: of two instances one tells.
+UPDATE water_marks SET filling_since = CASE WHEN $2 THEN now() END
+WHERE storage_id = $1 AND (filling_since IS NOT NULL) <> $2 AND (low, high) = ($3, $4) RETURNING 1
+"""
+
+SELECT_ON_STORAGE = """
+-- Of these data sets those whose first file lies there, one by one.
+SELECT given.uid FROM unnest($2::uuid[]) AS given (uid)
+CROSS JOIN LATERAL (
+    SELECT file_id FROM dataset_files WHERE dataset_uid = given.uid ORDER BY seq, name LIMIT 1
+) AS first
+WHERE EXISTS (SELECT FROM replicas WHERE file_id = first.file_id AND storage_id = $1 AND state = $3)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """``filling_since`` None: it does not fill."""
+
+    storage_id: UUID
+    name: str
+    capacity: int | None
+    used: int
+    marks: WaterMarks
+    filling_since: datetime | None
+
+
+async def levels(connection: Connection) -> dict[UUID, Level]:
+    """Of the storages that have marks."""
+    return {
+        row["storage_id"]: Level(
+            row["storage_id"],
+            row["name"],
+            row["capacity"],
+            row["used"],
+            WaterMarks(low=row["low"], high=row["high"]),
+            row["filling_since"],
+        )
+        for row in await connection.fetch(SELECT_LEVELS)
+    }
+
+
+async def put_marks(connection: Connection, storage: UUID, marks: WaterMarks) -> None:
+    await connection.execute(PUT_MARKS, storage, marks.low, marks.high)
+
+
+async def delete_marks(connection: Connection, storage: UUID) -> None:
+    await connection.execute(DELETE_MARKS, storage)
+
+
+async def set_filling(connection: Connection, level: Level, *, filling: bool) -> bool:
+    """False where it is so already, or has other marks by now."""
+    moved = await connection.fetchval(SET_FILLING, level.storage_id, filling, level.marks.low, level.marks.high)
+    return moved is not None
+
+
+async def on_storage(connection: Connection, storage: UUID, uids: Sequence[UUID]) -> list[UUID]:
+    """Of the data sets those that lie there, by their first file."""
+    return [row["uid"] for row in await connection.fetch(SELECT_ON_STORAGE, storage, uids, ReplicaState.AVAILABLE)]

@@ -1,0 +1,63 @@
+"""Water marks of input storages: setting them, and noticing when a storage reaches or leaves them."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import structlog
+
+from dms.db.storages import storage_named
+from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_filling
+from dms.domain.levels import fills, objection
+from dms.domain.storage_facts import MarksRefused, UnknownStorage
+from sluice.contracts.datasets import Storage, WaterMarks
+from sluice.contracts.states import StorageType
+from sluice.servicekit.database import Database
+
+log = structlog.get_logger(__name__)
+
+
+async def set_marks(database: Database, name: str, marks: WaterMarks | None) -> Storage:
+    """Effect: the storage has these marks, or none; other marks than before begin anew. Repeating it is fine. Messages: none.
+    Raises ``UnknownStorage``; ``MarksRefused`` for one that is no input storage, or that these marks do not fit."""
+    async with database.transaction() as transaction:
+        storage = await storage_named(transaction.connection, name)
+        if storage is None:
+            raise UnknownStorage(name)
+        if marks is None:
+            await delete_marks(transaction.connection, storage.id)
+        else:
+            _require_fitting(storage, marks)
+            await put_marks(transaction.connection, storage.id, marks)
+    await watch_levels(database)
+    async with database.connection() as connection:
+        level = (await levels(connection)).get(storage.id)
+    since = None if level is None else level.filling_since
+    return storage.model_copy(update={"marks": marks, "filling_since": since})
+
+
+def _require_fitting(storage: Storage, marks: WaterMarks) -> None:
+    if storage.type is not StorageType.INPUT:
+        raise MarksRefused(storage.name, f"are for input storages, and it is of type {storage.type}")
+    if why := objection(marks, storage.capacity):
+        raise MarksRefused(storage.name, why)
+
+
+async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -> list[UUID]:
+    """Of the data sets those whose first file lies there. Effect: none. Messages: none. Raises ``UnknownStorage``."""
+    async with database.connection() as connection:
+        storage = await storage_named(connection, name)
+        if storage is None:
+            raise UnknownStorage(name)
+        return await on_storage(connection, storage.id, uids)
+
+
+async def watch_levels(database: Database) -> bool:
+    """Effect: a storage at its high mark counts as filling until it is below its low one; each change is logged. Messages: none.
+    False: done for now."""
+    async with database.connection() as connection:
+        for level in (await levels(connection)).values():
+            before = level.filling_since is not None
+            filling = fills(level.used, level.marks, level.capacity, before=before)
+            if filling is not before and await set_filling(connection, level, filling=filling):
+                log.info("storage.fills" if filling else "storage.has_room", storage=level.name, used=level.used)
+    return False

@@ -1,0 +1,72 @@
+"""Input storages that have reached their high water mark, until they are below the low one."""
+
+import asyncio
+from uuid import UUID, uuid4
+
+import pytest
+
+from dms.loops.workers import delete_once
+from dms.usecases.watch_levels import watch_levels
+from sluice.contracts.datasets import Storage, WaterMarks
+from sluice.contracts.problems import NotFound, Unprocessable
+from sluice.contracts.states import DatasetType, StorageType
+from tests.integration.dms.conftest import Dms
+
+NAME = "input-1"
+
+
+async def storage(dms: Dms) -> Storage:
+    """As it is found after a look at the levels by two instances at once."""
+    await asyncio.gather(watch_levels(dms.database), watch_levels(dms.database))
+    return next(one for one in await dms.client.storages(StorageType.INPUT, everything=True) if one.name == NAME)
+
+
+async def filled(dms: Dms, name: str, size: int) -> UUID:
+    uid = await dms.dataset(name, DatasetType.INPUT)
+    await dms.client.register_files(uid, [dms.write(name, 0, bytes(size), DatasetType.INPUT)])
+    await dms.client.close_dataset(uid)
+    return uid
+
+
+async def delete(dms: Dms, uid: UUID) -> None:
+    await dms.client.delete_dataset(uid, force=True)
+    assert await delete_once(dms.shop)
+
+
+async def test_it_fills_and_is_worked_off(dms: Dms) -> None:
+    await dms.client.mark_storage(NAME, WaterMarks(low=50, high=100))
+    first = await filled(dms, "first", 60)
+    assert (await storage(dms)).filling_since is None
+    second, third = await filled(dms, "second", 30), await filled(dms, "third", 10)
+    since = (await storage(dms)).filling_since
+    assert since is not None
+    await delete(dms, second)
+    assert (await storage(dms)).filling_since == since, "between the marks it stays as it was"
+    await delete(dms, first)
+    assert (await storage(dms)).filling_since is None
+    assert await dms.client.on_storage(NAME, [first, third, uuid4()]) == [third], "what is deleted lies nowhere"
+
+
+async def test_marks_count_at_once_and_can_be_taken_away(dms: Dms) -> None:
+    await filled(dms, "there", 60)
+    marks = WaterMarks(low=10, high=20)
+    marked = await dms.client.mark_storage(NAME, marks)
+    assert (marked.marks, marked.filling_since is not None) == (marks, True)
+    assert (await dms.client.mark_storage(NAME, marks)).filling_since == marked.filling_since
+    assert (await dms.client.mark_storage(NAME, WaterMarks(low=60, high=90))).filling_since is None, "others begin anew"
+    assert (await dms.client.unmark_storage(NAME)).marks is None
+    assert (await storage(dms)).marks is None
+    listed = [one.model_dump() for one in await dms.client.storages(StorageType.INPUT)]
+    assert all("marks" not in one and "filling_since" not in one for one in listed), "the release before knows no such fields"
+
+
+async def test_marks_that_a_storage_cannot_have_are_refused(dms: Dms) -> None:
+    with pytest.raises(Unprocessable, match="are for input storages, and it is of type logs"):
+        await dms.client.mark_storage("logs-1", WaterMarks(low=10, high=20))
+    with pytest.raises(Unprocessable, match="shares of its capacity, and it has none: give bytes"):
+        await dms.client.mark_storage(NAME, WaterMarks(low=0.5, high=0.8))
+    for call in (dms.client.mark_storage("none", WaterMarks(low=10, high=20)), dms.client.unmark_storage("none")):
+        with pytest.raises(NotFound):
+            await call
+    with pytest.raises(NotFound):
+        await dms.client.on_storage("none", [uuid4()])

@@ -1,0 +1,77 @@
+"""Tasks that make room on input storages which fill are ranked higher, with the real DMS."""
+
+import pytest
+
+from dms.usecases.watch_levels import watch_levels
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import WaterMarks
+from sluice.contracts.plan import Retention
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.tasks import Boosts
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import three_steps
+from wfms.chains.usecases.relieve_storages import RelieveStorages
+
+KEEPS = Retention(input="keep")
+
+
+async def running(world: World, name: str, **more: Retention) -> Chain:
+    """Its first task is with the WMS. The input has three bytes."""
+    chain = await world.new_chain(await world.input(name), world.template(three_steps(**more), name=f"{name}-wf"))
+    while await world.start_steps():
+        pass
+    await world.deliver()
+    return chain
+
+
+def relief(world: World) -> RelieveStorages:
+    return RelieveStorages(world.databases["wfms.chains"], dms=world.dms, wms=world.wms_client, by=7.0)
+
+
+def raised(world: World, boosts: Boosts) -> list[str]:
+    return sorted(world.wms.tasks[one.task].step + " " + world.wms.tasks[one.task].template for one in boosts.boosts)
+
+
+async def test_tasks_rise_while_the_storage_of_their_input_fills(world: World) -> None:
+    await world.dms.mark_storage("input-1", WaterMarks(low=4, high=9))
+    first = await running(world, "a")
+    await running(world, "kept", retention=KEEPS)
+    relieve = relief(world)
+    await relieve()
+    assert [one.boosts for one in world.wms.boosts] == [[]], "what an instance before may have raised is taken back"
+    await relieve()
+    assert len(world.wms.boosts) == 1, "nothing more is said while nothing is raised"
+    await running(world, "b")
+    await watch_levels(world.dms_database)
+    await relieve()
+    said = world.wms.boosts[-1]
+    assert (said.by, raised(world, said)) == (7.0, ["decode a-wf", "decode b-wf"]), "one that keeps its input makes no room"
+    why = "storage input-1, on which the chain's input lies, reached its high water mark (9 bytes) at 20"
+    assert said.boosts[0].reason.startswith(why)
+    await relieve()
+    assert world.wms.boosts[-1] == said, "the same, for tasks that have come meanwhile"
+    await world.dms.delete_dataset(first.dataset_uid, force=True)
+    await world.dms.unmark_storage("input-1")
+    await relieve()
+    assert world.wms.boosts[-1].boosts == []
+
+
+async def test_what_does_not_answer_changes_nothing(world: World) -> None:
+    await world.dms.mark_storage("input-1", WaterMarks(low=2, high=3))
+    await running(world, "a")
+    await watch_levels(world.dms_database)
+    relieve = relief(world)
+    for service in ("dms", "wms"):
+        world.http[service].down = True
+        with pytest.raises(NotAvailable):
+            await relieve()
+        world.http[service].down = False
+    assert world.wms.boosts == []
+    await relieve()
+    assert len(world.wms.boosts[-1].boosts) == 1
+
+
+async def test_a_wms_of_the_release_before_is_left_alone(world: World) -> None:
+    await running(world, "a")
+    world.wms.knows_boosts = False
+    assert await relief(world)() is False

@@ -1,0 +1,14 @@
+"""Why tasks are ranked higher that make room on a storage. The same words while that lasts, so that nothing is written anew."""
+
+from sluice.contracts.datasets import Storage
+
+
+def reason_of(storage: Storage) -> str:
+    """``storage buffer, on which the chain's input lies, reached its high water mark (80 % of 1000 bytes) at …``."""
+    mark = "" if storage.marks is None else f" ({_mark(storage.marks.high, storage.capacity)})"
+    since = "" if storage.filling_since is None else f" at {storage.filling_since:%F %T} UTC"
+    return f"storage {storage.name}, on which the chain's input lies, reached its high water mark{mark}{since}"
+
+
+def _mark(mark: float, capacity: int | None) -> str:
+    return f"{100 * mark:g} % of {capacity} bytes" if mark <= 1 and capacity is not None else f"{mark:.0f} bytes"

@@ -1,0 +1,58 @@
+"""Has tasks done earlier that make room on input storages which fill faster than they are worked off."""
+
+from uuid import UUID
+
+import structlog
+
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.datasets import Storage
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import StorageType
+from sluice.contracts.tasks import Boost, Boosts
+from sluice.servicekit.database import Database
+from wfms.chains.db.reading import relieving_tasks
+from wfms.chains.domain.relief import reason_of
+
+log = structlog.get_logger(__name__)
+
+#: Tasks that are ranked higher at the same time: those of the oldest chains.
+MOST = 10_000
+
+
+class RelieveStorages:
+    """``by``: how much higher the tasks are ranked. Several instances say the same to the WMS."""
+
+    def __init__(self, database: Database, *, dms: DmsClient, wms: WmsClient, by: float) -> None:
+        self._database, self._dms, self._wms, self._by = database, dms, wms, by
+        #: What an instance before this one has said is not known.
+        self._nothing_raised = False
+
+    async def __call__(self) -> bool:
+        """Effect: while a storage is filling, by the DMS, the WMS ranks those tasks under way higher whose chains have their
+        input there and delete it in the end; afterwards it does not. Messages: none. Raises ``NotAvailable`` (DMS, WMS; ranks
+        stay as they are then). False: done for now."""
+        found = await self._dms.storages(StorageType.INPUT, everything=True)
+        filling = [storage for storage in found if storage.filling_since is not None]
+        if not filling and self._nothing_raised:
+            return False
+        boosts = await self._boosts(filling) if filling else []
+        try:
+            answer = await self._wms.boost(Boosts(by=self._by, boosts=boosts))
+        except NotFound:
+            log.info("relief.not_known", reason="the WMS is of the release before")
+            return False
+        self._nothing_raised = not boosts
+        if answer.raised or answer.lowered:
+            names = [storage.name for storage in filling]
+            log.info("relief.ranks_changed", storages=names, raised=answer.raised, lowered=answer.lowered)
+        return False
+
+    async def _boosts(self, filling: list[Storage]) -> list[Boost]:
+        async with self._database.connection() as connection:
+            tasks = await relieving_tasks(connection, limit=MOST)
+        reasons: dict[UUID, str] = {}
+        for storage in filling:
+            there = await self._dms.on_storage(storage.name, list({dataset for _, dataset in tasks}))
+            reasons = {uid: reason_of(storage) for uid in there} | reasons
+        return [Boost(task=task, reason=reasons[dataset]) for task, dataset in tasks if dataset in reasons]
