@@ -32,11 +32,14 @@ def storages_router(database: Database, files: FileWork, watch: StorageWatch) ->
     @router.get("", responses=errors(NotAvailable))
     async def storages(
         type: Annotated[StorageType | None, Query()] = None,
+        name: Annotated[str | None, Query(description="The storage of this name.")] = None,
         all: Annotated[bool, Query(description="Those too that get no new data sets.")] = False,
     ) -> list[Storage]:
         """Storages that get new data sets, those with the most free space first; none is an empty list. With `all`: disabled ones
-        too, and those that get no new data sets for another reason, which is their `warning`."""
-        return await list_storages(database, type, objections=watch.objections, everything=all)
+        too, and those that get no new data sets for another reason, which is their `warning`. With `name`: that storage, whether
+        it gets new data sets or not."""
+        found = await list_storages(database, type, objections=watch.objections, everything=all or name is not None)
+        return [storage for storage in found if name in {None, storage.name}]
 
     @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
     async def disable(name: str) -> Storage:

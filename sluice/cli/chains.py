@@ -16,6 +16,7 @@ from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.cli.parameters import given_params, key_values
 from sluice.cli.watch import watch
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
+from sluice.contracts.labels import entry_label, label, role
 from sluice.contracts.requiring import Subject
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import template_label
@@ -60,7 +61,9 @@ def show(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFA
     if as_json:
         print_json(found)
         return
+    outputs = ask(url, home, lambda c: c.operator.outputs(uid)).outputs
     out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
+    out.print(f"chain {found.uid}, since {found.created_at:%F %T}")
     if found.rerun_of:
         out.print(f"a rerun of chain {found.rerun_of}")
     if found.reason:
@@ -70,9 +73,14 @@ def show(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFA
     for name, value in sorted(found.params.items()):
         out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}")
     print_table(
-        ["step", "state", "task", "reason"], [(s.name, s.state.value, s.task_uid, _why(s)) for s in found.steps], empty=""
+        ["step", "state", "task", "reason"], [(s.name, s.state.value, _task(found, s), _why(s)) for s in found.steps], empty=""
     )
-    print_table(["data set", "uid", "status"], [(d.name, d.uid, d.status.value) for d in found.datasets], empty="no data set yet")
+    named = {output.dataset.uid: label(output.dataset) for output in outputs}
+    print_table(
+        ["data set", "what it is", "status", "uid"],
+        [(named.get(d.uid, entry_label(found, d)), role(d), d.status.value, d.uid) for d in found.datasets],
+        empty="no data set yet",
+    )
 
 
 @app.command("start")
@@ -175,6 +183,11 @@ def discard(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = D
     found = ask(url, home, lambda c: c.operator.discard_chain(uid))
     when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
     answer(found, f"chain {found.uid}: its data are deleted {when}", as_json=as_json)
+
+
+def _task(chain: Chain, step: ChainStep) -> str:
+    """What commands about tasks take."""
+    return "" if step.task_uid is None else f"{chain.dataset_name}.{step.name}"
 
 
 def _why(step: ChainStep) -> str:

@@ -9,11 +9,12 @@ from sluice.cli import carry, unmatched
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
 from sluice.cli.entries import RecursiveOption, entries_of
 from sluice.cli.get import get_dataset
-from sluice.cli.named import DatasetArgument, label, the_dataset
+from sluice.cli.named import DatasetArgument, the_dataset
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.parameters import key_values
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
+from sluice.contracts.labels import label
 from sluice.contracts.plan import DataEntries
 from sluice.contracts.states import DatasetState, DatasetType
 

@@ -10,6 +10,7 @@ import typer
 from sluice.cli.connect import Connection, ask
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.labels import label
 from sluice.contracts.pilots import Pilot
 from sluice.contracts.problems import Conflict, Finding, NotFound
 from sluice.contracts.states import DatasetState, PilotState
@@ -38,12 +39,6 @@ class Ambiguous(Conflict):
         super().__init__(f"{len(found)} {what} are called {called!r}: name one by its uid", findings=found)
 
 
-def label(dataset: Dataset) -> str:
-    """An output of a chain is called after the chain's input and the template's output."""
-    name = dataset.meta.get("output_name")
-    return name if "chain" in dataset.meta and isinstance(name, str) else dataset.name
-
-
 async def dataset_called(connection: Connection, called: str) -> Dataset:
     """Raises ``NotFound``, ``Ambiguous``."""
     uid = _uid(called)
@@ -67,8 +62,10 @@ async def chain_called(connection: Connection, called: str) -> Chain:
     uid = _uid(called)
     if uid is not None:
         return await connection.operator.chain(uid)
-    newest = (await connection.operator.chains(limit=_CHAINS)).chains
-    found = [one for one in newest if one.dataset_name == called or _begins(one.uid, called)]
+    found = (await connection.operator.chains(name=called, limit=_CHAINS)).chains
+    if not found:
+        newest = (await connection.operator.chains(limit=_CHAINS)).chains
+        found = [one for one in newest if one.dataset_name == called or _begins(one.uid, called)]
     if len(found) > 1:
         raise Ambiguous("chains", called, [_chain_in_short(one) for one in found])
     if not found:

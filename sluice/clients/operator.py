@@ -135,9 +135,12 @@ class OperatorClient(ServiceClient):
         body = RequestChain(dataset_uid=dataset, template=template, run_template=run_template, params=params or {})
         return await self.create(f"{_API}/chains", body=body, answer=Chain)
 
-    async def chains(self, *, state: ChainState | None = None, after: str | None = None, limit: int | None = None) -> ChainPage:
-        """Newest first."""
-        return await self.call("GET", f"{_API}/chains", answer=ChainPage, params={"state": state, "after": after, "limit": limit})
+    async def chains(
+        self, *, state: ChainState | None = None, name: str | None = None, after: str | None = None, limit: int | None = None
+    ) -> ChainPage:
+        """Newest first; ``name``: of their input data set."""
+        params = {"state": state, "name": name, "after": after, "limit": limit}
+        return await self.call("GET", f"{_API}/chains", answer=ChainPage, params=params)
 
     async def chain(self, uid: UUID) -> Chain:
         return await self.call("GET", f"{_API}/chains/{uid}", answer=Chain)

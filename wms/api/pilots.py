@@ -4,7 +4,7 @@ from typing import Annotated
 from uuid import UUID
 
 import orjson
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.attention import Acknowledge
@@ -41,8 +41,8 @@ def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
     router = APIRouter(prefix="/api/v1/pilots", tags=["pilots"])
 
     @router.get("")
-    async def pilots() -> PilotList:
-        return PilotList(pilots=await list_pilots(workload))
+    async def pilots(name: Annotated[str | None, Query(description="Those of this name.")] = None) -> PilotList:
+        return PilotList(pilots=await list_pilots(workload, name=name))
 
     @router.post("")
     async def register(body: RegisterPilot) -> Registration:

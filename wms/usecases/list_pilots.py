@@ -8,11 +8,12 @@ from wms.db.pilots import SELECT_PILOTS
 from wms.usecases.workload import Workload
 
 
-async def list_pilots(workload: Workload) -> list[Pilot]:
-    """Precondition: none. Effect: none. Messages: none. Those that signed off are shown for a day, and so are lost ones that
-    somebody has acknowledged or that were started again."""
+async def list_pilots(workload: Workload, *, name: str | None = None) -> list[Pilot]:
+    """``name``: only those called so. Precondition: none. Effect: none. Messages: none. Those that signed off are shown for a
+    day, and so are lost ones that somebody has acknowledged or that were started again."""
     async with workload.database.connection() as connection:
-        return [_pilot(dict(row)) for row in await connection.fetch(SELECT_PILOTS)]
+        rows = await connection.fetch(SELECT_PILOTS)
+    return [_pilot(dict(row)) for row in rows if name in {None, row["name"]}]
 
 
 def _pilot(row: dict[str, Any]) -> Pilot:

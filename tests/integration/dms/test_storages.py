@@ -128,6 +128,9 @@ async def test_a_disabled_storage_gets_no_new_data_sets_and_what_is_on_it_goes_o
     assert await dms.client.storages(StorageType.INTERMEDIATE) == []
     [told] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
     assert (told.name, told.enabled, told.warning) == ("intermediate-1", False, None)
+    for name, found in ((told.name, [told.name]), ("intermediate", [])):
+        named = await dms.http.get("/api/v1/storages", params={"name": name})
+        assert [one["name"] for one in named.json()] == found
     with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
         await dms.dataset("more")
     await dms.client.delete_dataset(going)

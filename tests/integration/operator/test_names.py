@@ -1,13 +1,15 @@
 """Data sets, chains and tasks by what people call them, against a real operator service behind a real port."""
 
 import html
+from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.chains import Chain
+from sluice.contracts.chains import Chain, ChainDataset
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.states import DatasetType, StepState
+from sluice.contracts.states import ChainDatasetStatus, DatasetType, StepState
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
@@ -15,6 +17,8 @@ from tests.integration.operator.test_template_command import Command, sluice
 from tests.unit.cwl.samples import LINEAR
 
 __all__ = ["sluice"]
+
+SECOND = timedelta(seconds=1)
 
 
 @pytest.fixture
@@ -88,3 +92,66 @@ async def test_what_is_wrong_with_a_name_is_said_in_words(operator: Operator, sl
         assert answer.status_code == 422
         assert rule in html.unescape(answer.text)
         assert "pattern" not in answer.text
+
+
+async def test_chains_and_tasks_are_asked_for_by_name(operator: Operator, chain: Chain) -> None:
+    other = await operator.client.register_dataset(NewDataset(name="week"))
+    await operator.client.request_chain(other.uid, "linear")
+
+    async def asked(path: str, **params: str) -> list[dict[str, str]]:
+        answer = await operator.http.get(f"/api/v1/{path}", params=params)
+        assert answer.status_code == 200, answer.text
+        found: list[dict[str, str]] = answer.json()[path]
+        return found
+
+    assert [one["uid"] for one in await asked("chains", name="week.1")] == [str(chain.uid)]
+    assert await asked("chains", name="week.1", state="finished") == []
+    assert await asked("chains", name="week.1", dataset=str(other.uid)) == []
+    assert await asked("chains", name="week.2") == []
+    step = chain.steps[0].name
+    assert [one["task_id"] for one in await asked("tasks", name=f"week.1.{step}")] == [str(chain.uid)]
+    assert await asked("tasks", name=f"week.1.{step}", chain=str(other.uid)) == []
+    assert await asked("tasks", name=f"week.1.{step}", state="finished") == []
+    for unknown in (f"week.{step}", "week.1.none", "week"):
+        assert await asked("tasks", name=unknown) == []
+
+
+async def test_a_chain_is_found_by_name_however_many_are_newer(operator: Operator, sluice: Command, chain: Chain) -> None:
+    other = await operator.client.register_dataset(NewDataset(name="later"))
+    for _ in range(1_001):
+        newer = {"uid": uuid4(), "dataset_uid": other.uid, "dataset_name": "later", "created_at": chain.created_at + SECOND}
+        made = chain.model_copy(update=newer)
+        operator.neighbours.chains[made.uid] = made
+    assert f"chain {chain.uid}" in await sluice("chain", "show", "week.1")
+
+
+async def test_a_chain_is_shown_with_names(operator: Operator, sluice: Command, chain: Chain) -> None:
+    """Its task is called as commands take it, its output as people ask for it, what lies in between by step and port."""
+    first, last = chain.steps[0].name, "join"
+    meta = {"chain": str(chain.uid), "step": last, "output_name": "week.1.all"}
+    name = f"{chain.uid}.{last}.joined"
+    output = await operator.client.register_dataset(NewDataset(name=name, type=DatasetType.OUTPUT, meta=meta))
+    between = {"chain": str(chain.uid), "step": first}
+    part = await operator.client.register_dataset(
+        NewDataset(name=f"{chain.uid}.{first}.logs", type=DatasetType.LOGS, meta=between)
+    )
+    entries = [
+        ChainDataset(uid=chain.dataset_uid, name="week.1", step=None, port=None, status=ChainDatasetStatus.READY),
+        ChainDataset(uid=output.uid, name=output.name, step=last, port="joined", status=ChainDatasetStatus.READY),
+        ChainDataset(uid=part.uid, name=part.name, step=first, port=None, status=ChainDatasetStatus.READY),
+    ]
+    operator.neighbours.chains[chain.uid] = chain.model_copy(update={"datasets": entries})
+    shown = await sluice("chain", "show", "week.1")
+    rows = {row.split("  ")[0].strip(): row for row in shown.splitlines()}
+    assert f"week.1.{first}" in rows[first]
+    assert "input" in rows["week.1"]
+    assert f"joined of {last}" in rows["week.1.all"]
+    assert f"logs of {first}" in rows[f"{first}.logs"]
+    assert f"{chain.uid}." not in shown, "names of ours"
+    page = await operator.http.get(f"/chains/{chain.uid}")
+    assert ">week.1.all</a>" in page.text
+    assert f">{first}.logs</a>" in page.text
+    detail = await operator.http.get(f"/datasets/{output.uid}")
+    assert "<h1>week.1.all</h1>" in detail.text
+    assert name in detail.text
+    assert ">week.1.all</a>" in (await operator.http.get("/datasets")).text

@@ -143,6 +143,9 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
     assert (await system.wms.explain_job(job.id)).text == "Finished with attempt 1."
     (shown,) = (await system.wms.pilots()).pilots
     assert (shown.finished, shown.leased) == (5, 0)
+    for name, uids in ((shown.name, [str(pilot)]), ("nobody", [])):
+        named = await system.http.get("/api/v1/pilots", params={"name": name})
+        assert [one["uid"] for one in named.json()["pilots"]] == uids
     await system.wms.sign_off(pilot, SignOff())
 
 

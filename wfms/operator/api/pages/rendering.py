@@ -7,6 +7,7 @@ from importlib import resources
 from flask import Flask, Response, jsonify, render_template, url_for
 
 from sluice.contracts.counts import produced_texts
+from sluice.contracts.labels import entry_label, role, short_label
 from sluice.contracts.matching import condition_text
 from sluice.contracts.naming import own_name
 from sluice.contracts.problems import Problem
@@ -37,6 +38,9 @@ def prepare_rendering(flask: Flask) -> None:
         required=required,
         produced=produced_texts,
         own=own_name,
+        label=short_label,
+        role=role,
+        entry_label=lambda entry, chain: entry_label(chain, entry),
         cwl_type=type_name,
         words=lambda name: str(name).replace("_", " "),
         utc=lambda moment: moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),

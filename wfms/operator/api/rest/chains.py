@@ -13,8 +13,11 @@ from wfms.operator.usecases.request_chain import request_chain
 
 
 class ChainQuery(Page):
+    """``dataset``, ``name``: those whose input it is, by its uid and by its name."""
+
     state: ChainState | None = None
     dataset: UUID | None = None
+    name: str | None = None
 
 
 class ChainRoutes:
@@ -27,7 +30,7 @@ class ChainRoutes:
     def routes(self) -> list[Route]:
         uid = "/chains/<uuid:uid>"
         return [
-            Route("GET", "/chains", self.list, "Chains, newest first.",
+            Route("GET", "/chains", self.list, "Chains, newest first; `name`: of their input data set.",
                   answer=ChainPage, query=ChainQuery, errors=(NotAvailable,)),
             Route("POST", "/chains", self.request,
                   "Carries a data set through a template: 201. A repetition, with the same version of the template and the "
@@ -44,7 +47,13 @@ class ChainRoutes:
         ]  # fmt: skip
 
     async def list(self, query: ChainQuery) -> ChainPage:
-        return await self._chains.chains(state=query.state, dataset=query.dataset, after=query.after, limit=query.limit)
+        dataset = query.dataset
+        if query.name is not None:
+            named = await self._dms.dataset_named(query.name)
+            if named is None or dataset not in {None, named.uid}:
+                return ChainPage(chains=[], next=None)
+            dataset = named.uid
+        return await self._chains.chains(state=query.state, dataset=dataset, after=query.after, limit=query.limit)
 
     async def request(self, body: RequestChain) -> Answered:
         chain, made = await request_chain(self._database, body, chains=self._chains, dms=self._dms, intake=self._intake)

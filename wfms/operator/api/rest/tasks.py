@@ -13,13 +13,15 @@ from sluice.contracts.tasks import Prioritise, TaskStatus
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.read_log import read_log
+from wfms.operator.usecases.tasks_named import TasksWanted, tasks_named
 
 
 class TaskQuery(Contract):
-    """``chain``: uid. ``state``: of the step. ``paged``: say where the next page begins. ``after``: the ``next`` of the page
-    before. ``full``: with how many jobs were killed."""
+    """``chain``: uid. ``name``: DATASET.STEP, by the name of the chain's input; not by pages. ``state``: of the step. ``paged``:
+    say where the next page begins. ``after``: the ``next`` of the page before. ``full``: with how many jobs were killed."""
 
     chain: UUID | None = None
+    name: str | None = None
     state: StepState | None = None
     after: str | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] | None = None
@@ -49,7 +51,7 @@ class TaskRoutes:
     def routes(self) -> list[Route]:
         uid = "/tasks/<uuid:uid>"
         return [
-            Route("GET", "/tasks", self.list, "Tasks with their counts of jobs, newest first.",
+            Route("GET", "/tasks", self.list, "Tasks with their counts of jobs, newest first; `name`: DATASET.STEP.",
                   answer=ChainTaskList, query=TaskQuery, errors=(Unprocessable, NotAvailable)),
             Route("GET", uid, self.read, "One task.", answer=ChainTask, query=OneTaskQuery, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a task.",
@@ -62,6 +64,9 @@ class TaskRoutes:
         ]  # fmt: skip
 
     async def list(self, query: TaskQuery) -> ChainTaskList:
+        if query.name is not None:
+            wanted = TasksWanted(query.name, query.chain, query.state, query.limit, query.full)
+            return await tasks_named(self._dms, self._chains, wanted)
         return await self._chains.tasks(
             chain=query.chain, state=query.state, after=query.after, limit=query.limit, paged=query.paged, full=query.full
         )
