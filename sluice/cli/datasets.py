@@ -35,8 +35,9 @@ def list_datasets(
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Data sets."""
-    datasets = ask(url, home, lambda c: c.operator.datasets(type=kind, state=state, limit=limit)).datasets
+    """Data sets, the one registered last first; deleted ones, and those being deleted, only with --state."""
+    states = [one for one in DatasetState if one not in _GOING] if state is None else [state]
+    datasets = ask(url, home, lambda c: c.operator.datasets(type=kind, state=states, newest=True, limit=limit)).datasets
     if as_json:
         print_json(datasets)
         return

@@ -155,3 +155,11 @@ async def test_a_chain_is_shown_with_names(operator: Operator, sluice: Command, 
     assert "<h1>week.1.all</h1>" in detail.text
     assert name in detail.text
     assert ">week.1.all</a>" in (await operator.http.get("/datasets")).text
+
+
+async def test_the_list_of_data_sets_has_open_ones_too_the_newest_first(operator: Operator, sluice: Command) -> None:
+    for name in ("first", "second"):
+        await operator.client.register_dataset(NewDataset(name=name))
+    listed = await sluice("dataset", "list")
+    assert [line.split()[1] for line in listed.splitlines()[1:]] == ["second", "first"]
+    assert await sluice("dataset", "list", "--state", "deleted") == "no data set\n"

@@ -1,5 +1,6 @@
 """Running a chain again: the page, the command, and what is passed on."""
 
+import html
 from uuid import UUID, uuid4
 
 from sluice.contracts.chains import RerunChain
@@ -68,3 +69,23 @@ async def test_the_command_says_beforehand_what_runs(operator: Operator, scene: 
     assert asked == RerunChain(params={"min_hits": 4}, key=asked.key)
     assert f"chain {asked.key}: in_progress, a rerun of {uid}" in said
     assert f"a rerun of chain {uid}" in await sluice("chain", "show", str(asked.key))
+
+
+async def test_nothing_goes_through_a_disabled_template_again(operator: Operator, scene: Scene, sluice: Command) -> None:
+    page = over(operator)
+    uid = page.removeprefix("/chains/")
+    name = operator.neighbours.chains[UUID(uid)].template_name
+    token = token_of(await operator.http.get(f"{page}/rerun"))
+    await operator.client.disable_template(name)
+    sentence = f"template '{name}' is disabled since"
+    shown = html.unescape((await operator.http.get(f"{page}/rerun")).text)
+    assert sentence in shown
+    assert 'id="rerun"' not in shown
+    assert f"it cannot be run again so: {sentence}" in await sluice("chain", "rerun", uid, code=1)
+    sent = await operator.http.post(f"{page}/rerun", data={"csrf_token": token, "key": str(uuid4())})
+    asked = await operator.http.post(f"/api/v1{page}/rerun", json={})
+    assert (sent.status_code, asked.status_code) == (409, 409)
+    assert asked.json()["detail"].startswith(sentence)
+    assert operator.neighbours.reruns == []
+    await operator.client.enable_template(name)
+    assert (await operator.http.post(f"/api/v1{page}/rerun", json={"key": str(uuid4())})).status_code == 201

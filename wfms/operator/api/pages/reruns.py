@@ -14,6 +14,7 @@ from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.domain.errors import RequestRefused
 from wfms.operator.domain.start_form import Field, fields_of, read_values, shown
 from wfms.operator.usecases.read_chain import ChainDetail, read_chain
+from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
 
 #: Before the names of parameters among the form's fields.
 _PREFIX = "param-"
@@ -34,7 +35,7 @@ class RerunPages:
     def show(self, uid: UUID) -> AnyResponse:
         detail = self._read(uid)
         try:
-            plan = self._bridge.run(self._use.chains.plan_rerun(uid, _asked(detail, request.args)))
+            plan = self._bridge.run(plan_rerun(self._use.database, self._use.chains, uid, _asked(detail, request.args)))
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.args, None, refusal=refusal)
         return _page(detail, request.args, plan)
@@ -43,7 +44,7 @@ class RerunPages:
         detail = self._read(uid)
         try:
             asked = _asked(detail, request.form)
-            chain, made = self._bridge.run(self._use.chains.rerun_chain(uid, asked))
+            chain, made = self._bridge.run(rerun_chain(self._use.database, self._use.chains, uid, asked))
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.form, None, refusal=refusal)
         flash("The chain runs again, as this one." if made else "It was started before: as this chain.")

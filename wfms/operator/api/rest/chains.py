@@ -3,13 +3,14 @@
 from uuid import UUID
 
 from sluice.contracts.base import Page
-from sluice.contracts.chains import Chain, ChainOutputs, ChainPage, RequestChain
+from sluice.contracts.chains import Chain, ChainOutputs, ChainPage, RequestChain, RerunChain, RerunPlan
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.read_outputs import read_outputs
 from wfms.operator.usecases.request_chain import request_chain
+from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
 
 
 class ChainQuery(Page):
@@ -40,6 +41,10 @@ class ChainRoutes:
                   answer=Chain, errors=(NotFound, NotAvailable)),
             Route("GET", uid + "/outputs", self.outputs, "What it gives in the end: its workflow's outputs, each a data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
+            Route("POST", uid + "/rerun/plan", self.plan_rerun, "What a rerun of a chain would do.",
+                  answer=RerunPlan, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/rerun", self.rerun, "Runs a chain that is over again, as a new one: 201. A repetition: 200.",
+                  answer=Chain, status=201, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, "Cancels a chain and its running tasks.",
                   answer=Chain, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/discard", self.discard, "Has all its data deleted once it is over, outputs too.",
@@ -65,6 +70,13 @@ class ChainRoutes:
     async def outputs(self, uid: UUID) -> ChainOutputs:
         chain, outputs = await read_outputs(self._database, self._chains, self._dms, uid=uid)
         return ChainOutputs(chain=chain, outputs=outputs)
+
+    async def plan_rerun(self, uid: UUID, body: RerunChain) -> RerunPlan:
+        return await plan_rerun(self._database, self._chains, uid, body)
+
+    async def rerun(self, uid: UUID, body: RerunChain) -> Answered:
+        chain, made = await rerun_chain(self._database, self._chains, uid, body)
+        return Answered(chain, 201 if made else 200)
 
     async def cancel(self, uid: UUID) -> Chain:
         return await self._chains.cancel_chain(uid)

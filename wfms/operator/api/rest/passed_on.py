@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from sluice.contracts.attention import Acknowledge
 from sluice.contracts.base import Contract
-from sluice.contracts.chains import Chain, RerunChain, RerunPlan
+from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -49,8 +49,6 @@ PASSED_ON: tuple[_Row, ...] = (
     ("dms", "GET", "/datasets/<uuid:uid>", "One data set.", Dataset, None),
     ("dms", "GET", "/datasets/<uuid:uid>/status", "How far it is, and what it waits for.", DatasetStatus, None),
     ("wfms.chains", "DELETE", "/datasets/<uuid:uid>", "Deletes a data set that no chain needs, by force any.", Dataset, None),
-    ("wfms.chains", "POST", "/chains/<uuid:uid>/rerun/plan", "What a rerun of a chain would do.", RerunPlan, RerunChain),
-    ("wfms.chains", "POST", "/chains/<uuid:uid>/rerun", "Runs a chain that is over again, as a new one.", Chain, RerunChain),
     ("wfms.chains", "POST", "/chains/<uuid:uid>/acknowledge", "Says who has seen that a chain failed.", Chain, Acknowledge),
     ("dms", "GET", "/datasets/<uuid:uid>/files", "Its files, in order.", FilePage, None),
     ("dms", "GET", "/datasets/<uuid:uid>/files/<int:file>", "One of its files.", File, None),
