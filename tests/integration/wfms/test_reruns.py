@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.contracts.chains import Chain, RerunChain
-from sluice.contracts.plan import Parameter, ParameterRef, Plan, Retention, Source
+from sluice.contracts.plan import Between, Parameter, ParameterRef, Plan, Require, Retention, Source
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, StepState, TaskState
 from tests.integration.wfms.test_chain_life import DELETE_ALL, given, one_file, reads_files
@@ -214,7 +214,8 @@ async def test_a_rerun_of_a_rerun_takes_over_what_the_first_chain_did(world: Wor
 
 
 async def test_requests_that_cannot_be(world: World) -> None:
-    first = await begin(world, two_ends(), fail="")
+    fussy = two_ends().model_copy(update={"require": Require(parameters={"cut": Between(maximum=9)})})
+    first = await begin(world, fussy, fail="")
     running = await world.new_chain(await world.input("b"), world.templates[0])
     ask = world.chains.rerun_chain
     with pytest.raises(Conflict, match="has not ended"):
@@ -229,6 +230,8 @@ async def test_requests_that_cannot_be(world: World) -> None:
         await ask(first.uid, RerunChain(params={"cutt": 1}))
     with pytest.raises(Unprocessable, match="must be int"):
         await ask(first.uid, RerunChain(params={"cut": "x"}))
+    with pytest.raises(Unprocessable, match="requires parameter cut from -∞ to 9, which is 10"):
+        await ask(first.uid, RerunChain(params={"cut": 10}))
     with pytest.raises(Unprocessable, match="not both"):
         await ask(first.uid, RerunChain(from_step="left", failed_only=True))
     assert len((await world.chains.chains()).chains) == 2
