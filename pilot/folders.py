@@ -26,6 +26,7 @@ from uuid import UUID
 
 from pilot.domain.model import Token
 from pilot.own_folder import own_folder
+from pilot.plain_names import PlainName
 from pilot.spares import Spares
 
 #: A job's own folders: its inputs, where it runs and writes, its temporary files.
@@ -70,6 +71,7 @@ class RunFolder:
             return []
 
     def delete(self) -> None:
+        self._slots.forget()
         delete_tree(self.path)
 
     def phase_file(self, pid: int) -> Path:
@@ -79,7 +81,11 @@ class RunFolder:
         return f"{self.path}/shared/{pid}"
 
     def work_folder(self, pid: int) -> "WorkFolder":
-        return WorkFolder(f"{os.path.realpath(self.path)}/slots/{pid}")
+        return WorkFolder(f"{os.path.realpath(self.path)}/slots/{pid}", self._slots)
+
+    @property
+    def _slots(self) -> PlainName:
+        return PlainName(f"{os.path.realpath(self.path)}/slots", self.path.name)
 
 
 class Folder(NamedTuple):
@@ -91,12 +97,13 @@ class Folder(NamedTuple):
 
 class WorkFolder:
     """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new folders are dear on a disk.
-    ``base``: without links in it, as are the paths here then; a dot in a path of a job's is taken for the one before an ending by
-    some expressions."""
+    ``base``: without links in it, as are the paths here then. ``plain``: of the folder that it lies in, what it is called
+    without a dot."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, plain: PlainName) -> None:
         self.spares = Spares(f"{base}-spare")
         self._base = base
+        self._plain = plain
         self._number = 0
         #: The job's, and after it what was kept of earlier ones.
         self.folders: list[Folder] = []
@@ -105,6 +112,13 @@ class WorkFolder:
     @property
     def path(self) -> str:
         return self.folders[0].path
+
+    def known(self, *, plain: bool) -> list[Folder]:
+        """The folders by all their names, first the one by which the job is to know its own. ``plain``: without a dot, where that
+        can be; not for engines of containers, which may see no other than its real name."""
+        own = self.folders[0]
+        name = f"{self._plain.now()}/{os.path.basename(own.path)}" if plain else own.path
+        return [*([] if name == own.path else [Folder(name, own.descriptor)]), *self.folders]
 
     def open_stream(self, name: str) -> int:
         """``stdout`` or ``stderr``: an empty file to append to, as a descriptor; the file itself is used again and again, unless

@@ -78,6 +78,7 @@ class Attempt:
         self._job = job
         self._settings = place.settings
         self._work = place.folder
+        self._plain = task.container is None or place.containers is None
         self._journal = place.journal
         self._control = place.control
         self._seeds = place.seeds
@@ -95,7 +96,7 @@ class Attempt:
 
     @property
     def _folder(self) -> str:
-        return self._work.path
+        return self._work.known(plain=self._plain)[0].path
 
     def run(self, load: Callable[[], Loaded]) -> EndedFrame:
         """``load`` gives the task's tool, loading it where it is the first job's. The report is in the journal afterwards."""
@@ -149,7 +150,7 @@ class Attempt:
         files: list[Produced] = []
         for entry in entries:
             originals = Originals(self._work.spares, in_place=tool.in_place)
-            own = OwnFiles(self._work.folders, originals.linked)
+            own = OwnFiles(self._work.known(plain=self._plain), originals.linked)
             try:
                 made = self._run_entry(tool, entry, originals, own)
                 if entry is not entries[-1]:

@@ -15,18 +15,20 @@ _SELF = re.compile(r"\bself\b")
 
 
 class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not followed
-    """It tells which output names what is not the job's own, and works checksums out where they are asked for."""
+    """It tells which output names what is not the job's own, and works checksums out where they are asked for. Outputs may be
+    named by both names of the job's folder: ``builder`` has the one that the tool was told, the system tells the real one."""
 
     _given: dict[str, Any]
 
     def collect_output_ports(self, ports: Any, builder: Any, outdir: str, *more: Any, **named: Any) -> Any:
         self._given = {}
+        access = builder.make_fs_access(outdir)
+        outdir = access.own.real(outdir)
         try:
             return super().collect_output_ports(ports, builder, outdir, *more, **named)
         except WorkflowException as error:
             refusal = refusal_in(error)
             if refusal is not None:
-                access = builder.make_fs_access(outdir)
                 refusal.port = (
                     port_in(error)
                     or port_naming(self._given, refusal.path)

@@ -63,13 +63,18 @@ class Taken:
 
 
 class OwnFiles:
-    """``folders``: of the job, without links in their paths; the first is the one that it runs in. ``inputs``: files elsewhere
-    that it has links to."""
+    """``folders``: of the job, by all names that they have; the first is the one that it runs in, as it knows it. ``inputs``:
+    files elsewhere that it has links to."""
 
     def __init__(self, folders: Sequence[Folder], inputs: Collection[Identity]) -> None:
         self._folders = folders
         self._inputs = inputs
         self.folder = folders[0].path
+        self._real = [folder.path for folder in folders if folder.descriptor == folders[0].descriptor][-1]
+
+    def real(self, path: str) -> str:
+        """What the job knows by its folder's other name, by its own."""
+        return f"{self._real}{path[len(self.folder) :]}" if f"{path}/".startswith(f"{self.folder}/") else path
 
     def has(self, path: str) -> bool:
         """Does the path, as it is written, lie in the job's folders?"""
@@ -93,7 +98,7 @@ class OwnFiles:
     def _plain_status(self, path: str) -> os.stat_result | None:
         """Of a file right in one of the folders that a job has, which is what most are: as a walk finds it, in fewer steps. None
         where it takes one."""
-        folder, _, name = path.removeprefix(f"{self.folder}/").partition("/")
+        folder, _, name = path.removeprefix(f"{self._real}/").partition("/")
         if folder != OUT or name in ("", ".", "..") or "/" in name or "\0" in name:
             return None
         try:
@@ -199,7 +204,9 @@ class OwnFiles:
 
     def shown(self, path: str) -> str:
         """As a person knows it who wrote the tool: seen from the folder that it writes to."""
-        return _OUTPUT.sub("", path.removeprefix(f"{self.folder}/"))
+        for folder in self._folders:
+            path = path.removeprefix(f"{folder.path}/")
+        return _OUTPUT.sub("", path)
 
     @contextmanager
     def _located(self, path: str) -> Iterator[int]:

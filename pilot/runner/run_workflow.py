@@ -116,7 +116,9 @@ def _run(folder: str, out: str) -> int:
 
 def _own_files(folder: str, order: Any) -> OwnFiles:
     """Before any tool has run, so that the links to inputs are still those that the pilot made."""
-    return OwnFiles([Folder(folder, os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))], set(_inputs(order)))
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    names = dict.fromkeys((folder, os.path.realpath(folder)))
+    return OwnFiles([Folder(name, descriptor) for name in names], set(_inputs(order)))
 
 
 def _inputs(order: Any) -> Iterator[Identity]:

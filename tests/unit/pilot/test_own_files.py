@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from pilot.folders import WorkFolder
+from pilot.plain_names import PlainName
 from pilot.runner.own_files import NotOwnError, OwnFiles
 from sluice.storage import put_open
 
 
 @pytest.fixture
 def work(tmp_path: Path) -> WorkFolder:
-    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot")
+    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot", PlainName(str(tmp_path), "own"))
 
 
 @pytest.fixture
