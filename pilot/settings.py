@@ -52,6 +52,9 @@ class PilotSettings(BaseSettings):
     memory_floor: int = 1024
     #: Bytes kept of each of a tool's two streams in its log; of more, half from the beginning and half from the end.
     log_limit: Annotated[int, Field(ge=4096)] = 8 * 1024 * 1024
+    #: Seconds between two times that what a running tool has written is put beside its log, where it can be followed; each is
+    #: a file of at most 180 kB, and only where there is more than before. 0: logs can be read when a job has ended.
+    live_logs: Annotated[float, Field(ge=0)] = 3.0
     #: Seconds of work to have at hand when jobs are short.
     horizon: float = 0.75
     #: Variables of the environment, besides a few of the system's, that the processes of the slots need (drivers of storages).

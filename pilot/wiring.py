@@ -186,6 +186,7 @@ def _runner_settings(settings: PilotSettings, folder: PilotFolder, run: RunFolde
         memory_factor=settings.memory_factor,
         memory_floor=settings.memory_floor,
         log_limit=settings.log_limit,
+        live_logs=settings.live_logs,
         sandbox_required=settings.expressions == "required",
         expression_limit=settings.expression_limit,
         engine=engine,

@@ -22,6 +22,7 @@ from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.inner_failures import read_failure
 from pilot.runner.joblog import Story, last_line, write_log
+from pilot.runner.live import LiveLogs
 from pilot.runner.load import Loaded
 from pilot.runner.memory import Memory
 from pilot.runner.originals import Originals
@@ -31,7 +32,7 @@ from pilot.runner.process import Cut, Ended, Limits, Program, run_program, start
 from pilot.runner.protocol import EndedFrame, RunnerSettings
 from pilot.runner.seeds import Seeds
 from pilot.runner.shared import SharedFiles
-from pilot.runner.staging import Produced, log_url, stage_in, stage_log, stage_out
+from pilot.runner.staging import Produced, live_url, log_url, stage_in, stage_log, stage_out
 from pilot.runner.tool import PreparedJob, expression_processes
 from pilot.runner.wording import ended_badly
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
@@ -67,6 +68,7 @@ class Workplace:
     shared: SharedFiles
     phase: PhaseNote
     containers: Containers | None
+    live: LiveLogs
     memory: Memory
 
 
@@ -84,6 +86,7 @@ class Attempt:
         self._seeds = place.seeds
         self._shared = place.shared
         self._containers = place.containers
+        self._live = place.live
         self._memory = place.memory
         self._phase = place.phase
         self._token: Token = (job.id, job.attempt)
@@ -225,7 +228,8 @@ class Attempt:
 
         start = self._seeds.start if prepared.seeded else start_program
         try:
-            ended = run_program(program, limits, self._control, known=known, start=start, memory=self._memory)
+            with self._live.following(live_url(self._task, self._job), self._story.streams):
+                ended = run_program(program, limits, self._control, known=known, start=start, memory=self._memory)
             return ended if container is None else container.judged(ended)
         finally:
             if container is not None:

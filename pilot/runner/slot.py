@@ -16,6 +16,7 @@ from pilot.phases import PhaseNote
 from pilot.runner.attempt import Attempt, Workplace
 from pilot.runner.containers import Containers
 from pilot.runner.control import Control
+from pilot.runner.live import LiveLogs
 from pilot.runner.load import Loaded, load
 from pilot.runner.memory import memory_of
 from pilot.runner.orphans import adopt_orphans
@@ -45,6 +46,7 @@ class SlotProcess:
         memory = memory_of(self._settings.memory_groups)  # before there is a process that does not come along
         seeds = Seeds()
         control = Control(self._connection)
+        live = LiveLogs(self._settings.live_logs)
         run = RunFolder(Path(self._settings.run_folder))
         place = Workplace(
             settings=self._settings,
@@ -55,11 +57,13 @@ class SlotProcess:
             shared=SharedFiles(run.shared_folder(os.getpid())),
             phase=PhaseNote(run.phase_file(os.getpid())),
             containers=self._containers(control, seeds),
+            live=live,
             memory=memory,
         )
         if place.containers is not None:
             control.on_gone = partial(place.containers.remove, None)
         control.start()
+        live.start()
         self._connection.sendall(encode(ReadyFrame(pid=os.getpid())))
         while True:
             match control.frames.get():

@@ -13,7 +13,7 @@ from pilot.runner.failures import AttemptError, stage_out_error
 from pilot.runner.originals import Originals
 from pilot.runner.own_files import NotOwnError, OwnFiles, Taken
 from pilot.runner.refusals import refused_output
-from sluice.contracts.naming import log_name
+from sluice.contracts.naming import live_name, log_name
 from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.contracts.tasks import TaskOutput
@@ -80,6 +80,10 @@ class Produced:
     url: str
     number: int | None = None
     counts: dict[str, int] | None = None
+
+
+def live_url(task: PilotTask, job: LeasedJob) -> str:
+    return f"{task.log_out_url}/{live_name(job.seq, job.attempt)}"
 
 
 def log_url(task: PilotTask, job: LeasedJob) -> str:

@@ -11,6 +11,7 @@ import httpx
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.following import follow
 from sluice.cli.named import TaskArgument, the_task
 from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
 from sluice.contracts.problems import Conflict, NotAvailable
@@ -71,10 +72,11 @@ def show_job(number: int, *, url: UrlOption = None, home: HomeOption = DEFAULT_H
 
 
 @app.command("logs")
-def logs(
+def logs(  # noqa: PLR0913 - a command's options, each by its name
     number: NumberArgument,
     *,
     attempt: AttemptOption = None,
+    live: Annotated[bool, typer.Option("--follow", "-f", help="What it writes while it runs, until it has ended.")] = False,
     file: Annotated[Path | None, typer.Option("--out", "-o", help="All of it into this file; `-`: to standard output.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     url: UrlOption = None,
@@ -82,6 +84,12 @@ def logs(
     as_json: JsonOption = False,
 ) -> None:
     """The log of a job: of a long one its beginning and its end, with a line between that says how much is left out."""
+    if live and (file is not None or attempt is not None or as_json):
+        raise typer.BadParameter("--follow goes with none of --attempt, --out and --json")
+    if live:
+        state = ask(url, home, lambda c: follow(c, number, _tell))
+        err.print(f"job {number}: {state.value}")
+        return
     if file is not None:
         path = file
         size = ask(url, home, lambda c: _download(c, number, path, attempt=attempt, force=force))
@@ -93,6 +101,11 @@ def logs(
         print_json({"job": number, "log": text})
     else:
         out.print(text, end="")
+
+
+def _tell(text: bytes) -> None:
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
 
 
 async def _download(connection: Connection, number: int, path: Path, *, attempt: int | None, force: bool) -> int:

@@ -37,6 +37,7 @@ from sluice.contracts.datasets import (
     Storage,
 )  # fmt: skip
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
+from sluice.contracts.logs import FollowedLog
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from sluice.contracts.states import ChainState, JobState, StepState
@@ -240,6 +241,10 @@ class OperatorClient(ServiceClient):
         params = {} if attempt is None else {"attempt": attempt}
         request = self._http.build_request("GET", f"{_API}/jobs/{job_id}/log", params=params)
         return (await self._send(request)).text
+
+    async def live_log(self, job_id: int) -> FollowedLog:
+        """What it has written so far, while it runs. Raises ``NotFound``."""
+        return await self.call("GET", f"{_API}/jobs/{job_id}/log/live", answer=FollowedLog)
 
     def log_content(self, job_id: int, *, attempt: int | None = None) -> AbstractAsyncContextManager[httpx.Response]:
         """All of its log, read while it comes. Raises ``NotFound``, ``NotAvailable``, httpx's ``TransportError``."""

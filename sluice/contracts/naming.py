@@ -22,6 +22,11 @@ def log_name(seq: int, attempt: int) -> str:
     return f"{attempt_prefix(seq, attempt)}.log"
 
 
+def live_name(seq: int, attempt: int) -> str:
+    """Name of what has been written to the log so far, while the attempt runs."""
+    return output_name(seq, attempt, "live.json")
+
+
 def own_name(name: str) -> str:
     """What the tool called it; names of another form are returned as they are."""
     made = _MADE.fullmatch(name)

@@ -107,7 +107,8 @@ def _limits(entry: Any) -> dict[str, Any]:
 
 
 def _type(annotation: Any) -> st.SearchStrategy[Any]:
-    plain = {str: st.text(max_size=12), bool: st.booleans(), UUID: st.uuids(), datetime: TIMES, Any: JSON, object: JSON}
+    plain = {str: st.text(max_size=12), bytes: st.binary(max_size=12), bool: st.booleans(), UUID: st.uuids(), datetime: TIMES}
+    plain |= {Any: JSON, object: JSON}
     if annotation in (int, float):
         return _annotated(annotation, [])
     if annotation in plain:

@@ -1,5 +1,6 @@
 """Chain service, WMS and DMS as the operator sees them: their routes and contracts over rows that a test lays down."""
 
+from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID, uuid4
 
@@ -42,6 +43,8 @@ class Neighbours:
         self.chains: dict[UUID, Chain] = {}
         self.tasks: dict[UUID, TaskStatus] = {}
         self.jobs: dict[int, Job] = {}
+        #: Called when somebody asks for a job.
+        self.on_job: Callable[[], None] = lambda: None
         self.pilots: list[Pilot] = []
         #: Not in the release before.
         self.counting = True
@@ -263,6 +266,7 @@ class Neighbours:
 
         @router.get("/jobs/{job}")
         async def job(job: int) -> Job:
+            self.on_job()
             if job not in self.jobs:
                 raise NotFound(f"there is no job {job}")
             return self.jobs[job]

@@ -1,5 +1,6 @@
 """Logs of jobs: beginning and end by page, REST and command, all of it by download; from storages for logs and nowhere else."""
 
+import asyncio
 import json
 import os
 import re
@@ -14,9 +15,19 @@ import pytest
 from dms.settings import DmsSettings
 from dms.wiring import build as build_dms
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import NewStorage
+from sluice.contracts.chains import Chain, ChainDataset, ChainStep
+from sluice.contracts.datasets import NewDataset, NewStorage
+from sluice.contracts.logs import LiveLog, LiveStream
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import AttemptOutcome, JobState, StorageType
+from sluice.contracts.states import (
+    AttemptOutcome,
+    ChainDatasetStatus,
+    ChainState,
+    DatasetType,
+    JobState,
+    StepState,
+    StorageType,
+)  # fmt: skip
 from sluice.contracts.tasks import Attempt, Job
 from sluice.servicekit.lifecycle import running
 from tests.conftest import DatabaseFactory
@@ -129,6 +140,70 @@ async def test_logs_on_the_command_line(logs: Logs, sluice: Command, tmp_path: P
     assert await sluice("job", "logs", "1", "--attempt", "1", "--out", "-") == "first\n"
     assert "attempt 7 has none" in await sluice("job", "logs", "1", "--attempt", "7", "--out", str(tmp_path / "no"), code=1)
     assert sorted(os.listdir(tmp_path)) == ["all.log", "logs", "output"], "nothing half done is left"
+
+
+async def running_job(logs: Logs) -> Path:
+    """Job 1 runs, as its second attempt. Gives the place of what it has written so far."""
+    dms, neighbours = DmsClient(logs.operator.links.http("dms")), logs.operator.neighbours
+    folder = logs.folder / "step.logs"
+    dataset = await dms.register_dataset(NewDataset(name="step.logs", type=DatasetType.LOGS, url=f"file://{folder}"))
+    folder.mkdir(exist_ok=True)
+    now, task = datetime.now(UTC), uuid4()
+    chain = Chain(
+        uid=uuid4(), state=ChainState.IN_PROGRESS, template_id=uuid4(), template_name="t", template_version=1,
+        dataset_uid=uuid4(), dataset_name="d", params={}, created_at=now,
+        steps=[ChainStep(name="step", state=StepState.IN_PROGRESS, task_uid=task, started_at=now)],
+        datasets=[
+            ChainDataset(uid=dataset.uid, name=dataset.name, step="step", port=None, status=ChainDatasetStatus.IN_PROGRESS)
+        ],
+    )  # fmt: skip
+    neighbours.chains[chain.uid] = chain
+    logs.lay(b"of the first attempt\n", None)
+    neighbours.jobs[1] = neighbours.jobs[1].model_copy(update={"state": JobState.RUNNING, "task_uid": task, "seq": 7})
+    return folder / "00000007.2-live.json"
+
+
+def say(file: Path, text: bytes, *, start: int = 0) -> None:
+    stream = LiveStream(start=start, data=text)
+    temporary = file.with_suffix(".new")
+    temporary.write_text(LiveLog(streams={"stderr": stream}).model_dump_json())
+    temporary.rename(file)
+
+
+async def test_what_a_job_writes_is_shown_while_it_runs(logs: Logs) -> None:
+    file = await running_job(logs)
+    assert (await logs.operator.client.live_log(1)).streams == {}
+    assert "of the first attempt" in await logs.page()
+    say(file, b"half <b>\xff\n", start=100)
+    found = await logs.operator.client.live_log(1)
+    assert (found.state, found.attempt) == (JobState.RUNNING, 2)
+    assert (found.streams["stderr"].start, found.streams["stderr"].data) == (100, b"half <b>\xff\n")
+    page = await logs.page()
+    assert "half &lt;b&gt;\ufffd" in page
+    assert "Log of attempt 2, so far" in re.sub(r"<[^>]+>", "", page)
+    live = (await logs.operator.http.get("/jobs/1/live")).json()
+    assert live["again"]
+    assert "half &lt;b&gt;" in live["parts"]["log-text"]
+    assert "of the first attempt" in await logs.page("?attempt=1")
+    for wrong in (b"", b"{", b'{"streams": {"stderr": {"start": -1, "data": ""}}}'):
+        file.write_bytes(wrong)
+        assert (await logs.operator.client.live_log(1)).streams == {}
+
+
+async def test_a_job_is_followed_to_its_end_on_the_command_line(logs: Logs, sluice: Command) -> None:
+    file = await running_job(logs)
+    jobs = logs.operator.neighbours.jobs
+    say(file, b"begun\n")
+    asked = asyncio.Event()
+    logs.operator.neighbours.on_job = asked.set
+    following = asyncio.create_task(sluice("job", "logs", "-f", "1"))
+    await asyncio.wait_for(asked.wait(), 30)
+    say(file, b"begun\nhalf\n")
+    url = logs.write(2, b"step\noutcome finished\n\n--- stderr ---\nbegun\nhalf\ndone\n")
+    attempts = [*jobs[1].attempts[:1], jobs[1].attempts[1].model_copy(update={"log_url": url})]
+    jobs[1] = jobs[1].model_copy(update={"state": JobState.FINISHED, "attempts": attempts})
+    assert await following == "begun\nhalf\ndone\njob 1: finished\n"
+    assert "goes with none of" in re.sub(r"\s+", " ", await sluice("job", "logs", "-f", "1", "--json", code=2))
 
 
 async def test_a_log_is_read_from_a_storage_for_logs_only(logs: Logs, tmp_path: Path) -> None:

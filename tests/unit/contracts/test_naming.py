@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.naming import log_name, output_name, own_name, written_by_attempt
+from sluice.contracts.naming import live_name, log_name, output_name, own_name, written_by_attempt
 
 NAMES = st.text(min_size=1, max_size=40).filter(lambda text: "/" not in text)
 
@@ -45,3 +45,8 @@ def test_no_two_attempts_share_a_name(seq: int, attempt: int, other: int, later:
 def test_any_other_name_is_somebody_elses(name: str) -> None:
     assert not written_by_attempt(name)
     assert own_name(name) == name
+
+
+def test_what_is_written_while_an_attempt_runs_is_known_as_its_own() -> None:
+    assert live_name(17, 2) == "00000017.2-live.json"
+    assert written_by_attempt(live_name(17, 2)), "so it is swept where a pilot that was killed left it"

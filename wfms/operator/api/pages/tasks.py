@@ -1,20 +1,23 @@
 """``/tasks``: the table, one task with what failed, rank, cancel, retry; and a job with its log."""
 
+from typing import Any
 from uuid import UUID
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
+from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import JobState, StepState
-from sluice.contracts.tasks import JobOrder, Prioritise
+from sluice.contracts.tasks import Job, JobOrder, Prioritise
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.choices import chosen
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.errors import LogUnknown
 from wfms.operator.domain.progress import counts_of
+from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
 from wfms.operator.usecases.read_task import JobFilter, TaskDetail, read_task
 
@@ -38,6 +41,7 @@ class TaskPages:
         pages.add_url_rule("/tasks/<uuid:uid>/retry", "retry_task", self.retry, methods=["POST"])
         pages.add_url_rule("/tasks/<uuid:uid>/rank", "rank_task", self.rank, methods=["POST"])
         pages.add_url_rule("/jobs/<int:job>", "job", self.job)
+        pages.add_url_rule("/jobs/<int:job>/live", "job_live", self.job_live)
 
     def _list(self) -> dict[str, object]:
         state, after = chosen(StepState), request.args.get("after")
@@ -98,12 +102,28 @@ class TaskPages:
         return redirect(url_for("pages.task", uid=uid), 303)
 
     def job(self, job: int) -> str:
+        return render_template("job.html", **self._read_job(job))
+
+    def job_live(self, job: int) -> Response:
+        read = self._read_job(job)
+        parts = {"state": "parts/job_state.html", "attempts-table": "parts/job_attempts.html", "log-text": "parts/job_log.html"}
+        return live(parts, again=not read["job"].state.final, **read)
+
+    def _read_job(self, job: int) -> dict[str, Any]:
+        """``written``: by stream, what one that runs has written so far."""
         attempt = request.args.get("attempt", type=int)
-        found = self._bridge.run(self._wms.job(job, full=True))
+        found, live_log = self._bridge.run(self._job_now(job))
+        written = {name: stream.data.decode(errors="replace") for name, stream in live_log.streams.items()}
+        if written and attempt in {None, live_log.attempt}:
+            return {"job": found, "written": written, "attempt": live_log.attempt, "log": None, "trouble": ""}
         log, trouble = None, ""
         try:
             most = self._dependencies.settings.log_preview
             log = self._bridge.run(read_log(self._dependencies.dms, self._wms, job, most=most, attempt=attempt))
         except LogUnknown as error:
             trouble = error.detail
-        return render_template("job.html", job=found, log=log, trouble=trouble)
+        return {"job": found, "written": {}, "attempt": attempt, "log": log, "trouble": trouble}
+
+    async def _job_now(self, job: int) -> tuple[Job, FollowedLog]:
+        found = await self._wms.job(job, full=True)
+        return found, await follow_log(self._chains, self._dependencies.dms, self._wms, job)

@@ -7,11 +7,13 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract
 from sluice.contracts.chains import ChainTask, ChainTaskList
+from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Prioritise, TaskStatus
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
+from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
 from wfms.operator.usecases.tasks_named import TasksWanted, tasks_named
 
@@ -61,6 +63,9 @@ class TaskRoutes:
             Route("GET", "/jobs/<int:job>/log", self.log,
                   "The beginning and the end of a job's log, as text; `…/log/content` has all.",
                   query=LogQuery, errors=(NotFound, NotAvailable)),
+            Route("GET", "/jobs/<int:job>/log/live", self.live_log,
+                  "The end of what a job that runs has written so far, by stream, in Base64.",
+                  answer=FollowedLog, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 
     async def list(self, query: TaskQuery) -> ChainTaskList:
@@ -79,6 +84,9 @@ class TaskRoutes:
 
     async def prioritise(self, uid: UUID, body: Prioritise) -> TaskStatus:
         return await self._chains.prioritise(uid, body.rank)
+
+    async def live_log(self, job: int) -> FollowedLog:
+        return await follow_log(self._chains, self._dms, self._wms, job)
 
     async def log(self, job: int, query: LogQuery) -> Answered:
         text = await read_log(self._dms, self._wms, job, most=self._log_preview, attempt=query.attempt)

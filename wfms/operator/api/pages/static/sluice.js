@@ -18,10 +18,12 @@ function renew(id, html) {
   if (inside && active.matches("input, textarea, select")) return;
   const place = inside ? active.id || active.getAttribute("href") : "";
   const typed = [...element.querySelectorAll("input[type=text][id]")].map((box) => [box.id, box.value]);
-  const scrolled = [...element.querySelectorAll(".flow, .table")].map((box) => box.scrollLeft);
+  const scrolled = [...element.querySelectorAll(".flow, .table, .log")].map((box) => [box.scrollLeft, box.scrollTop]);
   element.innerHTML = html;
   element.dataset.shown = html;
-  [...element.querySelectorAll(".flow, .table")].forEach((box, index) => { box.scrollLeft = scrolled[index] || 0; });
+  [...element.querySelectorAll(".flow, .table, .log")].forEach((box, index) => {
+    [box.scrollLeft, box.scrollTop] = scrolled[index] || [0, 0];
+  });
   for (const [box, text] of typed) if (text && document.getElementById(box)) document.getElementById(box).value = text;
   if (place) {
     const again = [...element.querySelectorAll("a, button")].find((one) => one.id === place || one.getAttribute("href") === place);

@@ -1,0 +1,42 @@
+"""What a job that runs has written so far, as far as its pilot has put it beside its log."""
+
+from pydantic import ValidationError
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.logs import FollowedLog, LiveLog
+from sluice.contracts.naming import live_name
+from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
+from sluice.contracts.states import JobState
+from sluice.contracts.tasks import Job
+
+#: Bytes of a live log that are read: more than any has.
+_MOST = 1 << 20
+
+_IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
+
+
+async def follow_log(chains: ChainsClient, dms: DmsClient, wms: WmsClient, job_id: int) -> FollowedLog:
+    """Precondition: none. Effect: none. Without streams where it does not run, has written nothing, or its pilot puts nothing
+    there. Raises ``NotFound`` (the job), ``NotAvailable``."""
+    job = await wms.job(job_id)
+    if job.state not in _IN_FLIGHT:
+        return FollowedLog(state=job.state, attempt=job.attempt)
+    folder = await _log_folder(chains, dms, job)
+    if folder is None:
+        return FollowedLog(state=job.state, attempt=job.attempt)
+    try:
+        data, _ = await dms.log_part(f"{folder}/{live_name(job.seq, job.attempt)}", span=f"0-{_MOST - 1}")
+        live = LiveLog.model_validate_json(data)
+    except (NotFound, NotAvailable, Unprocessable, ValidationError):  # not there, not now, or nothing that a pilot has written
+        return FollowedLog(state=job.state, attempt=job.attempt)
+    return FollowedLog(state=job.state, attempt=job.attempt, streams=live.streams)
+
+
+async def _log_folder(chains: ChainsClient, dms: DmsClient, job: Job) -> str | None:
+    """Of the job's step: where its logs are written."""
+    task = await chains.task(job.task_uid)
+    chain = await chains.chain(task.chain_uid)
+    logs = next((one.uid for one in chain.datasets if one.step == task.step and one.port is None), None)
+    return None if logs is None else (await dms.dataset(logs)).url
