@@ -4,7 +4,7 @@ import io
 import tarfile
 import zipfile
 from datetime import datetime
-from typing import IO, Protocol
+from typing import IO, Protocol, assert_never
 
 from sluice.contracts.datasets import ArchiveFormat
 
@@ -114,4 +114,10 @@ _FIRST = datetime(1980, 1, 1)  # noqa: DTZ001 - a zip's times have no zone
 
 
 def writer_of(format_: ArchiveFormat) -> ArchiveWriter:
-    return TarWriter() if format_ is ArchiveFormat.TAR else ZipWriter()
+    match format_:
+        case ArchiveFormat.TAR:
+            return TarWriter()
+        case ArchiveFormat.ZIP:
+            return ZipWriter()
+        case _:
+            assert_never(format_)

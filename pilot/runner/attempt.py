@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import IO
+from typing import IO, assert_never
 
 import structlog
 
@@ -304,6 +304,10 @@ class Attempt:
             case Cut.DISK:
                 sentence = f"filled its folder: it may write {resources.disk} MiB"
                 raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=code)
+            case None:
+                pass  # it ended by itself: its exit code says how
+            case _:
+                assert_never(ended.cut)
         inner = read_failure(prepared.failure) if prepared.failure and code == 1 else None
         error_class = tool.error_class(code) if inner is None else inner.error_class
         if error_class is None:

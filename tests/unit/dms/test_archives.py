@@ -4,6 +4,7 @@ import io
 import tarfile
 import zipfile
 from datetime import UTC, datetime
+from typing import cast
 
 import pytest
 
@@ -38,6 +39,11 @@ def test_a_tar_gives_the_files_back() -> None:
         found = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
         times, modes = {member.mtime for member in archive}, {member.mode for member in archive}
     assert (found, times, modes) == (FILES, {int(TIME.timestamp())}, {0o644})
+
+
+def test_a_form_that_nobody_writes_is_no_zip() -> None:
+    with pytest.raises(AssertionError):
+        writer_of(cast(ArchiveFormat, "rar"))
 
 
 def test_a_tar_has_an_end() -> None:
