@@ -54,7 +54,6 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         metrics=metrics,
     )
     relieve = RelieveStorages(database, dms=dms, wms=wms, by=settings.relief_rank)
-    relief = [Loop("chains.relieve_storages", relieve, period=settings.relief_period, metrics=metrics)]
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
@@ -72,7 +71,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         database,
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
         work,
-        *(relief if settings.relief_rank else []),
+        Loop("chains.relieve_storages", relieve, period=settings.relief_period, metrics=metrics),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components)

@@ -8,9 +8,15 @@ from sluice.contracts.datasets import WaterMarks
 from sluice.contracts.plan import Retention
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.tasks import Boosts
+from sluice.servicekit.loop import Loop
+from sluice.servicekit.topology import sluice_topology
+from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import three_steps
+from tests.waiting import eventually
+from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.relieve_storages import RelieveStorages
+from wfms.chains.wiring import build
 
 KEEPS = Retention(input="keep")
 
@@ -75,3 +81,23 @@ async def test_a_wms_of_the_release_before_is_left_alone(world: World) -> None:
     await running(world, "a")
     world.wms.knows_boosts = False
     assert await relief(world)() is False
+
+
+async def test_a_rank_of_0_takes_back_what_was_raised_before(world: World) -> None:
+    await world.dms.mark_storage("input-1", WaterMarks(low=2, high=3))
+    await running(world, "a")
+    await watch_levels(world.dms_database)
+    await relief(world)()
+    assert len(world.wms.boosts[-1].boosts) == 1
+    url = world.databases["wfms.chains"].url
+    settings = ChainsSettings(database_url=url, broker_url=url, relief_rank=0)
+    service = build(settings, links=world.links, transport=open_transport(url, sluice_topology()))
+    (loop,) = (part for part in service.components if isinstance(part, Loop) and part.name == "chains.relieve_storages")
+    await loop.start()
+
+    async def told() -> bool:
+        return len(world.wms.boosts) > 1
+
+    await eventually(told, what="the WMS is told")
+    await loop.stop()
+    assert [one.boosts for one in world.wms.boosts[1:]] == [[]]

@@ -18,10 +18,13 @@ log = structlog.get_logger(__name__)
 
 #: Tasks that are ranked higher at the same time: those of the oldest chains.
 MOST = 10_000
+#: How much higher no task at all is to be ranked: the WMS takes no 0.
+_ANY = 1.0
 
 
 class RelieveStorages:
-    """``by``: how much higher the tasks are ranked. Several instances say the same to the WMS."""
+    """``by``: how much higher the tasks are ranked; 0: none is, and what was raised before is so no more. Several instances say
+    the same to the WMS."""
 
     def __init__(self, database: Database, *, dms: DmsClient, wms: WmsClient, by: float) -> None:
         self._database, self._dms, self._wms, self._by = database, dms, wms, by
@@ -32,13 +35,12 @@ class RelieveStorages:
         """Effect: while a storage is filling, by the DMS, the WMS ranks those tasks under way higher whose chains have their
         input there and delete it in the end; afterwards it does not. Messages: none. Raises ``NotAvailable`` (DMS, WMS; ranks
         stay as they are then). False: done for now."""
-        found = await self._dms.storages(StorageType.INPUT, everything=True)
-        filling = [storage for storage in found if storage.filling_since is not None]
+        filling = await self._filling() if self._by else []
         if not filling and self._nothing_raised:
             return False
         boosts = await self._boosts(filling) if filling else []
         try:
-            answer = await self._wms.boost(Boosts(by=self._by, boosts=boosts))
+            answer = await self._wms.boost(Boosts(by=self._by or _ANY, boosts=boosts))
         except NotFound:
             log.info("relief.not_known", reason="the WMS is of the release before")
             return False
@@ -47,6 +49,10 @@ class RelieveStorages:
             names = [storage.name for storage in filling]
             log.info("relief.ranks_changed", storages=names, raised=answer.raised, lowered=answer.lowered)
         return False
+
+    async def _filling(self) -> list[Storage]:
+        found = await self._dms.storages(StorageType.INPUT, everything=True)
+        return [storage for storage in found if storage.filling_since is not None]
 
     async def _boosts(self, filling: list[Storage]) -> list[Boost]:
         async with self._database.connection() as connection:
