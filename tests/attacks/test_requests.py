@@ -196,3 +196,14 @@ async def test_a_page_of_another_site_cannot_upload_through_a_name_of_its_own(op
         answer = await client.post(url, json={}, headers=rebound)
         assert answer.status_code == 421
         assert (await client.get(f"http://127.0.0.1:{port}/metrics", headers=rebound)).status_code == 421
+
+
+async def test_the_name_of_a_task_costs_no_more_for_its_dots(operator: Operator) -> None:
+    """Each of them may end the name of a data set, of which each is asked for."""
+    names = {"." * 60_000: 422, "a" + "." * 3_000: 200}
+    for name, status in names.items():
+        answer = await operator.http.get("/api/v1/tasks", params={"name": name})
+        assert answer.status_code == status
+    metrics = (await operator.links.http("dms").get("/metrics")).text
+    [line] = [line for line in metrics.splitlines() if "seconds_count" in line and 'route="/api/v1/datasets"' in line]
+    assert 1 <= float(line.split()[-1]) <= 200, "a name has so many characters"

@@ -86,6 +86,17 @@ async def test_chains_and_tasks_are_listed_filtered_and_canceled(operator: Opera
     assert (await operator.client.task(tasks[0].task_id)).status is StepState.CANCELED
 
 
+async def test_tasks_are_found_by_names_with_dots(operator: Operator, scene: Scene) -> None:
+    chain = scene.chain("run.0320.frames", 1, [], ChainState.IN_PROGRESS)
+    task = next(iter(operator.neighbours.tasks.values()))
+    step = chain.steps[0].model_copy(update={"name": "decode.raw", "task_uid": task.uid, "state": StepState.IN_PROGRESS})
+    operator.neighbours.chains[chain.uid] = chain.model_copy(update={"steps": [step]})
+    found = await operator.http.get("/api/v1/tasks", params={"name": "run.0320.frames.decode.raw"})
+    assert [row["task_id"] for row in found.json()["tasks"]] == [str(task.uid)]
+    for other in ("run.0320.frames", "run.0320.frames.", ".run.0320.frames.decode.raw", "decode.raw"):
+        assert (await operator.http.get("/api/v1/tasks", params={"name": other})).json()["tasks"] == []
+
+
 async def test_a_chain_is_discarded(operator: Operator, scene: Scene) -> None:
     [failed] = (await operator.client.chains(state=ChainState.FAILED)).chains
     assert (await operator.client.discard_chain(failed.uid)).uid == failed.uid

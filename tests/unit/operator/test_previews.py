@@ -27,6 +27,8 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
         ("unnamed", b' [{"a": 1}] ', Kind.JSON),
         ("x.json", b'{"a": ', Kind.TEXT),
         ("deep.json", b"[" * 100_000, Kind.TEXT),
+        ("wide.json", b"[" + b",".join([b"[" * 900 + b"]" * 900] * 36) + b"]", Kind.TEXT),
+        ("few.json", b"[" * 300 + b"]" * 300, Kind.JSON),
         ("x.csv", b"run,hits\n312,77\n", Kind.TABLE),
         ("x.tsv", b"run\thits\n312\t77\n", Kind.TABLE),
         ("x.csv", b"run;hits\n312;77\n", Kind.TABLE),

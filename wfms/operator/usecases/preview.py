@@ -10,6 +10,8 @@ from enum import StrEnum
 MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 100, 30, 200
 #: Bytes of a file that is no text that are shown, and how many in a line.
 DUMPED, IN_A_LINE = 256, 16
+#: Characters of JSON set out in lines, or so many times its own where that is more: each level of lists widens every line.
+MOST_SET_OUT, TIMES_ITS_OWN = 1024 * 1024, 4
 
 #: How pictures begin that browsers show and that cannot do anything.
 _IMAGES = (
@@ -80,10 +82,18 @@ def _text_of(head: bytes, *, cut: bool) -> str | None:
 
 
 def _pretty(text: str) -> str | None:
+    """None where it is no JSON, or too deep or too large once it is set out."""
+    room = max(MOST_SET_OUT, TIMES_ITS_OWN * len(text))
+    pieces = []
     try:
-        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+        for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(json.loads(text)):
+            room -= len(piece)
+            if room < 0:
+                return None
+            pieces.append(piece)
     except (ValueError, RecursionError):
         return None
+    return "".join(pieces)
 
 
 def _table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:

@@ -1,16 +1,24 @@
 """Tasks by what people call them: the name of the chain's input data set, a dot, and the step."""
 
 import asyncio
+from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from pydantic import TypeAdapter, ValidationError
+
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
+from sluice.contracts.base import Name
 from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.states import StepState
 
 #: Chains of one data set that are looked at, the newest; reruns are few.
 _CHAINS = 100
+#: Data sets asked for at the same time.
+_AT_ONCE = 8
+
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +33,36 @@ class TasksWanted:
 
 
 async def tasks_named(dms: DmsClient, chains: ChainsClient, wanted: TasksWanted) -> ChainTaskList:
-    """Effect: none. None where nothing has the name; of several chains the newest first. Names of data sets may have dots, and so
-    may those of steps. Raises ``NotAvailable``."""
-    places = [place for place, letter in enumerate(wanted.name) if letter == "."]
-    parts = [(wanted.name[:place], wanted.name[place + 1 :]) for place in places]
-    datasets = await asyncio.gather(*(dms.dataset_named(name) for name, _ in parts))
+    """Effect: none. None of them where nothing has the name; of several chains the newest first. Names of data sets may have
+    dots, and so may those of steps. Raises ``NotAvailable``."""
+    parts = list(_readings(wanted.name))
     found: list[ChainTask] = []
-    for dataset, (_, step) in zip(datasets, parts, strict=True):
-        if dataset is not None:
-            found += await _of_step(chains, dataset.uid, step, wanted)
+    for first in range(0, len(parts), _AT_ONCE):
+        some = parts[first : first + _AT_ONCE]
+        datasets = await asyncio.gather(*(dms.dataset_named(name) for name, _ in some))
+        for dataset, (_, step) in zip(datasets, some, strict=True):
+            if dataset is not None:
+                found += await _of_step(chains, dataset.uid, step, wanted)
     return ChainTaskList(tasks=found[: wanted.limit])
+
+
+def _readings(name: str) -> Iterator[tuple[str, str]]:
+    """A data set's name and a step's: one pair for each dot at which a name may end; a long text has no more than others."""
+    for place, letter in enumerate(name):
+        if letter != ".":
+            continue
+        if place and not _is_name(name[:place]):
+            return
+        if place and name[place + 1 :]:
+            yield name[:place], name[place + 1 :]
+
+
+def _is_name(text: str) -> bool:
+    try:
+        _NAME.validate_python(text)
+    except ValidationError:
+        return False
+    return True
 
 
 async def _of_step(chains: ChainsClient, dataset: UUID, step: str, wanted: TasksWanted) -> list[ChainTask]:

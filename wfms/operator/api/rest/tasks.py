@@ -6,6 +6,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.base import Contract
+from sluice.contracts.bounds import NewText
 from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -23,7 +24,7 @@ class TaskQuery(Contract):
     say where the next page begins. ``after``: the ``next`` of the page before. ``full``: with how many jobs were killed."""
 
     chain: UUID | None = None
-    name: str | None = None
+    name: NewText | None = None
     state: StepState | None = None
     after: str | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] | None = None
