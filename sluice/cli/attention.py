@@ -2,13 +2,15 @@
 
 import getpass
 from typing import Annotated
+from uuid import UUID
 
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.output import answer, err, print_json, print_table
+from sluice.clients.attention import acknowledge_each
 from sluice.contracts.attention import Acknowledge, Notice, Subject
-from sluice.contracts.problems import Finding, Unprocessable
+from sluice.contracts.problems import Conflict, Finding, NotFound, Unprocessable
 
 app = typer.Typer(no_args_is_help=True, help="What needs a person, and who has seen it.")
 
@@ -65,26 +67,34 @@ def _who(by: str | None) -> Acknowledge:
 
 
 async def _acknowledge(connection: Connection, ids: list[str], who: Acknowledge) -> list[str]:
-    """Raises ``Unprocessable`` for what is no id before anything is acknowledged; ``NotFound``, ``Conflict``."""
+    """Raises ``Unprocessable`` for what is no id before anything is acknowledged; ``NotFound``, ``Conflict`` after."""
     subjects = [Notice.subject_of(one) for one in ids]
     if wrong := [one for one, subject in zip(ids, subjects, strict=True) if subject is None]:
         findings = [Finding(message=f"{one!r} is no id of a notice: `sluice attention list` shows them") for one in wrong]
         raise Unprocessable("nothing was acknowledged", findings=findings)
-    for kind, uid in filter(None, subjects):
-        match kind:
-            case Subject.CHAIN:
-                await connection.operator.acknowledge_chain(uid, who)
-            case Subject.PILOT:
-                await connection.operator.acknowledge_pilot(uid, who)
+    for refusal in await _each(connection, list(filter(None, subjects)), who):
+        if refusal is not None:
+            raise refusal
     return ids
 
 
+async def _each(
+    connection: Connection, subjects: list[tuple[Subject, UUID]], who: Acknowledge
+) -> list[NotFound | Conflict | None]:
+    use = connection.operator
+    return await acknowledge_each(subjects, who, chain=use.acknowledge_chain, pilot=use.acknowledge_pilot)
+
+
 async def _acknowledge_all(connection: Connection, who: Acknowledge) -> list[str]:
-    """Page after page, until no new one comes."""
-    done: dict[str, None] = {}
+    """Page after page, until no new one comes. What needs nobody any more by then is passed over."""
+    tried: set[str] = set()
+    done: list[str] = []
     while True:
         found = (await connection.operator.attention(limit=_MOST)).notices
-        ids = [one.id for one in found if one.id is not None and one.id not in done]
-        if not ids:
-            return list(done)
-        done |= dict.fromkeys(await _acknowledge(connection, ids, who))
+        subjects = {one.id: Notice.subject_of(one.id) for one in found if one.id is not None and one.id not in tried}
+        if not subjects:
+            return done
+        tried |= subjects.keys()
+        known = {notice: subject for notice, subject in subjects.items() if subject is not None}
+        refusals = await _each(connection, list(known.values()), who)
+        done += [notice for notice, refusal in zip(known, refusals, strict=True) if refusal is None]

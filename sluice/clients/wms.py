@@ -48,9 +48,10 @@ class WmsClient(ServiceClient):
         params = {"uid": list(uids), "state": state, "limit": limit, "troubled": troubled or None, "full": full or None}
         return await self.call("GET", f"{_API}/tasks", answer=TaskStatusList, params=params)
 
-    async def counts(self) -> WorkCounts:
-        """Of one moment. Raises ``NotFound`` where a release before this one answers."""
-        return await self.call("GET", f"{_API}/counts", answer=WorkCounts)
+    async def counts(self, *, troubled: bool = False) -> WorkCounts:
+        """Of one moment. ``troubled``: with how many tasks are (a WMS of the release before leaves that out). Raises ``NotFound``
+        where a release before this one answers."""
+        return await self.call("GET", f"{_API}/counts", answer=WorkCounts, params={"troubled": troubled or None})
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Raises ``NotFound``; ``Conflict`` where the task has ended."""

@@ -43,12 +43,14 @@ class ChainCounts(Contract):
 
 class WorkCounts(Contract):
     """Of one moment. Jobs of tasks that have not ended: ``running`` are in a slot of a pilot that is there, ``waiting`` are all
-    others that are still to run (ready, or given to a pilot ahead), ``held`` wait for a person. ``slots``: of these pilots."""
+    others that are still to run (ready, or given to a pilot ahead), ``held`` wait for a person. ``slots``: of these pilots.
+    ``troubled``: tasks with jobs that failed for good or are held; only for those who ask for it."""
 
     running: int
     waiting: int
     held: int
     slots: int
+    troubled: int | None = Field(default=None, exclude_if=absent)
 
 
 class Weight(StrEnum):
@@ -86,7 +88,8 @@ class Notice(Contract):
 
 
 class NoticeList(Contract):
-    """Errors first, each kind newest first. ``more``: how many are left out."""
+    """Errors first, each kind newest first. Of many, what can be acknowledged has half of the places and what lasts the others.
+    ``more``: how many are left out."""
 
     notices: list[Notice]
     more: int = 0

@@ -99,9 +99,11 @@ def counts_router(workload: Workload) -> APIRouter:
     router = APIRouter(prefix="/api/v1/counts", tags=["tasks"])
 
     @router.get("")
-    async def counts() -> WorkCounts:
+    async def counts(
+        troubled: Annotated[bool, Query(description="With the tasks that have jobs that failed for good or are held.")] = False,
+    ) -> WorkCounts:
         """Jobs of all tasks that have not ended, and slots of the pilots that are there."""
-        return await read_tasks.count_work(workload)
+        return await read_tasks.count_work(workload, troubled=troubled)
 
     return router
 

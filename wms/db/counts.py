@@ -14,14 +14,16 @@ WITH flying AS (
     FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid
     WHERE p.state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
 ), live AS (
-    SELECT coalesce(sum(ready + leased + running), 0) AS undone, coalesce(sum(held), 0) AS held FROM tasks
+    SELECT coalesce(sum(ready + leased + running), 0) AS undone, coalesce(sum(held), 0) AS held,
+        count(*) FILTER (WHERE held > 0 OR failed > 0) AS troubled
+    FROM tasks
     WHERE state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
 )
-SELECT busy AS running, undone - busy AS waiting, held, slots FROM present, live
+SELECT busy AS running, undone - busy AS waiting, held, slots, troubled FROM present, live
 """)
 
 
-async def counts(connection: Connection) -> WorkCounts:
+async def counts(connection: Connection, *, troubled: bool) -> WorkCounts:
     row = await connection.fetchrow(COUNTS)
     assert row is not None  # noqa: S101 - sums without groups give one row
-    return WorkCounts(**{key: int(value) for key, value in row.items()})
+    return WorkCounts(**{key: int(value) for key, value in row.items() if troubled or key != "troubled"})

@@ -31,7 +31,7 @@ SELECT_TROUBLED = statement(
 -- Found by the index tasks_live.
 SELECT {_STATUS} FROM tasks
 WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}') AND (held > 0 OR failed > 0)
-ORDER BY created_at DESC, uid LIMIT $1
+ORDER BY held > 0 DESC, created_at DESC, uid LIMIT $1
 """
 )
 
@@ -72,7 +72,8 @@ def _status(row: Any, *, full: bool) -> TaskStatus:
 
 
 async def troubled_tasks(connection: Connection, *, limit: int) -> list[TaskStatus]:
-    """Those that have not ended and have jobs that failed for good or are held, the newest first."""
+    """Those that have not ended and have jobs that failed for good or are held; those with held ones come first, of each kind the
+    newest."""
     return [_status(row, full=False) for row in await connection.fetch(SELECT_TROUBLED, limit)]
 
 

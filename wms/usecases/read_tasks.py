@@ -31,15 +31,16 @@ async def read_tasks(
 
 
 async def read_troubled(workload: Workload, *, limit: int) -> list[TaskStatus]:
-    """Those that have not ended and have jobs that failed for good or are held, the newest first."""
+    """Those that have not ended and have jobs that failed for good or are held; those with held ones come first, of each kind the
+    newest."""
     async with workload.database.connection() as connection:
         return await reading.troubled_tasks(connection, limit=limit)
 
 
-async def count_work(workload: Workload) -> WorkCounts:
-    """Of one moment."""
+async def count_work(workload: Workload, *, troubled: bool = False) -> WorkCounts:
+    """Of one moment; ``troubled``: with how many tasks ``read_troubled`` would give."""
     async with workload.database.connection() as connection:
-        return await counts(connection)
+        return await counts(connection, troubled=troubled)
 
 
 async def read_jobs(workload: Workload, uid: UUID, query: JobQuery) -> JobPage:

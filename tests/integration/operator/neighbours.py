@@ -19,7 +19,7 @@ from sluice.contracts.chains import (
     RerunStep,
 )
 from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, File, FilePage, NewDataset, Storage
-from sluice.contracts.intake import Rematch, Rematched, RematchedAll, Tie, TieList, Unmatched, UnmatchedList
+from sluice.contracts.intake import Tie, Unmatched
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState, TaskState
@@ -27,6 +27,7 @@ from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioriti
 from sluice.servicekit.clock import SystemClock
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
+from tests.integration.operator.intake_rows import intake_routes
 from tests.integration.operator.log_files import log_routes
 
 CLOCK = SystemClock()
@@ -45,6 +46,8 @@ class Neighbours:
         self.jobs: dict[int, Job] = {}
         #: Called when somebody asks for a job.
         self.on_job: Callable[[], None] = lambda: None
+        #: Called when somebody acknowledges a chain.
+        self.on_acknowledge: Callable[[UUID], None] = lambda uid: None
         self.pilots: list[Pilot] = []
         #: Not in the release before.
         self.counting = True
@@ -72,7 +75,7 @@ class Neighbours:
             "wfms.chains": [self._chain_routes(), self._rerun_routes(), self._chain_task_routes(), self._attention_routes()],
             "wms": [self._wms_routes(), self._pilot_routes()],
             "dms": [self._dms_routes(), log_routes()],
-            "wfms.intake": [self._intake_routes()],
+            "wfms.intake": [intake_routes(self.unmatched, self.ties, self.rematches)],
         }
         return {name: create_app(name, found, health=Health({}), metrics=ServiceMetrics()) for name, found in routers.items()}
 
@@ -234,15 +237,14 @@ class Neighbours:
         router = APIRouter(prefix="/api/v1")
 
         @router.get("/tasks")
-        async def tasks(troubled: bool = False) -> TaskStatusList:
-            live = [task for task in self.tasks.values() if not task.state.final and (task.failed or task.held)]
-            return TaskStatusList(tasks=live if troubled else list(self.tasks.values()))
+        async def tasks(troubled: bool = False, limit: int = 1000) -> TaskStatusList:
+            return TaskStatusList(tasks=(self.troubled() if troubled else list(self.tasks.values()))[:limit])
 
         @router.get("/counts")
-        async def counts() -> WorkCounts:
+        async def counts(troubled: bool = False) -> WorkCounts:
             if not self.counting:
                 raise NotFound("there is no such address")
-            return self.work
+            return self.work.model_copy(update={"troubled": len(self.troubled())}) if troubled else self.work
 
         @router.get("/tasks/{uid}/jobs")
         async def jobs(
@@ -291,7 +293,18 @@ class Neighbours:
 
     def needed(self) -> list[Chain]:
         """Chains that need a person."""
-        return [one for one in self.chains.values() if one.state is ChainState.FAILED and one.acknowledged is None]
+
+        def wanted(chain: Chain) -> bool:
+            if chain.state is ChainState.FAILED:
+                return chain.acknowledged is None
+            return any(step.reason and not step.state.final for step in chain.steps)
+
+        return [chain for chain in self.chains.values() if wanted(chain)]
+
+    def troubled(self) -> list[TaskStatus]:
+        """Tasks with jobs that failed or are held, those with held ones first."""
+        live = [task for task in self.tasks.values() if not task.state.final and (task.failed or task.held)]
+        return sorted(live, key=lambda task: task.held == 0)
 
     def _attention_routes(self) -> APIRouter:
         router = APIRouter(prefix="/api/v1")
@@ -306,45 +319,11 @@ class Neighbours:
 
         @router.post("/chains/{uid}/acknowledge")
         async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
+            self.on_acknowledge(uid)
             if uid not in self.chains:
                 raise NotFound(f"there is no chain {uid}")
             self.chains[uid] = self.chains[uid].model_copy(update={"acknowledged": _seen(asked)})
             return self.chains[uid]
-
-        return router
-
-    def _intake_routes(self) -> APIRouter:
-        router = APIRouter(prefix="/api/v1")
-
-        @router.get("/unmatched")
-        async def unmatched(limit: int = 200) -> UnmatchedList:
-            return UnmatchedList(datasets=list(self.unmatched.values())[:limit], total=len(self.unmatched))
-
-        @router.get("/ties")
-        async def ties() -> TieList:
-            return TieList(ties=self.ties)
-
-        @router.delete("/unmatched/{uid}", status_code=204)
-        async def dismiss(uid: UUID) -> None:
-            if self.unmatched.pop(uid, None) is None:
-                raise NotFound(f"data set {uid} is not among the unmatched ones")
-
-        @router.post("/rematch")
-        async def rematch(request: Rematch) -> Rematched:
-            if request.dataset_uid not in self.unmatched:
-                raise NotFound(f"data set {request.dataset_uid} is not among the unmatched ones")
-            template = self.rematches.get(request.dataset_uid)
-            if template is None:
-                return Rematched(template=None, reason="no template matches")
-            del self.unmatched[request.dataset_uid]
-            return Rematched(template=template)
-
-        @router.post("/rematch-all")
-        async def rematch_all() -> RematchedAll:
-            taken = [uid for uid in self.unmatched if uid in self.rematches]
-            for uid in taken:
-                del self.unmatched[uid]
-            return RematchedAll(matched=len(taken), gone=0, left=len(self.unmatched))
 
         return router
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from uuid import UUID, uuid4
 
 import pytest
 from fastapi import FastAPI
@@ -112,6 +113,47 @@ async def test_attention_on_the_command_line(operator: Operator, scene: Scene, s
     assert {one.acknowledged.by for one in operator.neighbours.pilots if one.acknowledged} == {"Bob"}
     assert "0 acknowledged by Bob" in await sluice("attention", "acknowledge", "--all", "--by", "Bob")
     assert "seen by Ann" in await sluice("chain", "show", failed(operator))
+
+
+async def test_what_needs_nobody_any_more_does_not_keep_the_others_back(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
+    reason = "step decode: it did"
+    chains = [scene.chain(f"bad-{number}", number, [Counts(failed=9)], ChainState.FAILED, reason=reason) for number in range(30)]
+    gone = operator.neighbours.chains
+
+    def discard_another(uid: UUID) -> None:
+        operator.neighbours.on_acknowledge = lambda uid: None
+        del gone[next(chain.uid for chain in chains if chain.uid != uid)]
+
+    operator.neighbours.on_acknowledge = discard_another
+    done = json.loads(await sluice("attention", "acknowledge", "--all", "--by", "Ann", "--json"))
+    assert len(done["acknowledged"]) == len(set(done["acknowledged"])) == 29 + len(("the scene's chain", "its pilot"))
+    assert operator.neighbours.needed() == []
+
+
+async def test_one_that_is_named_and_needs_nobody_is_told_when_the_others_are_acknowledged(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
+    said = await sluice("attention", "acknowledge", f"chain:{uuid4()}", f"chain:{failed(operator)}", "--by", "Ann", code=1)
+    assert "there is no chain" in said
+    assert operator.neighbours.needed() == []
+
+
+async def test_what_lasts_and_what_happened_do_not_hide_each_other(operator: Operator, scene: Scene) -> None:
+    """Far more of each than the page has room for."""
+    for number in range(30):
+        scene.chain(f"held-{number}", 0, [Counts(held=1, total=9)], ChainState.IN_PROGRESS)
+        stuck = scene.chain(f"stuck-{number}", 0, [Counts(ready=9, total=9)], ChainState.IN_PROGRESS)
+        step = stuck.steps[0].model_copy(update={"reason": "there is no storage"})
+        operator.neighbours.chains[stuck.uid] = stuck.model_copy(update={"steps": [step, *stuck.steps[1:]]})
+    page = (await operator.http.get("/")).text
+    assert FAILED in page
+    assert f'value="chain:{failed(operator)}"' in page
+    assert "took several pilots down" in page
+    found = await operator.client.attention(limit=20)
+    assert len(found.notices) == 20
+    assert found.more == 30 + 30 + len(("the scene's failed chain", "its held job", "its lost pilot")) - 20
 
 
 async def test_services_of_the_release_before_leave_numbers_out(operator: Operator, scene: Scene) -> None:

@@ -65,6 +65,17 @@ async def test_tasks_with_trouble_are_those_that_run_with_failed_jobs(stage: Sta
     await stage.finish(pilot, next(job for job in jobs if job.task_uid == well.uid))
     await stage.fail(pilot, next(job for job in jobs if job.task_uid == ill.uid), error=ErrorClass.TOOL_REFUSED)
     assert [task.uid for task in await read_troubled(stage.workload, limit=10)] == [ill.uid]
+    assert (await count_work(stage.workload, troubled=True)).troubled == 1
+
+
+async def test_tasks_with_held_jobs_come_before_newer_ones_with_failed_jobs(stage: Stage) -> None:
+    held, failed, _ = [await stage.add_task(make_task(), jobs=4) for _ in range(3)]
+    await stage.execute("UPDATE tasks SET ready = 3, held = 1 WHERE uid = $1", held.uid)
+    await stage.execute("UPDATE tasks SET ready = 3, failed = 1, created_at = now() WHERE uid = $1", failed.uid)
+    assert [task.uid for task in await read_troubled(stage.workload, limit=1)] == [held.uid]
+    assert [task.uid for task in await read_troubled(stage.workload, limit=9)] == [held.uid, failed.uid]
+    assert (await count_work(stage.workload, troubled=True)).troubled == 2
+    assert (await count_work(stage.workload)).troubled is None, "who does not ask may not know of it"
 
 
 async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Stage) -> None:

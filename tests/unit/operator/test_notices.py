@@ -89,6 +89,38 @@ def test_jobs_taken_ahead_make_no_pilot_busier_than_its_slots() -> None:
     assert busy_slots(pilot(state=PilotState.LOST, leased=5)) == 0
 
 
+def notice(text: str, weight: Weight = Weight.ERROR, *, task: bool = False, happened: bool = False) -> Notice:
+    uid = uuid4()
+    return Notice(text=text, weight=weight, id=f"chain:{uid}" if happened else None, task=uid if task else None)
+
+
+@pytest.mark.parametrize(
+    ("lasting", "happened", "limit", "shown"),
+    [
+        (3, 3, 10, (3, 3)),
+        (1000, 3, 10, (7, 3)),
+        (1000, 3, 1000, (997, 3)),
+        (3, 1000, 10, (3, 7)),
+        (50, 50, 10, (5, 5)),
+        (50, 50, 1, (0, 1)),
+        (50, 0, 1, (1, 0)),
+        (0, 0, 10, (0, 0)),
+    ],
+)
+def test_neither_what_lasts_nor_what_happened_hides_the_other(
+    lasting: int, happened: int, limit: int, shown: tuple[int, int]
+) -> None:
+    found = [notice(f"held {number}", task=True) for number in range(lasting)]
+    found += [notice(f"failed {number}", Weight.WARNING, happened=True) for number in range(happened)]
+    chosen = texts(notices.chosen(found, limit=limit))
+    assert chosen == texts([*found[: shown[0]], *found[lasting : lasting + shown[1]]])
+
+
+def test_what_concerns_the_whole_system_comes_first() -> None:
+    found = [notice("held", task=True), notice("failed", happened=True), notices.of_trouble("no answer")]
+    assert texts(notices.chosen(found, limit=2)) == ["no answer", "failed"]
+
+
 @pytest.mark.parametrize("wrong", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"])
 def test_what_is_no_id_of_a_notice(wrong: str) -> None:
     assert Notice.subject_of(wrong) is None

@@ -22,8 +22,23 @@ class NoSuchNotice(Unprocessable):
 
 
 def in_order(notices: Iterable[Notice]) -> list[Notice]:
-    """Errors first; else as they came."""
-    return sorted(notices, key=lambda notice: notice.weight is not Weight.ERROR)
+    """Errors first, and among them what concerns the whole system; else as they came."""
+    return sorted(notices, key=lambda notice: (notice.weight is not Weight.ERROR, _concerns_one(notice)))
+
+
+def _concerns_one(notice: Notice) -> bool:
+    return any((notice.id, notice.chain, notice.task, notice.page))
+
+
+def chosen(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
+    """At most ``limit``, in order. What lasts and what can be acknowledged have half of the places each, and those that the other
+    does not need: neither hides the other, however much there is of it, and what is acknowledged makes room for its like."""
+    ordered = in_order(notices)
+    lasting = [place for place, one in enumerate(ordered) if one.id is None]
+    happened = [place for place, one in enumerate(ordered) if one.id is not None]
+    shown = happened[: max(limit - limit // 2, limit - len(lasting))]
+    shown += lasting[: limit - len(shown)]
+    return [ordered[place] for place in sorted(shown)]
 
 
 def of_chain(chain: Chain) -> list[Notice]:

@@ -1,19 +1,20 @@
 """What needs a person, gathered from the services; and saying that one has seen it."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
+from sluice.clients.attention import acknowledge_each
 from sluice.clients.chains import ChainsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.attention import Acknowledge, ChainCounts, Notice, NoticeList, Subject, WorkCounts
 from sluice.contracts.chains import Chain
 from sluice.contracts.pilots import Pilot
-from sluice.contracts.problems import Conflict, NotFound, ServiceError
+from sluice.contracts.problems import NotFound, ServiceError
+from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.database import Database
 from wfms.operator.domain import notices
@@ -23,8 +24,6 @@ AnswerT = TypeVar("AnswerT")
 
 #: Chains looked up at once, for the names of their data sets.
 _LOOKED_UP = 20
-#: Tasks with trouble that are looked at.
-_MOST_TASKS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +45,23 @@ class _Part:
 async def read_attention(
     database: Database, *, chains: ChainsClient, wms: WmsClient, intake: IntakeClient, limit: int
 ) -> Attention:
-    """At most ``limit`` notices, errors first, of each kind the newest. Effect: none. What a service that does not answer would
-    have said is missing, and a notice says so."""
+    """At most ``limit`` notices, as ``notices.chosen`` chooses, of each kind the newest. Effect: none. What a service that does
+    not answer would have said is missing, and a notice says so."""
     (of_chains, counted), (of_wms, work, pilots), of_intake = await asyncio.gather(
-        _chains(chains, limit), _wms(wms, chains), _intake(database, intake)
+        _chains(chains, limit), _wms(wms, chains, limit), _intake(database, intake)
     )
-    found = notices.in_order([*of_wms, *of_intake, *of_chains.notices])
-    left_out = max(0, len(found) - limit)
-    return Attention(NoticeList(notices=found[:limit], more=of_chains.more + left_out), counted, work, pilots)
+    found = [*of_wms.notices, *of_intake, *of_chains.notices]
+    shown = notices.chosen(found, limit=limit)
+    more = of_chains.more + of_wms.more + len(found) - len(shown)
+    return Attention(NoticeList(notices=shown, more=more), counted, work, pilots)
 
 
 async def acknowledge(chains: ChainsClient, wms: WmsClient, ids: Sequence[str], asked: Acknowledge) -> int:
     """Precondition: ``ids`` are those of notices. Effect: their subjects say who has seen them; one that needs nobody any more is
     passed over. Messages: none. Gives how many there were. Raises ``NoSuchNotice`` before anything, ``NotAvailable``."""
     subjects = [_subject(one) for one in ids]
-    done = 0
-    for kind, uid in subjects:
-        with contextlib.suppress(NotFound, Conflict):
-            match kind:
-                case Subject.CHAIN:
-                    await chains.acknowledge_chain(uid, asked)
-                case Subject.PILOT:
-                    await wms.acknowledge_pilot(uid, asked)
-            done += 1
-    return done
+    refusals = await acknowledge_each(subjects, asked, chain=chains.acknowledge_chain, pilot=wms.acknowledge_pilot)
+    return refusals.count(None)
 
 
 def _subject(notice: str) -> tuple[Subject, UUID]:
@@ -80,26 +72,35 @@ def _subject(notice: str) -> tuple[Subject, UUID]:
 
 
 async def _chains(chains: ChainsClient, limit: int) -> tuple[_Part, ChainCounts | None]:
+    """As many as may be shown of those that failed, and as many of those that cannot go on: neither hide the others."""
     try:
-        page, counted = await asyncio.gather(chains.chains(attention=True, limit=limit), _known(chains.counts()))
+        failed, stuck, counted = await asyncio.gather(
+            chains.chains(attention=True, state=ChainState.FAILED, limit=limit),
+            chains.chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
+            _known(chains.counts()),
+        )
     except ServiceError as error:
         text = f"The chain service does not answer, so chains are missing here: {error.detail}"
         return _Part([notices.of_trouble(text)]), None
-    more = 0 if counted is None else max(0, counted.attention - len(page.chains))
-    return _Part([notice for chain in page.chains for notice in notices.of_chain(chain)], more), counted
+    listed = [*failed.chains, *stuck.chains]
+    more = 0 if counted is None else max(0, counted.attention - len(listed))
+    return _Part([notice for chain in listed for notice in notices.of_chain(chain)], more), counted
 
 
-async def _wms(wms: WmsClient, chains: ChainsClient) -> tuple[list[Notice], WorkCounts | None, list[Pilot] | None]:
+async def _wms(wms: WmsClient, chains: ChainsClient, limit: int) -> tuple[_Part, WorkCounts | None, list[Pilot] | None]:
     try:
         listed, troubled, work = await asyncio.gather(
-            wms.pilots(), wms.tasks(troubled=True, limit=_MOST_TASKS), _known(wms.counts())
+            wms.pilots(), wms.tasks(troubled=True, limit=limit), _known(wms.counts(troubled=True))
         )
     except ServiceError as error:
         text = f"The WMS does not answer, so pilots and counts of jobs are missing here: {error.detail}"
-        return [notices.of_trouble(text)], None, None
-    datasets = await _datasets(chains, troubled.tasks)
+        return _Part([notices.of_trouble(text)]), None, None
+    tasks = troubled.tasks
+    datasets = await _datasets(chains, tasks)
     found = notices.of_pilots(listed.pilots, waiting=None if work is None else work.waiting)
-    return [*found, *(notice for task in troubled.tasks for notice in notices.of_task(task, datasets))], work, listed.pilots
+    found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
+    more = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
+    return _Part(found, more), work, listed.pilots
 
 
 async def _datasets(chains: ChainsClient, tasks: Sequence[TaskStatus]) -> dict[UUID, str]:

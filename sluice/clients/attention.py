@@ -1,0 +1,36 @@
+"""Says of many notices that somebody has seen them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from uuid import UUID
+
+from sluice.contracts.attention import Acknowledge, Subject
+from sluice.contracts.problems import Conflict, NotFound
+
+#: Requests under way at a time.
+_AT_ONCE = 8
+
+Acknowledger = Callable[[UUID, Acknowledge], Awaitable[object]]
+
+
+async def acknowledge_each(
+    subjects: Sequence[tuple[Subject, UUID]], asked: Acknowledge, *, chain: Acknowledger, pilot: Acknowledger
+) -> list[NotFound | Conflict | None]:
+    """``chain``, ``pilot``: of a client. Effect: the subjects say who has seen them. Gives for each None, or why it needs nobody
+    any more: one does not keep the others back. Raises what else a service answers; then the later ones are not asked for."""
+
+    async def acknowledge(kind: Subject, uid: UUID) -> None:
+        match kind:
+            case Subject.CHAIN:
+                await chain(uid, asked)
+            case Subject.PILOT:
+                await pilot(uid, asked)
+
+    answers: list[NotFound | Conflict | None] = []
+    for first in range(0, len(subjects), _AT_ONCE):
+        part = subjects[first : first + _AT_ONCE]
+        for answer in await asyncio.gather(*(acknowledge(*one) for one in part), return_exceptions=True):
+            if not (answer is None or isinstance(answer, NotFound | Conflict)):
+                raise answer
+            answers.append(answer)
+    return answers

@@ -1,0 +1,45 @@
+"""The intake as the operator sees it."""
+
+from uuid import UUID
+
+from fastapi import APIRouter
+
+from sluice.contracts.intake import Rematch, Rematched, RematchedAll, Tie, TieList, Unmatched, UnmatchedList
+from sluice.contracts.problems import NotFound
+
+
+def intake_routes(unmatched: dict[UUID, Unmatched], ties: list[Tie], rematches: dict[UUID, str]) -> APIRouter:
+    """``rematches``: data set → the template that takes it, once it is matched again."""
+    router = APIRouter(prefix="/api/v1")
+
+    @router.get("/unmatched")
+    async def list_unmatched(limit: int = 200) -> UnmatchedList:
+        return UnmatchedList(datasets=list(unmatched.values())[:limit], total=len(unmatched))
+
+    @router.get("/ties")
+    async def list_ties() -> TieList:
+        return TieList(ties=ties)
+
+    @router.delete("/unmatched/{uid}", status_code=204)
+    async def dismiss(uid: UUID) -> None:
+        if unmatched.pop(uid, None) is None:
+            raise NotFound(f"data set {uid} is not among the unmatched ones")
+
+    @router.post("/rematch")
+    async def rematch(request: Rematch) -> Rematched:
+        if request.dataset_uid not in unmatched:
+            raise NotFound(f"data set {request.dataset_uid} is not among the unmatched ones")
+        template = rematches.get(request.dataset_uid)
+        if template is None:
+            return Rematched(template=None, reason="no template matches")
+        del unmatched[request.dataset_uid]
+        return Rematched(template=template)
+
+    @router.post("/rematch-all")
+    async def rematch_all() -> RematchedAll:
+        taken = [uid for uid in unmatched if uid in rematches]
+        for uid in taken:
+            del unmatched[uid]
+        return RematchedAll(matched=len(taken), gone=0, left=len(unmatched))
+
+    return router
