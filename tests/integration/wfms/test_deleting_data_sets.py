@@ -1,16 +1,20 @@
 """Data sets that somebody wants deleted, and the chains that need them (invariant 4)."""
 
 import asyncio
+from contextlib import suppress
+from datetime import timedelta
+from uuid import UUID, uuid4
 
 import pytest
 
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, ServiceError
 from sluice.contracts.states import ChainState, DatasetState
 from tests.integration.wfms.test_chain_life import given, one_file, reads_files
 from tests.integration.wfms.test_crashes import crash_at
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step, three_steps
+from wfms.chains.db import deletions
 
 GOING = {DatasetState.DELETING, DatasetState.DELETED}
 
@@ -127,3 +131,84 @@ async def test_a_deletion_that_the_dms_refuses_is_forgotten(world: World) -> Non
     await world.delete_asked()
     assert await world.rows("wfms.chains", "SELECT 1 FROM deletions") == []
     assert (await world.new_chain(dataset, template)).state is ChainState.IN_PROGRESS
+
+
+async def promised(world: World, count: int) -> list[Dataset]:
+    """Data sets whose deletion was granted by force, and that no chain needs."""
+    datasets = [await world.input(f"promised-{uuid4()}") for _ in range(count)]
+    for one in datasets:
+        await world.rows("wfms.chains", "INSERT INTO deletions VALUES ($1, true, now()) RETURNING 1", one.uid)
+    return datasets
+
+
+def deletions_seen(world: World, monkeypatch: pytest.MonkeyPatch, *, refused: UUID | None = None) -> list[UUID]:
+    """What the DMS is asked to delete from here on; it fails at ``refused``."""
+    seen: list[UUID] = []
+    delete = world.dms.delete_dataset
+
+    async def see(uid: UUID, *, force: bool = False) -> Dataset:
+        seen.append(uid)
+        if uid == refused:
+            raise ServiceError("the DMS fails")
+        return await delete(uid, force=force)
+
+    monkeypatch.setattr(world.dms, "delete_dataset", see)
+    return seen
+
+
+async def test_what_waits_for_a_chain_keeps_nobody_waiting(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wfms.chains.usecases.delete_dataset.BATCH", 1)
+    waiting = await world.input("a")
+    await world.new_chain(waiting, world.template(plan(step("only"), outputs=[("only", "out")])))
+    for crank in (world.start_steps, world.deliver, world.end_running_tasks, world.follow):
+        await crank()
+    await world.chains.delete_dataset(waiting.uid, force=True)
+    (later,) = await promised(world, 1)
+    await world.delete_asked()
+    assert (await is_going(world, waiting), await is_going(world, later)) == (False, True)
+
+
+async def test_one_that_fails_keeps_nobody_waiting(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.hold = timedelta(hours=1)
+    bad, good = await promised(world, 2)
+    deletions_seen(world, monkeypatch, refused=bad.uid)
+    await world.delete_asked()
+    assert (await is_going(world, bad), await is_going(world, good)) == (False, True)
+    assert await world.rows("wfms.chains", "SELECT dataset_uid FROM deletions") == [{"dataset_uid": bad.uid}]
+
+
+async def test_two_instances_ask_for_each_deletion_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.hold = timedelta(hours=1)
+    datasets = await promised(world, 6)
+    seen = deletions_seen(world, monkeypatch)
+    await asyncio.gather(world.delete_asked(), world.delete_asked())
+    assert sorted(seen) == sorted(one.uid for one in datasets)
+
+
+async def test_an_instance_that_cannot_go_on_gives_back_what_it_has_claimed(world: World) -> None:
+    """However long a killed one would keep the others off."""
+    world.hold = timedelta(hours=1)
+    for place in range(1, 8):
+        await world.rows("wfms.chains", "DELETE FROM deletions RETURNING 1")
+        datasets = await promised(world, 2)
+        world.fuse.at, world.fuse.passed, world.fuse.stops = place, 0, True
+        with suppress(asyncio.CancelledError):
+            await world.delete_asked()
+        world.fuse.at = None
+        await world.delete_asked()
+        assert all([await is_going(world, one) for one in datasets]), f"stopped at place {place}"
+    last = await promised(world, 2)
+    world.http["dms"].down = True
+    with pytest.raises(NotAvailable):
+        await world.delete_asked()
+    world.http["dms"].down = False
+    await world.delete_asked()
+    assert all([await is_going(world, one) for one in last])
+
+
+async def test_a_late_refusal_takes_nothing_back_that_was_asked_for_by_force(world: World) -> None:
+    (dataset,) = await promised(world, 1)
+    async with world.databases["wfms.chains"].connection() as connection:
+        assert not await deletions.forget_refused(connection, dataset.uid, force=False)
+        assert await deletions.forget_refused(connection, dataset.uid, force=True)
+        assert not await deletions.forget_refused(connection, dataset.uid, force=True), "somebody else was quicker"

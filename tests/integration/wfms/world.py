@@ -173,7 +173,7 @@ class World:
         return await end_keeping(self.databases["wfms.chains"])
 
     async def delete_asked(self) -> bool:
-        return await delete_asked(self.databases["wfms.chains"], self.dms)
+        return await delete_asked(self.databases["wfms.chains"], self.dms, hold=self.hold)
 
     async def hand_over_releases(self) -> bool:
         return await hand_over_releases(self.databases["wfms.chains"], self.watcher)

@@ -1,19 +1,22 @@
 """Statements on data sets that somebody wants deleted, and on who needs them."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Connection
 
+_NEEDED = f"""
+FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
+WHERE datasets.uid = {{uid}} AND datasets.released_at IS NULL
+AND chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
+"""
+
 NEEDED_BY = f"""
 -- Chains that have not ended, and have not released it.
 SELECT chains.uid, chains.state, chains.ending, chains.template_name, chains.dataset_name
-FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
-WHERE datasets.uid = $1 AND datasets.released_at IS NULL
-AND chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
-ORDER BY chains.position
+{_NEEDED.format(uid="$1")} ORDER BY chains.position
 """
 
 ASK = """
@@ -21,8 +24,34 @@ INSERT INTO deletions (dataset_uid, force, asked_at) VALUES ($1, $2, $3)
 ON CONFLICT (dataset_uid) DO UPDATE SET force = deletions.force OR EXCLUDED.force
 """
 
-ASKED = "SELECT dataset_uid, force FROM deletions ORDER BY asked_at LIMIT $1"
+_NEEDED_BY_IT = _NEEDED.format(uid="deletions.dataset_uid")
+
+CLAIM = f"""
+-- Those for which something can be done now and that nobody is at: no chain needs the data set, or one can be canceled.
+-- Those that wait for chains to end keep nobody waiting; nor does one that failed, for it comes last when its claim has run out.
+UPDATE deletions SET claim_token = $1, claimed_until = now() + $2
+WHERE dataset_uid IN (
+    SELECT dataset_uid FROM deletions
+    WHERE (claimed_until IS NULL OR claimed_until <= now()) AND (
+        NOT EXISTS (SELECT 1 {_NEEDED_BY_IT})
+        OR EXISTS (SELECT 1 {_NEEDED_BY_IT} AND chains.state = '{ChainState.IN_PROGRESS}' AND chains.ending IS NULL)
+    )
+    ORDER BY coalesce(claimed_until, asked_at) LIMIT $3 FOR UPDATE SKIP LOCKED
+)
+RETURNING dataset_uid, force
+"""
+
+UNCLAIM = """
+-- All of a token, or one of them.
+UPDATE deletions SET claim_token = NULL, claimed_until = NULL
+WHERE dataset_uid = ANY(ARRAY(
+    SELECT dataset_uid FROM deletions
+    WHERE claim_token = $1 AND ($2::uuid IS NULL OR dataset_uid = $2) ORDER BY dataset_uid FOR UPDATE
+))
+"""
+
 FORGET = "DELETE FROM deletions WHERE dataset_uid = $1"
+FORGET_REFUSED = "DELETE FROM deletions WHERE dataset_uid = $1 AND force = $2 RETURNING 1"
 KEEP_INPUT = "UPDATE inputs SET released_at = NULL WHERE dataset_uid = $1"
 
 
@@ -49,13 +78,23 @@ async def ask(connection: Connection, uid: UUID, *, force: bool, now: datetime) 
     await connection.execute(ASK, uid, force, now)
 
 
-async def asked(connection: Connection, *, limit: int) -> list[tuple[UUID, bool]]:
-    """Data set, and whether it was asked for by force; the oldest first."""
-    return [(row["dataset_uid"], row["force"]) for row in await connection.fetch(ASKED, limit)]
+async def claim(connection: Connection, token: UUID, *, hold: timedelta, limit: int) -> list[tuple[UUID, bool]]:
+    """Data set, and whether it was asked for by force. Each is the caller's alone for so long."""
+    return [(row["dataset_uid"], row["force"]) for row in await connection.fetch(CLAIM, token, hold, limit)]
+
+
+async def unclaim(connection: Connection, token: UUID, uid: UUID | None = None) -> None:
+    """Gives back that one, or all that are left."""
+    await connection.execute(UNCLAIM, token, uid)
 
 
 async def forget(connection: Connection, uid: UUID) -> None:
     await connection.execute(FORGET, uid)
+
+
+async def forget_refused(connection: Connection, uid: UUID, *, force: bool) -> bool:
+    """False where it is there no more, or somebody has asked for it by force meanwhile."""
+    return await connection.fetchval(FORGET_REFUSED, uid, force) is not None
 
 
 async def keep_input(connection: Connection, uid: UUID) -> None:

@@ -200,3 +200,13 @@ CREATE INDEX chains_unacknowledged ON chains (position) WHERE state IN ('failed'
 CREATE INDEX chains_reruns ON chains (rerun_of) WHERE rerun_of IS NOT NULL;
 
 UPDATE alembic_version SET version_num='wfms_chains0008' WHERE alembic_version.version_num = 'wfms_chains0007';
+
+-- Running upgrade wfms_chains0008 -> wfms_chains0009
+
+ALTER TABLE deletions
+    -- Who is at it, and until when.
+    ADD COLUMN claim_token uuid,
+    ADD COLUMN claimed_until timestamptz,
+    ADD CONSTRAINT deletions_claimed_for_a_time CHECK ((claim_token IS NULL) = (claimed_until IS NULL));
+
+UPDATE alembic_version SET version_num='wfms_chains0009' WHERE alembic_version.version_num = 'wfms_chains0008';

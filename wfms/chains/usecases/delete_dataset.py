@@ -5,16 +5,18 @@ of ``inputs``: either the chain is there first and the deletion is refused, or t
 any more. What was granted is a row until the DMS has taken it over, so that no crash leaves it half done.
 """
 
+import asyncio
 from contextlib import suppress
-from uuid import UUID
+from datetime import timedelta
+from uuid import UUID, uuid4
 
 import structlog
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.problems import Conflict, Finding, NotFound
+from sluice.contracts.problems import Conflict, Finding, NotAvailable, NotFound
 from sluice.contracts.states import ChainState, DatasetType
-from sluice.servicekit.database import Database
+from sluice.servicekit.database import PASSING, Database
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, deletions
 from wfms.chains.db.deletions import Needing
@@ -23,6 +25,8 @@ from wfms.chains.usecases.cancel_chain import TooLate, cancel_chain
 log = structlog.get_logger(__name__)
 
 BATCH = 50
+#: How long an instance that died keeps the others off.
+HOLD = timedelta(seconds=30)
 #: Chains named in a refusal; the rest is counted.
 MOST_NAMED = 20
 
@@ -63,15 +67,34 @@ async def delete_dataset(database: Database, dms: DmsClient, uid: UUID, *, force
     return await _carry_out(database, dms, uid, force=force) or dataset
 
 
-async def delete_asked(database: Database, dms: DmsClient) -> bool:
-    """Effect: what ``delete_dataset`` promised, as far as it can be done now. Messages: as there. Errors: ``NotAvailable`` (tried
-    again by the loop). Never True: what waits, waits for chains to end."""
+async def delete_asked(database: Database, dms: DmsClient, *, hold: timedelta = HOLD) -> bool:
+    """Effect: what ``delete_dataset`` promised, as far as it can be done now; one that fails keeps no other waiting, and is tried
+    again after ``hold``. Messages: as there. Errors: ``NotAvailable`` (tried again by the loop). True when there may be more."""
+    token = uuid4()
+    try:
+        async with database.connection() as connection:
+            claimed = await deletions.claim(connection, token, hold=hold, limit=BATCH)
+        for uid, force in claimed:
+            await _try(database, dms, uid, force=force, token=token)
+    except (asyncio.CancelledError, NotAvailable):  # whoever is there goes on at once
+        async with database.connection() as connection:
+            await deletions.unclaim(connection, token)
+        raise
+    return len(claimed) == BATCH
+
+
+async def _try(database: Database, dms: DmsClient, uid: UUID, *, force: bool, token: UUID) -> None:
+    try:
+        await _carry_out(database, dms, uid, force=force)
+    except Conflict:  # it is forgotten, and nobody waits for the answer any more
+        return
+    except (*PASSING, NotAvailable):
+        raise
+    except Exception:  # process boundary: one deletion must not keep the others waiting
+        log.exception("dataset.deletion_failed", dataset=uid)
+        return
     async with database.connection() as connection:
-        asked = await deletions.asked(connection, limit=BATCH)
-    for uid, force in asked:
-        with suppress(Conflict):  # nobody waits for the answer any more
-            await _carry_out(database, dms, uid, force=force)
-    return False
+        await deletions.unclaim(connection, token, uid)  # where it waits for chains to end
 
 
 async def _carry_out(database: Database, dms: DmsClient, uid: UUID, *, force: bool) -> Dataset | None:
@@ -94,8 +117,8 @@ async def _carry_out(database: Database, dms: DmsClient, uid: UUID, *, force: bo
             pass
         except Conflict:
             async with database.transaction() as transaction:
-                await deletions.forget(transaction.connection, uid)
-                await deletions.keep_input(transaction.connection, uid)
+                if await deletions.forget_refused(transaction.connection, uid, force=force):
+                    await deletions.keep_input(transaction.connection, uid)
             raise
         async with database.connection() as connection:
             await deletions.forget(connection, uid)
