@@ -59,10 +59,9 @@ async def bring_out(
     bundles = [(output, files) for output, files in found if output.kind is EntryKind.BUNDLE]
     reserved = [MANIFEST, *(name for output, _ in bundles for name in (output.name, f"{output.name}.json"))]
     counts = Counter([*reserved, *(own_name(file.name) for _, file in plain)])
-    files = [
-        _output(folder, file, output, own if counts[own := own_name(file.name)] == 1 else f"{output}-{file.seq:06d}-{own}")
-        for output, file in plain
-    ]
+    wanted = [own if counts[own := own_name(file.name)] == 1 else f"{output}-{file.seq:06d}-{own}" for output, file in plain]
+    names = _apart(wanted, [file.seq for _, file in plain], reserved)
+    files = [_output(folder, file, output, name) for (output, file), name in zip(plain, names, strict=True)]
     return await _write(connection, _Plan(files, bundles), folder, force=force, on_file=on_file)
 
 
@@ -88,8 +87,22 @@ async def bring_out_dataset(
     found = [file async for file in connection.operator.all_files(dataset.uid)]
     counts = Counter([MANIFEST, *(own_name(file.name) for file in found)])
     clash = any(count > 1 for count in counts.values())
-    files = [_output(folder, file, "", file.name if clash else own_name(file.name)) for file in found]
+    names = _apart([file.name if clash else own_name(file.name) for file in found], [file.seq for file in found], [MANIFEST])
+    files = [_output(folder, file, "", name) for file, name in zip(found, names, strict=True)]
     return await _write(connection, _Plan(files, []), folder, force=force, on_file=on_file)
+
+
+def _apart(wanted: Sequence[str], seqs: Sequence[int], reserved: Sequence[str]) -> list[str]:
+    """A name for each file that nothing else has; those that are wanted twice, or reserved, get their number in front."""
+    counts = Counter([*reserved, *wanted])
+    taken, names = set(counts), list[str]()
+    for name, seq in zip(wanted, seqs, strict=True):
+        if counts[name] > 1:
+            while name in taken:
+                name = f"{seq:06d}-{name}"  # noqa: PLW2901 - until nothing has it
+            taken.add(name)
+        names.append(name)
+    return names
 
 
 async def _write(

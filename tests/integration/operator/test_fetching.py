@@ -1,12 +1,13 @@
 """Results to a machine that does not have the storages: by REST, going on where a connection broke, verified."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
 
-from sluice.cli import fetching
+from sluice.cli import bring_out, fetching
 from sluice.cli.connect import Connection
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
@@ -14,7 +15,7 @@ from sluice.contracts.datasets import File
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.servicekit.in_process import StreamingTransport
 from sluice.storage import ChecksumMismatch
-from tests.integration.operator.test_results import Results, results
+from tests.integration.operator.test_results import Results, filled, results
 
 __all__ = ["results"]
 
@@ -105,6 +106,19 @@ async def test_a_damaged_or_deleted_file_leaves_nothing_behind(
     assert list((tmp_path / "got").iterdir()) == []
     await fetching.fetch_files(connection, [(whole, tmp_path / "got" / "table.csv")])
     assert (tmp_path / "got" / "table.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
+
+
+async def test_nothing_of_a_data_set_is_lost_under_the_name_of_the_manifest(results: Results, tmp_path: Path) -> None:
+    contents = {"manifest.json": b"mine", "000000-manifest.json": b"mine, too", "other": b"other"}
+    dataset = await results.dms.dataset(await filled(results.dms, results.folder, contents))
+    connection, _ = connection_of(results)
+    for _ in range(2):
+        outputs = await bring_out.bring_out_dataset(connection, dataset, tmp_path / "got", force=False)
+        bring_out.write_dataset_manifest(tmp_path / "got", outputs, dataset=dataset)
+        listed = json.loads((tmp_path / "got" / "manifest.json").read_text())["outputs"]
+        found = {one["name"]: (tmp_path / "got" / one["name"]).read_bytes() for one in listed}
+        assert sorted(found.values()) == sorted(contents.values())
+        assert len(list((tmp_path / "got").iterdir())) == 4
 
 
 async def test_a_file_of_the_same_place_that_is_another_is_not_taken(results: Results, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ async def results(operator: Operator, make_database: DatabaseFactory, tmp_path: 
             {"00000000.1-plot.png": PNG, "00000001.2-evil.svg": EVIL, "00000002.1-table.csv": b"run,hits\n312,<i>77</i>\n",
              "00000003.1-long.txt": b"".join(b"line %d\n" % line for line in range(20_000)), "00000004.1-none": b""},
         ]  # fmt: skip
-        outputs = [await _filled(dms, tmp_path / "out", files) for files in contents]
+        outputs = [await filled(dms, tmp_path / "out", files) for files in contents]
         entries = [
             ChainDataset(uid=uid, name=str(uid), step=one.step, port=one.port, status=ChainDatasetStatus.READY)
             for one, uid in zip(template.plan.outputs, outputs, strict=False)
@@ -83,7 +83,7 @@ async def results(operator: Operator, make_database: DatabaseFactory, tmp_path: 
         yield Results(operator, dms, chain, outputs, files, tmp_path / "out")
 
 
-async def _filled(dms: DmsClient, root: Path, contents: dict[str, bytes]) -> UUID:
+async def filled(dms: DmsClient, root: Path, contents: dict[str, bytes]) -> UUID:
     name = uuid4().hex
     folder = root / name
     folder.mkdir(parents=True)
@@ -197,7 +197,7 @@ async def test_no_file_is_ever_active(results: Results) -> None:
 
 
 async def test_files_are_listed_page_by_page(results: Results) -> None:
-    uid = await _filled(results.dms, results.folder, {f"file-{number:03d}.txt": b"x" for number in range(120)})
+    uid = await filled(results.dms, results.folder, {f"file-{number:03d}.txt": b"x" for number in range(120)})
     seen: list[str] = []
     address: str | None = f"/datasets/{uid}"
     while address is not None:
