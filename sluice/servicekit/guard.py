@@ -7,11 +7,13 @@ import asyncio
 import socket
 from collections.abc import Collection
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem
 from sluice.servicekit.http import problem_response
 from sluice.servicekit.limits import Limits
+from sluice.servicekit.origin import comes_from_elsewhere
 
 #: Names of this machine itself: whoever sends to them is on it.
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -57,6 +59,7 @@ class Guard:
         body = bytearray()
         try:
             self._check_host(headers.get(b"host", []), scope)
+            _check_origin(scope)
             if _has_body(headers):
                 await self._read(receive, body, announced=headers.get(b"content-length", []))
                 receive = _replay(bytes(body), receive)
@@ -123,6 +126,13 @@ class Guard:
         setting = f"{self._limits.settings}LARGEST_BODY"
         sentence = f"a request has at most {what} ({setting}): send it in parts"
         return _Refused(413, "too-large", "Larger than allowed", sentence, read=values)
+
+
+def _check_origin(scope: Scope) -> None:
+    """Raises ``_Refused``."""
+    if comes_from_elsewhere(scope["method"], Headers(scope=scope)):
+        detail = "a page of another site may not change anything here"
+        raise _Refused(403, "foreign-request", "Not sent from a page of this service", detail)
 
 
 def host_of(header: str) -> str:

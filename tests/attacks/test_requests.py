@@ -71,6 +71,27 @@ async def test_requests_to_our_own_names_are_taken(host: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("POST", {"origin": "http://evil.example"}, 403),
+        ("POST", {"origin": "null"}, 403),
+        ("DELETE", {"sec-fetch-site": "cross-site"}, 403),
+        ("POST", {"origin": "http://127.0.0.1"}, 403),
+        ("GET", {"origin": "http://evil.example", "sec-fetch-site": "cross-site"}, 200),
+        ("POST", {"origin": "http://127.0.0.1:{port}", "sec-fetch-site": "same-origin"}, 200),
+        ("POST", {}, 200),
+    ],
+)
+async def test_pages_of_others_change_nothing_in_any_service(method: str, headers: dict[str, str], status: int) -> None:
+    async with served() as port, httpx.AsyncClient() as client:
+        named = {name: value.format(port=port) for name, value in headers.items()}
+        answer = await client.request(method, f"http://127.0.0.1:{port}/", headers=named | {"content-type": "text/plain"})
+    assert answer.status_code == status
+    if status != 200:
+        assert answer.json()["type"].endswith("foreign-request")
+
+
+@pytest.mark.parametrize(
     "hosts", [["evil.example"], ["127.0.0.1.evil.example"], ["127.0.0.1@evil.example"], ["10.0.0.1"], ["dms", "evil.example"], []]
 )
 async def test_a_page_that_had_its_own_name_lead_here_is_refused(hosts: list[str]) -> None:
