@@ -5,6 +5,7 @@
 <work_dir>/<name>/runs/<uid>/   one start of the pilot
     journals/                   what attempts have done (``pilot.journal``)
     held                        the jobs it had when it last got some
+    memory_group                where the groups of its slots are (``pilot.memory_groups``)
     slots/<pid>-<n>/            the folder that one slot's jobs work in, one after the other
     slots/<pid>-spare/          files for their inputs (``pilot.spares``)
     phases/<pid>                what one slot is at (``pilot.phases``)
@@ -69,6 +70,16 @@ class RunFolder:
             return [(token[0], token[1]) for token in json.loads((self.path / "held").read_text())]
         except (OSError, ValueError):
             return []
+
+    def note_memory_group(self, folder: str) -> None:
+        with contextlib.suppress(OSError):  # a full disk: no reason not to run
+            (self.path / "memory_group").write_text(folder)
+
+    def memory_group(self) -> str | None:
+        """None where it had none."""
+        with contextlib.suppress(OSError):
+            return (self.path / "memory_group").read_text() or None
+        return None
 
     def delete(self) -> None:
         self._slots.forget()

@@ -43,11 +43,7 @@ class OwnGroups:
         """After the slots have ended."""
         _remove_all(Path(self.groups.folder))
         os.close(self.lock)
-        if self.left is not None:
-            with suppress(OSError):
-                (self.left / "cgroup.subtree_control").write_text("-memory")
-                (self.left / "cgroup.procs").write_text(str(os.getpid()))
-                _beside(Path(self.groups.folder)).rmdir()
+        _move_back(self.left, Path(self.groups.folder))
 
 
 class NoGroups(Exception):
@@ -69,6 +65,12 @@ def find_memory_groups(name: str) -> OwnGroups | None:
     note = "a job that takes memory fast may exceed its limit before that is seen"
     log.warning("memory.limits", kind="each process", reason="; ".join(reasons), note=note)
     return None
+
+
+def remove_groups(folder: str) -> None:
+    """Those of a pilot that has gone, as far as nothing runs in them, wherever this process is itself."""
+    _remove_if_left(Path(folder))
+    _remove_if_left(_beside(Path(folder)))
 
 
 def limit_file(groups: MemoryGroups) -> str:
@@ -104,12 +106,14 @@ def _make_second(name: str) -> OwnGroups:
 
 def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGroups:
     """Raises ``OSError`` where a slot could not have its group in it, with a limit."""
-    _remove_left(folder.parent)
-    folder.mkdir()
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _remove_left(folder.parent)
+        lock = _made_and_locked(folder)
+    except OSError:
+        _move_back(left, folder)
+        raise
     own = OwnGroups(MemoryGroups(folder=str(folder), version=version), lock, left)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if version == 2:
             _share_memory(folder)
         probe = folder / "probe"
@@ -121,6 +125,22 @@ def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGrou
         own.remove()
         raise
     return own
+
+
+def _made_and_locked(folder: Path) -> int:
+    """Until it is locked, another pilot may take it for one that was left, and remove it: then it is made again."""
+    while True:
+        folder.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):
+            lock = _opened(folder)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if folder.exists():
+                return lock
+            os.close(lock)
+
+
+def _opened(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 def _limits(file: Path) -> bool:
@@ -140,6 +160,15 @@ def _move_aside(own: Path, beside: Path) -> None:
             (own / "cgroup.procs").write_text(str(os.getpid()))
         _remove(beside)
         raise
+
+
+def _move_back(left: Path | None, folder: Path) -> None:
+    """Where this process has left a group to make ``folder``, which is gone now."""
+    if left is not None:
+        with suppress(OSError):
+            (left / "cgroup.subtree_control").write_text("-memory")
+            (left / "cgroup.procs").write_text(str(os.getpid()))
+            _beside(folder).rmdir()
 
 
 def _share_memory(place: Path) -> None:
@@ -165,17 +194,22 @@ def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path
 
 
 def _remove_left(place: Path) -> None:
-    """Groups of pilots that have gone. The kernel keeps those that have a process, and a pilot that lives holds its own."""
+    """Groups of pilots that have gone."""
     for folder in place.glob(f"{_NAMED}*"):
-        with suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                for inner in [path for path in folder.iterdir() if path.is_dir()]:
-                    inner.rmdir()
-                folder.rmdir()
-            finally:
-                os.close(descriptor)
+        _remove_if_left(folder)
+
+
+def _remove_if_left(folder: Path) -> None:
+    """The kernel keeps a group that has a process, and a pilot that lives holds its own."""
+    with suppress(OSError):
+        descriptor = _opened(folder)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for inner in [path for path in folder.iterdir() if path.is_dir()]:
+                inner.rmdir()
+            folder.rmdir()
+        finally:
+            os.close(descriptor)
 
 
 def _remove_all(folder: Path) -> None:

@@ -69,6 +69,8 @@ async def run_pilot(settings: PilotSettings) -> None:
         session = Session(WmsClient(http), pilot)
         outbox = Outbox(run.journals, Leftovers(session.storages))
         groups = await asyncio.to_thread(find_memory_groups, str(uid))
+        if groups is not None:
+            run.note_memory_group(groups.groups.folder)
         limits = {"memory_unasked": int(resources.ram * _UNASKED_SHARE), "memory_groups": groups and groups.groups}
         runner = _runner_settings(settings, folder, run, next(iter(engines), None)).model_copy(update=limits)
         pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)

@@ -10,6 +10,7 @@ from pilot.domain.reports import lost_with_pilot
 from pilot.folders import RunFolder
 from pilot.journal import read_journals
 from pilot.leftovers import Leftovers, files_of
+from pilot.memory_groups import remove_groups
 from pilot.pauses import Pauses
 from pilot.session import Session
 from sluice.contracts.pilots import AttemptReport, JobToken, Report, SignOff
@@ -37,7 +38,13 @@ async def take_over(runs: list[RunFolder], session: Session, leftovers: Leftover
         pauses = Pauses(longest=10.0)
         while not await leftovers.remove(urls):
             await pauses.wait()
-        await asyncio.to_thread(run.delete)
+        await asyncio.to_thread(_delete, run)
+
+
+def _delete(run: RunFolder) -> None:
+    if group := run.memory_group():
+        remove_groups(group)
+    run.delete()
 
 
 async def _send(reports: list[AttemptReport], run: RunFolder, session: Session) -> list[AttemptReport]:

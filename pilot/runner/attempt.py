@@ -248,6 +248,11 @@ class Attempt:
         return self._task.resources.ram if self._job.ram is None else self._job.ram
 
     @property
+    def _counted(self) -> int:
+        """MiB that the node has kept free for the job: less is no fault of the job's."""
+        return self._task.resources.counted_ram if self._job.ram is None else self._job.ram
+
+    @property
     def _memory_note(self) -> str:
         if self._asked:
             return f"having asked for {self._asked} MiB"
@@ -300,7 +305,8 @@ class Attempt:
                     f"was ended by the kernel: the node had no memory left, of which it used {ended.memory or 0:.0f} MiB, "
                     f"{self._memory_note}"
                 )
-                raise AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
+                within = ended.memory is None or ended.memory <= self._counted
+                raise AttemptError(ErrorClass.PILOT_LOST if within else ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
             case Cut.DISK:
                 sentence = f"filled its folder: it may write {resources.disk} MiB"
                 raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=code)

@@ -17,6 +17,8 @@ from pilot.runner.usage import group_memory
 log = structlog.get_logger(__name__)
 
 _MIB = 1 << 20
+#: The group of a slot, before the number of its process.
+_NAMED = "slot-"
 #: Of what is killed for want of memory, the tool goes before its slot.
 _GOES_FIRST = b"500"
 #: The kernel counts in pieces, of at most so many bytes.
@@ -75,10 +77,12 @@ class GroupMemory:
 
     def __init__(self, groups: MemoryGroups) -> None:
         parent = Path(groups.folder)
-        for other in [path for path in parent.iterdir() if path.is_dir()]:
-            with suppress(OSError):  # of a slot that has gone, or not
-                other.rmdir()
-        folder = parent / f"slot-{os.getpid()}"
+        folder = parent / f"{_NAMED}{os.getpid()}"
+        for other in parent.glob(f"{_NAMED}*"):
+            # A slot that lives may be about to enter its own.
+            if other == folder or not Path(f"/proc/{other.name.removeprefix(_NAMED)}").exists():
+                with suppress(OSError):  # what a dead one started has not ended yet
+                    other.rmdir()
         folder.mkdir()
         (folder / "cgroup.procs").write_text(str(os.getpid()))
         self._second = groups.version == 2

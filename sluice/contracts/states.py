@@ -143,7 +143,7 @@ class ErrorClass(StrEnum):
     CHECKSUM_MISMATCH = "checksum_mismatch"
     STAGE_OUT_FAILED = "stage_out_failed"
     NO_ROOM = "no_room"  #: a storage or the node's disk was full: not the job's fault, and it passes
-    PILOT_LOST = "pilot_lost"
+    PILOT_LOST = "pilot_lost"  #: or its node had no memory for a job that kept to what it asked for: not the job's fault
     CANCELED = "canceled"
     INTERNAL = "internal"
 

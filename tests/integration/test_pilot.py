@@ -4,13 +4,15 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from pilot.folders import RunFolder
 from sluice.contracts.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer
@@ -47,16 +49,16 @@ async def wms() -> AsyncIterator[ScriptedWms]:
 
 @pytest.fixture
 async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPilot]:
-    """Starts ``sluice-pilot`` with one slot; all that still live at the end are killed."""
+    """Starts ``sluice-pilot`` with one slot; all that still live at the end are killed. ``before``: a command that becomes it."""
     started: list[PilotProcess] = []
 
-    async def start(*options: str, wait: bool = True, **settings: str) -> PilotProcess:
+    async def start(*options: str, wait: bool = True, before: Sequence[str] = (), **settings: str) -> PilotProcess:
         arguments = ["--wms-url", wms.url, "--name", "node-1", "--slots", "1", "--work-dir", str(tmp_path / "work"), *options]
         quick = {"SLUICE_PILOT_GRACE": "0.5", "SLUICE_PILOT_LEASE_WAIT": "2", **NO_CONTAINERS}
         environment = {**os.environ, **quick, **settings}
         log = tmp_path / f"pilot-{len(started)}.log"
         with log.open("wb") as output:
-            command = [sys.executable, "-m", "pilot", *arguments]
+            command = [*before, sys.executable, "-m", "pilot", *arguments]
             process = await asyncio.create_subprocess_exec(*command, env=environment, stderr=output)
         started.append(PilotProcess(process, log))
         asked = len(wms.lease_requests)
@@ -348,6 +350,30 @@ async def test_sigkill_leaves_no_process_and_the_next_pilot_says_what_was_lost(
     assert (report.id, report.error_class) == (1, ErrorClass.PILOT_LOST)
     assert wms.signed_off[0][1].returned == [JobToken(id=number, attempt=1) for number in (2, 3, 4)]
     assert files_below(root / "out") == ["00000000.1-w.out"]
+
+
+def memory_group(folder: Path) -> str | None:
+    (run,) = (folder / "runs").iterdir()
+    noted = RunFolder(run).memory_group()
+    assert noted is None or Path(noted).is_dir()
+    return noted
+
+
+async def test_a_killed_pilots_memory_group_is_removed_from_elsewhere(start_pilot: StartPilot, tmp_path: Path) -> None:
+    pilot = await start_pilot()
+    noted = memory_group(tmp_path / "work" / "node-1")
+    if noted is None:
+        pytest.skip("no control group for memory can be made here: no delegated one, and no right to make one")
+    left, elsewhere = Path(noted), Path(noted).with_name(f"elsewhere-{uuid.uuid4()}")
+    family = [process.pid for process in pilot.family()]
+    pilot.process.kill()
+    await until(lambda: not any(alive(pid) for pid in family))
+    enter = ["sh", "-c", 'mkdir "$0" && echo $$ > "$0/cgroup.procs" && exec "$@"', str(elsewhere)]
+    other = await start_pilot(before=enter)
+    await until(lambda: not left.exists())
+    other.process.terminate()
+    assert await other.ended() == 0
+    elsewhere.rmdir()
 
 
 async def test_a_slot_that_dies_is_replaced_and_its_tool_ended(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:

@@ -118,6 +118,7 @@ def explain_job(  # noqa: PLR0911 - one sentence for each state
             return f"Failed with attempt {tries}: {last}."
         case JobState.HELD:
             attempts = plural(job.attempt, "attempt")
-            return f"Held after {attempts}: several in a row were lost with their pilots ({last}); retry or cancel."
+            lost = "several in a row were lost with their pilots, or ended for want of their nodes' memory"
+            return f"Held after {attempts}: {lost} ({last}); retry or cancel."
         case JobState.CANCELED:
             return f"Canceled: {job.message.removeprefix('canceled: ') or 'by request'}."

@@ -3,15 +3,18 @@
 import os
 import subprocess
 import sys
+import threading
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pilot.memory_groups import MemoryGroups, find_memory_groups, limit_file
+from pilot import memory_groups
+from pilot.memory_groups import MemoryGroups, OwnGroups, find_memory_groups, limit_file
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass
@@ -98,18 +101,22 @@ def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
 
 
-def test_nothing_left_of_the_nodes_memory_is_told(groups: MemoryGroups, grouped: Runner, root: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("asked", "error"), [(700, ErrorClass.OUT_OF_MEMORY), (1500, ErrorClass.PILOT_LOST)])
+def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_than_it_asked_for(
+    asked: int, error: ErrorClass, groups: MemoryGroups, grouped: Runner, root: Path, tmp_path: Path
+) -> None:
     limit = Path(groups.folder, limit_file(groups))
     before = limit.read_text()
     limit.write_text(str(1 << 30))
     try:
-        prepared = task(root, tool(["python3", "-c"], arguments=[GREEDY, str(tmp_path / "taken")]), resources=Resources(ram=1500))
+        greedy = tool(["python3", "-c"], arguments=[GREEDY, str(tmp_path / "taken")])
+        prepared = task(root, greedy, resources=Resources(ram=asked))
         report = run(grouped, prepared, [input_file(root / "in" / "a.dat")])
     finally:
         limit.write_text(before if before.strip() == "max" else "-1")
-    assert report.error_class is ErrorClass.OUT_OF_MEMORY
+    assert report.error_class is error
     assert report.message.startswith("was ended by the kernel: the node had no memory left, of which it used ")
-    assert report.message.endswith(" MiB, having asked for 1500 MiB")
+    assert report.message.endswith(f" MiB, having asked for {asked} MiB")
 
 
 def test_the_next_tool_has_the_limit_to_itself(limited: Runner, root: Path, tmp_path: Path) -> None:
@@ -171,6 +178,54 @@ def other_pilot(**options: Any) -> Iterator[tuple["subprocess.Popen[str]", str, 
             said += line
         yield process, said, line.split()[2]
         process.kill()
+
+
+def test_a_slot_removes_groups_of_slots_that_have_gone_and_none_that_is_about_to_be_entered(
+    groups: MemoryGroups, grouped: Runner
+) -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    gone, entering = (Path(groups.folder, f"slot-{pid}") for pid in (ended.pid, os.getpid()))
+    gone.mkdir()
+    entering.mkdir()
+    grouped.connection.close()
+    grouped.open_slot()
+    assert not gone.exists()
+    entering.rmdir()
+
+
+@pytest.mark.usefixtures("groups")
+def test_pilots_that_start_together_each_have_theirs() -> None:
+    together = threading.Barrier(4)
+
+    def start_and_end() -> list[OwnGroups | None]:
+        found = []
+        for _ in range(25):
+            together.wait(60)
+            found.append(find_memory_groups(str(uuid.uuid4())))
+            if found[-1] is not None:
+                found[-1].remove()
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        threads = [pool.submit(start_and_end) for _ in range(4)]
+        assert all(groups is not None for thread in threads for groups in thread.result())
+
+
+def test_a_pilot_that_cannot_have_groups_goes_back_to_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the kernel's interface of version 2, as plain files: not every machine has it."""
+    for name, text in {"controllers": "memory", "subtree_control": ""}.items():
+        (tmp_path / f"cgroup.{name}").write_text(text)
+    (tmp_path / "memory.max").write_text("max")
+    (tmp_path / "own").write_text("0::/\n")
+    (tmp_path / "mounts").write_text(f"30 20 0:26 / {tmp_path} rw - cgroup2 cgroup2 rw\n")
+    monkeypatch.setattr(memory_groups, "_OWN", tmp_path / "own")
+    monkeypatch.setattr(memory_groups, "_MOUNTS", tmp_path / "mounts")
+    (tmp_path / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    (tmp_path / "sluice-mine").write_text("where its groups would be")
+    assert find_memory_groups("mine") is None
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "-memory"
+    assert (tmp_path / "cgroup.procs").read_text() == str(os.getpid())
 
 
 @pytest.mark.usefixtures("groups")
