@@ -216,7 +216,7 @@ def _sentence(attempt: EndedAttempt) -> str:
     more = len(attempt.job.inputs) - len(names)
     files = ", ".join(names) + (f" and {more} more" if more > 0 else "")
     text = attempt.message or "no message"
-    return f"job {attempt.job.seq} ({files}): {attempt.error}: {text}"
+    return f"job {attempt.job.id} ({files}): {attempt.error}: {text}"
 
 
 def _attempt_row(attempt: EndedAttempt) -> dict[str, Any]:
