@@ -81,7 +81,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         *loops.all,
         Gauges(database, metrics, [*MEASUREMENTS, *STORAGES], health=health.report),
     ]
-    return Service("dms", create_app("DMS", routers, health=health, metrics=metrics), components)
+    return Service("dms", create_app("DMS", routers, health=health, metrics=metrics), components, metrics=metrics)
 
 
 def workshop(settings: DmsSettings, database: Database, files: FileWork, watch: StorageWatch) -> Workshop:

@@ -53,6 +53,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             Gauges(database, workload.metrics, MEASUREMENTS, health=health.report),
         ],
         end_waiting=workload.signal.close,
+        metrics=workload.metrics,
     )
 
 

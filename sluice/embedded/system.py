@@ -168,6 +168,7 @@ class EmbeddedSystem:
             limits=http.limits(settings=SHARED_PREFIX),
             connections=http.connections,
         )
+        server.refusals.count_in(services["wfms.operator"].metrics)
         await self._begin(server)
         self.url = f"http://{self.options.host}:{server.port}"
         await self._register_storages(DmsClient(links.http("dms")))

@@ -5,6 +5,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from sluice.servicekit.refusals import Refusals
+
 #: Seconds from a connection's start, or the first byte of a further request, until the head of the request is there.
 HEAD_SECONDS = 10.0
 #: Bytes of a request's head.
@@ -14,10 +16,17 @@ READ_SECONDS = 60.0
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """Ends what takes too long, and what is one connection too many (``limit_concurrency``)."""
+    """Ends what takes too long, and what is one connection too many."""
 
     head_seconds = HEAD_SECONDS
     read_seconds = READ_SECONDS
+
+    def __init__(self, *uvicorns: Any, most: int, refusals: Refusals, **by_name: Any) -> None:
+        """``most``: connections at the same time. uvicorn's own limit refuses every request once there are as many, also on
+        those that were there before. ``refusals``: told of each."""
+        super().__init__(*uvicorns, **by_name)
+        self._most = most
+        self._refusals = refusals
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
         super().connection_made(transport)
@@ -26,7 +35,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._reading: asyncio.TimerHandle | None = None
         self._head: asyncio.TimerHandle | None = self.loop.call_later(self.head_seconds, self._no_head)
-        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
+        if len(self.connections) > self._most:
             self._refuse("503 Service Unavailable", "too many connections at once; try again")
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -76,10 +85,11 @@ class PatientProtocol(HttpToolsProtocol):
 
     def _refuse(self, status: str, detail: str) -> None:
         """By hand: there is no request yet that an application could answer. The answer to one before it is not spoiled."""
+        number, _, title = status.partition(" ")
+        self._refusals.add(int(number), detail, peer=self.client[0] if self.client is not None else "")
         if self.cycle is not None and not self.cycle.response_complete:
             self.transport.abort()
             return
-        number, _, title = status.partition(" ")
         body = f'{{"type":"about:blank","title":"{title}","status":{number},"detail":"{detail}"}}'.encode()
         headers = f"content-type: application/problem+json\r\ncontent-length: {len(body)}\r\nconnection: close"
         self.transport.write(f"HTTP/1.1 {status}\r\n{headers}\r\n\r\n".encode() + body)

@@ -11,9 +11,11 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem
+from sluice.servicekit.bodies import Held, NoRoom, Room
 from sluice.servicekit.http import problem_response
 from sluice.servicekit.limits import Limits
 from sluice.servicekit.origin import comes_from_elsewhere
+from sluice.servicekit.refusals import Refusals
 
 #: Names of this machine itself: whoever sends to them is on it.
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -21,8 +23,6 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _ANY = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not listened on
 #: A value takes up to 200 bytes once it is an object; the shortest, ``[],``, takes three in a body.
 BYTES_A_VALUE = 16
-#: Bodies as large as allowed that are held at the same time.
-_BODIES = 4
 #: Seconds in which the rest of a body that is refused is thrown away, so that the sender reads the answer.
 LINGER = 2.0
 
@@ -42,13 +42,13 @@ class _Gone(Exception):
 class Guard:
     """ASGI application around another."""
 
-    def __init__(self, app: ASGIApp, limits: Limits, *, bound: Collection[str]) -> None:
-        """``bound``: what the server listens on."""
+    def __init__(self, app: ASGIApp, limits: Limits, *, bound: Collection[str], refusals: Refusals) -> None:
+        """``bound``: what the server listens on. ``refusals``: told of each."""
         self._app = app
         self._limits = limits
         self._names = LOOPBACK | limits.hosts | ({socket.gethostname().lower(), *bound} - _ANY)
-        #: Bytes of the bodies that are held.
-        self._held: dict[int, int] = {}
+        self._refusals = refusals
+        self._room = Room(limits.body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # there is nothing else that any application here answers
@@ -56,17 +56,19 @@ class Guard:
         headers = dict[bytes, list[bytes]]()
         for name, value in scope["headers"]:
             headers.setdefault(name, []).append(value)
-        body = bytearray()
+        body, held = bytearray(), Held()
         try:
             self._check_host(headers.get(b"host", []), scope)
             _check_origin(scope)
             if _has_body(headers):
-                await self._read(receive, body, announced=headers.get(b"content-length", []))
-                receive = _replay(bytes(body), receive)
+                await self._read(receive, body, held, announced=headers.get(b"content-length", []))
+                receive, send = _replay(bytes(body), receive), self._room.until_answered(held, send)
                 body.clear()
             await self._app(scope, receive, send)
         except _Refused as refusal:
             body.clear()
+            self._room.leave(held)
+            self._refusals.add(refusal.problem.status, refusal.problem.detail, peer=_peer(scope), path=scope["path"])
             if not refusal.read:
                 await _throw_away(receive)
             response = problem_response(refusal.problem)
@@ -75,7 +77,7 @@ class Guard:
         except _Gone:
             pass
         finally:
-            self._held.pop(id(body), None)
+            self._room.leave(held)
 
     def _check_host(self, given: list[bytes], scope: Scope) -> None:
         """A name that leads here by somebody else's word is how a page of theirs would speak to us from a person's browser. The
@@ -92,33 +94,41 @@ class Guard:
             f"further names belong into {self._limits.settings}HOSTS",
         )
 
-    async def _read(self, receive: Receive, body: bytearray, *, announced: list[bytes]) -> None:
+    async def _read(self, receive: Receive, body: bytearray, held: Held, *, announced: list[bytes]) -> None:
         """The whole body, before anybody else sees the request: who sends slowly keeps no thread busy, and what is too large is
         never held. Raises ``_Refused``, ``_Gone``."""
         if announced and (not announced[0].isdigit() or int(announced[0]) > self._limits.body):
             raise self._too_large()
         try:
-            async with asyncio.timeout(self._limits.body_seconds):
-                while await self._read_part(receive, body):
+            async with asyncio.timeout(self._limits.body_seconds) as held.arriving:
+                while await self._read_part(receive, body, held):
                     pass
-        except TimeoutError:
-            detail = f"the body did not arrive within {self._limits.body_seconds:g} s ({self._limits.settings}BODY_SECONDS)"
-            raise _Refused(408, "too-slow", "The request came too slowly", detail) from None
+        except (TimeoutError, NoRoom):
+            raise self._no_room() if held.dismissed else self._too_slow() from None
+        finally:
+            held.arriving = None
+        if held.dismissed:
+            raise self._no_room()
         if body.count(b",") + body.count(b"[") + body.count(b"{") > self._limits.body // BYTES_A_VALUE:
             raise self._too_large(values=True)
 
-    async def _read_part(self, receive: Receive, body: bytearray) -> bool:
-        """Is there more?"""
+    async def _read_part(self, receive: Receive, body: bytearray, held: Held) -> bool:
+        """Is there more? Raises ``NoRoom``, too."""
         message = await receive()
         if message["type"] != "http.request":
             raise _Gone
         body += message.get("body", b"")
-        self._held[id(body)] = len(body)
         if len(body) > self._limits.body:
             raise self._too_large()
-        if sum(self._held.values()) > _BODIES * self._limits.body:
-            raise _Refused(503, "not-available", "Not available now", "too many large requests at once; try again")
+        self._room.take(held, len(body))
         return bool(message.get("more_body", False))
+
+    def _no_room(self) -> _Refused:
+        return _Refused(503, "not-available", "Not available now", "too many large requests at once; try again")
+
+    def _too_slow(self) -> _Refused:
+        detail = f"the body did not arrive within {self._limits.body_seconds:g} s ({self._limits.settings}BODY_SECONDS)"
+        return _Refused(408, "too-slow", "The request came too slowly", detail)
 
     def _too_large(self, *, values: bool = False) -> _Refused:
         most = self._limits.body
@@ -147,6 +157,10 @@ def _address(scope: Scope) -> str:
     """That was connected to. A server on IPv6 that takes IPv4, too, gives such addresses in the form of its own."""
     address: str = (scope.get("server") or ("",))[0]
     return address.lower().removeprefix("::ffff:")
+
+
+def _peer(scope: Scope) -> str:
+    return str((scope.get("client") or ("",))[0])
 
 
 def _has_body(headers: dict[bytes, list[bytes]]) -> bool:

@@ -15,6 +15,12 @@ class ServiceMetrics:
             registry=self.registry,
             buckets=(0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0, 60.0),
         )
+        self.refused = Counter(
+            "sluice_http_refused_total",
+            "Requests and connections refused before the service saw them.",
+            ["status"],
+            registry=self.registry,
+        )
         self.messages = Counter("sluice_messages_total", "Messages handled.", ["queue", "outcome"], registry=self.registry)
         self.consumer_failures = Counter(
             "sluice_consumer_failures_total",

@@ -106,6 +106,7 @@ class _Process(Generic[SettingsT]):
     async def _start(self) -> None:
         links = NetworkLinks(self._settings.addresses.by_service())
         self._service = service = self._build(self._settings, links=links, transport=self._transport)
+        self._server.refusals.count_in(service.metrics)
         components: list[Component] = [links, self._transport, *service.components]
         for component in components:
             self._started.append(component)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from functools import partial
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -10,6 +11,7 @@ from starlette.types import ASGIApp
 from sluice.servicekit.connections import PatientProtocol
 from sluice.servicekit.guard import Guard
 from sluice.servicekit.limits import Limits
+from sluice.servicekit.refusals import Refusals
 
 #: Connections that wait to be accepted.
 BACKLOG = 2048
@@ -26,15 +28,16 @@ class HttpServer:
         self, app: ASGIApp, *, host: str, port: int, limits: Limits | None = None, connections: int = CONNECTIONS
     ) -> None:
         """``limits``: what requests must be. ``connections``: at the same time."""
+        #: What is refused before the application sees it.
+        self.refusals = Refusals()
         config = uvicorn.Config(
-            Guard(app, limits or Limits(), bound={host.lower()}),
+            Guard(app, limits or Limits(), bound={host.lower()}, refusals=self.refusals),
             log_config=None,
             access_log=False,
             lifespan="off",
             timeout_graceful_shutdown=ANSWER_LIMIT,
-            http=PatientProtocol,
+            http=partial(PatientProtocol, most=connections, refusals=self.refusals),  # type: ignore[arg-type] # it is called, no more
             ws="none",
-            limit_concurrency=connections,
         )
         self._host, self._port = host, port
         self._server = uvicorn.Server(config)

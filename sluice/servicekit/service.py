@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 
 from sluice.servicekit.lifecycle import Component, start_all, stop_all
 from sluice.servicekit.links import Links
+from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.settings import ServiceSettings
 from sluice.servicekit.transport.base import Transport
 
@@ -16,12 +17,13 @@ from sluice.servicekit.transport.base import Transport
 class Service:
     """``components`` are started in order, before the application answers, and stopped in reverse after it. ``end_waiting``
     makes the application answer at once what waits for something to happen (long polls): called when the process is told to
-    stop, before requests under way are waited for."""
+    stop, before requests under way are waited for. ``metrics``: where its server counts, too."""
 
     name: str
     app: ASGIApp
     components: Sequence[Component] = field(default_factory=list)
     end_waiting: Callable[[], None] | None = None
+    metrics: ServiceMetrics = field(kw_only=True)
 
     async def start(self) -> None:
         await start_all(self.components)

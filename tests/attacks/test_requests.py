@@ -11,13 +11,17 @@ import httpx
 import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+from structlog.testing import capture_logs
 
 from sluice.servicekit import guard
+from sluice.servicekit.bodies import SMALL
 from sluice.servicekit.connections import MOST_HEAD, PatientProtocol
 from sluice.servicekit.guard import BYTES_A_VALUE
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.limits import Limits
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.refusals import Refusals
 from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import Operator, operator
 
@@ -186,6 +190,107 @@ async def test_connections_are_counted() -> None:
         for _, writer in idle:
             writer.close()
             await writer.wait_closed()
+
+
+LARGE = 1024 * 1024
+
+
+async def begun(port: int, content: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A request whose body is said to have ``LARGE`` bytes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(head("POST", content_length=str(LARGE)) + content)
+    return reader, writer
+
+
+async def test_large_bodies_that_never_end_keep_nobody_out() -> None:
+    """One more than there is room for: that one of them is refused tells that the others are held."""
+    async with served(Limits(body=LARGE, body_seconds=600.0)) as port:
+        idle = [await begun(port, b"x" * (LARGE - 1)) for _ in range(5)]
+        answers = [asyncio.create_task(reader.readline()) for reader, _ in idle]
+        done, waiting = await asyncio.wait(answers, timeout=30, return_when=asyncio.FIRST_COMPLETED)
+        assert [b" 503 " in one.result() for one in done] == [True]
+        async with httpx.AsyncClient(timeout=30) as client:
+            for size in (10, SMALL, 4 * SMALL, LARGE // 2):
+                answer = await client.post(f"http://127.0.0.1:{port}/", content=b"x" * size)
+                assert answer.json() == {"size": size}
+        for one in waiting:
+            one.cancel()
+        for _, writer in idle:
+            writer.close()
+
+
+async def test_a_body_needs_room_until_its_answer_begins() -> None:
+    answer, read, end = asyncio.Event(), asyncio.Semaphore(0), asyncio.Event()
+
+    async def slowly(scope: Scope, receive: Receive, send: Send) -> None:
+        await Request(scope, receive).body()
+        read.release()
+        await answer.wait()
+        start: Message = {"type": "http.response.start", "status": 200, "headers": []}
+        await send(start)
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+        await end.wait()
+
+    async with served(Limits(body=LARGE), app=slowly) as port:
+        held = [await begun(port, b"x" * LARGE) for _ in range(4)]
+        async with asyncio.timeout(30):
+            for _ in held:
+                await read.acquire()
+            assert (await sent(port, head("POST", content_length=str(LARGE)) + b"x" * LARGE))[0] == 503
+            answer.set()
+            for reader, _ in held:
+                await reader.readuntil(b"\r\n\r\n")
+            further = await begun(port, b"x" * LARGE)
+            assert b" 200 " in await further[0].readline()
+        end.set()
+        for _, writer in [*held, further]:
+            writer.close()
+
+
+async def test_every_connection_that_is_taken_is_answered() -> None:
+    async with served(connections=3) as port:
+        idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+        assert (await sent(port, head(connection="close")))[0] == 200
+        for _, writer in idle:
+            writer.close()
+
+
+async def test_what_is_refused_is_counted_and_logged() -> None:
+    server = HttpServer(size_of_body, host="127.0.0.1", port=0, limits=LIMITS, connections=3)
+    metrics = ServiceMetrics()
+    with capture_logs() as logs:
+        async with running(server):
+            for _ in range(2):
+                await sent(server.port, head(host="evil.example"))
+            server.refusals.count_in(metrics)
+            await sent(server.port, head(host="evil.example"))
+            await sent(server.port, head("POST", content_length=str(MOST + 1)))
+            await sent(server.port, head("POST", content_length="10"))
+            await sent(server.port, b"GET / HTTP/1.1\r\nx: " + b"y" * MOST_HEAD)
+            idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
+            await sent(server.port, b"")
+            for _, writer in idle:
+                writer.close()
+    page = metrics.render().decode()
+    for status, times in {421: 3, 413: 1, 408: 1, 431: 1, 503: 1}.items():
+        assert f'sluice_http_refused_total{{status="{status}"}} {times}.0' in page
+    told = [line for line in logs if line["event"] == "http.refused"]
+    assert [line["status"] for line in told] == [421, 413, 408, 431, 503], "of each one line at a time"
+    assert "evil.example" in told[0]["reason"]
+    assert {line["peer"] for line in told} == {"127.0.0.1"}
+
+
+def test_the_log_says_how_many_it_was_not_told_of() -> None:
+    refusals = Refusals(pause=0.0)
+    with capture_logs() as logs:
+        refusals.add(421, "other", peer="10.0.0.1")
+        refusals.pause = 600.0
+        for _ in range(50):
+            refusals.add(421, "other", peer="10.0.0.1")
+        refusals.pause = 0.0
+        refusals.add(421, "other", peer="10.0.0.2", path="/" * 5_000)
+    assert [line["others_since"] for line in logs] == [0, 50]
+    assert len(logs[1]["path"]) == 200
 
 
 async def test_requests_that_never_end_keep_no_thread_of_the_operator(operator: Operator) -> None:

@@ -74,4 +74,4 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         Loop("chains.relieve_storages", relieve, period=settings.relief_period, metrics=metrics),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
-    return Service(NAME, app, components)
+    return Service(NAME, app, components, metrics=metrics)

@@ -61,4 +61,4 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         WakeConsumer(transport=transport, metrics=metrics, queue=INTAKE_WAKE, wake=taking_in.wake),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
-    return Service(NAME, app, components)
+    return Service(NAME, app, components, metrics=metrics)

@@ -54,4 +54,5 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             Gauges(database, metrics, health=health.report),
             queue_gauges(desk, metrics),
         ],
+        metrics=metrics,
     )

@@ -52,4 +52,4 @@ def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> S
         loop,
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
-    return Service(NAME, app, components)
+    return Service(NAME, app, components, metrics=metrics)

@@ -82,6 +82,7 @@ async def test_starts_before_broker_and_database_and_says_what_it_waits_for(
         await postgres.execute("CREATE DATABASE late OWNER late")
         assert await process.is_ready() == {"database": "ok", "transport": "ok"}
         assert (await process.http.get("/api/v1/tasks")).json() == {"tasks": []}
+        assert 'sluice_http_refused_total{status="421"} 1.0' in (await process.http.get("/metrics")).text
 
         await postgres.stop()
         await process.waits_for("database", "refused", "Error")
