@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
 from sluice import storage
-from sluice.storage import Entry, Folder, StorageError, StorageUnavailable, folder_at, local_path
+from sluice.storage import BehindLink, Entry, Folder, StorageError, StorageUnavailable, folder_at, local_path
 from sluice.storage.errors import os_errors_at
 
 P = ParamSpec("P")
@@ -40,13 +40,14 @@ class FileWork:
             threads.shutdown(wait=False, cancel_futures=True)
 
     async def copy(self, source: tuple[str, str], target: tuple[str, str], *, checksum: str, size: int) -> None:
-        """``source`` and ``target``: URL of the storage, URL of the file. Raises ``StorageError``."""
+        """``source`` and ``target``: URL of the storage, URL of the file. Behind a link nothing is written.
+        Raises ``StorageError``."""
         async with self._copying:
             await self._in_thread(_copy, source, target, checksum, size)
 
     async def remove(self, storage_url: str, urls: Sequence[str], *, spared: Sequence[Folder] = ()) -> list[StorageError | None]:
         """What became of each: None where it is gone, or lies in one of the folders ``spared`` (it is left there, and only
-        forgotten). Files outside the storage are not touched."""
+        forgotten). Files outside the storage, and those behind a link in it, are not touched."""
         chunks = [urls[start : start + CHUNK] for start in range(0, len(urls), CHUNK)]
 
         async def one(chunk: Sequence[str]) -> list[StorageError | None]:
@@ -57,12 +58,12 @@ class FileWork:
         return [outcome for chunk in outcomes for outcome in chunk]
 
     async def files_in(self, storage_url: str, folder_url: str) -> list[Entry]:
-        """The files that lie in the folder itself. Raises ``StorageError``."""
+        """The files that lie in the folder itself: none behind a link. Raises ``StorageError``."""
         return await self._in_thread(_files_in, storage_url, folder_url)
 
     async def remove_folder(self, storage_url: str, folder_url: str, *, spared: Sequence[Folder] = ()) -> bool:
-        """Removes an empty folder, unless it lies in one of those ``spared``; False where it still has files, or is spared.
-        Raises ``StorageError``."""
+        """Removes an empty folder, unless it lies in one of those ``spared``; False where it still has files, is spared, or
+        is reached through a link. Raises ``StorageError``."""
         return await self._in_thread(_remove_folder, storage_url, folder_url, spared)
 
     async def look_at(self, path: str) -> Folder:
@@ -96,6 +97,8 @@ class FileWork:
 def _copy(source: tuple[str, str], target: tuple[str, str], checksum: str, size: int) -> None:
     storage.require_within(*source)
     storage.require_within(*target)
+    if storage.through_link(*target):
+        raise BehindLink(target[1], target[0])
     storage.copy(source[1], target[1], checksum=checksum, size=size)
 
 
@@ -109,11 +112,10 @@ def _remove(storage_url: str, urls: Sequence[str], spared: Sequence[Folder]) -> 
 
 def _removed(storage_url: str, url: str, spared: Sequence[Folder]) -> StorageError | None:
     try:
-        root, file = storage.resolved(storage_url, url)
-        if _lies_in(spared, file.rpartition("/")[0]):
-            storage.require_within(root, file)
+        if _lies_in(spared, url.rpartition("/")[0]):
+            storage.require_within(storage_url, url)
         else:
-            storage.remove_within(root, file)
+            storage.remove_within(storage_url, url)
     except StorageError as error:
         return error
     return None
@@ -137,9 +139,13 @@ def _require_mounted(storage_url: str) -> None:
 
 def _files_in(storage_url: str, folder_url: str) -> list[Entry]:
     storage.require_within(storage_url, folder_url)
+    if storage.through_link(storage_url, folder_url):
+        return []
     return [entry for entry in storage.entries(folder_url) if entry.url.rpartition("/")[0] == folder_url]
 
 
 def _remove_folder(storage_url: str, folder_url: str, spared: Sequence[Folder]) -> bool:
-    root, folder = storage.resolved(storage_url, folder_url)
-    return not _lies_in(spared, folder) and storage.remove_folder_within(root, folder)
+    try:
+        return not _lies_in(spared, folder_url) and storage.remove_folder_within(storage_url, folder_url)
+    except BehindLink:
+        return False

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from stat import S_ISREG
 from types import MappingProxyType
 
-from dms.domain.places import OutsideStorages, Place
+from dms.domain.places import Place
+from dms.usecases.look_at_links import require_no_link
 from sluice.contracts.datasets import NewFile
-from sluice.storage import local_path, within
+from sluice.storage import local_path
 
 #: Name of a file → what is wrong with it.
 Faults = Mapping[str, str]
@@ -16,11 +17,10 @@ NO_FAULTS: Faults = MappingProxyType({})
 
 def look_at_files(files: Sequence[NewFile], places: Sequence[Place], *, verify: bool) -> Faults:
     """What is wrong with files on file systems that are not there, or not of the size given. Blocks.
-    Raises ``OutsideStorages`` where a link leads out of a file's storage."""
+    Raises ``OutsideStorages`` where one is reached through a link in its storage."""
     faults = {}
     for file, place in zip(files, places, strict=True):
-        if not within(place.root.url, file.url):
-            raise OutsideStorages(f"file {file.name!r}", file.url, f"leads out of storage {place.root.name!r} by a link")
+        require_no_link(place, what=f"file {file.name!r}")
         path = local_path(file.url) if verify else None
         if path is not None and (fault := _fault(path, file.size)) is not None:
             faults[file.name] = fault

@@ -12,18 +12,18 @@ from dms.domain.differences import require_same_request
 from dms.domain.places import OutsideStorages, place_of
 from dms.domain.storage_facts import StorageTakesNothing
 from dms.usecases.list_storages import Objections
+from dms.usecases.look_at_links import require_no_link
 from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import DatasetType
 from sluice.servicekit.database import Connection, Database
-from sluice.storage import within
 
 
 async def register_dataset(database: Database, new: NewDataset, *, objections: Objections) -> tuple[Dataset, bool]:
     """Effect: an open data set; of a name that is known, the first (then False). Messages: none.
 
     Raises ``Conflict`` where the name is known and the request differs, or the folder is another data set's; ``Unprocessable``
-    for an unknown period or run, or a folder outside the storages; ``StorageTakesNothing``.
+    for an unknown period or run, or a folder outside the storages or behind a link; ``StorageTakesNothing``.
     """
     async with database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
@@ -74,5 +74,4 @@ async def _require_folder(connection: Connection, new: NewDataset, objections: O
         if new.type is not DatasetType.INPUT:
             raise OutsideStorages(what, new.url, "is the folder of a storage itself: give a folder in it")
         return
-    if not await asyncio.to_thread(within, place.root.url, new.url):
-        raise OutsideStorages(what, new.url, f"leads out of storage {place.root.name!r} by a link")
+    await asyncio.to_thread(require_no_link, place, what=what)

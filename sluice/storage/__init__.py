@@ -3,6 +3,7 @@
 from sluice.storage.bundles import BundleError, pack, unpack
 from sluice.storage.entries import Entry, Stored, is_temporary
 from sluice.storage.errors import (
+    BehindLink,
     ChecksumMismatch,
     FileMissing,
     OutsideStorage,
@@ -26,11 +27,12 @@ from sluice.storage.operations import (
     remove_within,
     verify,
 )
-from sluice.storage.places import local_path, local_url, require_within, resolved, within
+from sluice.storage.places import local_path, local_url, require_within, through_link, within
 from sluice.storage.probe import probe
 from sluice.storage.reading import Reader, open_reader
 
 __all__ = [
+    "BehindLink",
     "BundleError",
     "ChecksumMismatch",
     "Entry",
@@ -62,7 +64,7 @@ __all__ = [
     "remove_folder_within",
     "remove_within",
     "require_within",
-    "resolved",
+    "through_link",
     "unpack",
     "verify",
     "within",

@@ -5,6 +5,7 @@ StorageError            any of these: carries ``url`` and ``reason``
 ├── ChecksumMismatch    the content is not what was recorded (``expected``, ``found``)
 ├── StorageFull         no room, or the quota is used up
 ├── OutsideStorage      the URL does not lie in the storage it should
+│   └── BehindLink      a link is passed on the way to it
 └── StorageUnavailable  the storage does not answer, refuses access, or its protocol is not installed
 """
 
@@ -44,9 +45,19 @@ class StorageFull(StorageError):
 
 
 class OutsideStorage(StorageError):
-    def __init__(self, url: str, storage_url: str) -> None:
-        super().__init__(url, f"lies outside its storage {storage_url}")
+    def __init__(self, url: str, storage_url: str, reason: str = "lies outside its storage") -> None:
+        super().__init__(url, f"{reason} {storage_url}")
         self.storage_url = storage_url
+
+
+class BehindLink(OutsideStorage):
+    """What lies there is what another URL names, and belongs to whoever has that."""
+
+    def __init__(self, url: str, storage_url: str) -> None:
+        reason = (
+            "is reached through a link, behind which nothing is written or removed (remove the link to go on), in its storage"
+        )
+        super().__init__(url, storage_url, reason)
 
 
 class StorageUnavailable(StorageError):

@@ -12,7 +12,7 @@ from stat import S_IMODE, S_ISLNK
 
 from sluice.storage.checksums import checksum_of, going_on, require_same, stream
 from sluice.storage.entries import Entry, Stored, temporary_name
-from sluice.storage.errors import FileMissing, OutsideStorage, os_errors_at
+from sluice.storage.errors import BehindLink, FileMissing, OutsideStorage, os_errors_at
 from sluice.storage.places import local_url
 
 
@@ -145,8 +145,8 @@ def remove(url: str, path: str) -> bool:
 
 
 def remove_below(root: str, url: str, storage_url: str) -> bool:
-    """As ``remove``, folder by folder from ``root`` on, so that no link leads elsewhere, were it made in this moment. Raises
-    ``OutsideStorage`` where one stands in the way."""
+    """As ``remove``, folder by folder from ``root`` on, so that no link leads elsewhere, were it made in this moment. A link in
+    the file's place is removed, and not what it leads to. Raises ``BehindLink`` where one stands in the way."""
     with os_errors_at(url), ExitStack() as opened:
         try:
             folder, name = _open_folder_of(root, url, storage_url, opened)
@@ -157,10 +157,12 @@ def remove_below(root: str, url: str, storage_url: str) -> bool:
 
 
 def remove_folder_below(root: str, url: str, storage_url: str) -> bool:
-    """Removes an empty folder, found as in ``remove_below``; False where it has files."""
+    """Removes an empty folder, found as in ``remove_below``; False where it has files. Raises ``BehindLink`` where it, too, is
+    one."""
     with os_errors_at(url), ExitStack() as opened:
         try:
             folder, name = _open_folder_of(root, url, storage_url, opened)
+            _require_no_link(name, folder, url, storage_url)
             os.rmdir(name, dir_fd=folder)
         except FileNotFoundError:
             return True
@@ -178,10 +180,14 @@ def _open_folder_of(root: str, url: str, storage_url: str, closing: ExitStack) -
         raise OutsideStorage(url, storage_url)
     place = _opened(root, closing)
     for folder in folders:
-        if S_ISLNK(os.lstat(folder, dir_fd=place).st_mode):
-            raise OutsideStorage(url, storage_url)
+        _require_no_link(folder, place, url, storage_url)
         place = _opened(folder, closing, os.O_NOFOLLOW, place)
     return place, name
+
+
+def _require_no_link(name: str, within: int, url: str, storage_url: str) -> None:
+    if S_ISLNK(os.lstat(name, dir_fd=within).st_mode):
+        raise BehindLink(url, storage_url)
 
 
 def entries(url: str, path: str) -> Iterator[Entry]:

@@ -107,7 +107,7 @@ def remove(url: str) -> bool:
 
 def remove_within(storage_url: str, url: str) -> bool:
     """As ``remove``, for a URL that nobody has vouched for: below a local storage no link is followed on the way to the file.
-    Raises ``OutsideStorage``, ``StorageUnavailable``."""
+    Raises ``OutsideStorage`` (``BehindLink`` where there is one), ``StorageUnavailable``."""
     require_within(storage_url, url)
     root = local_path(storage_url.rstrip("/"))
     return remote.remove(url) if root is None else local.remove_below(root, url, storage_url)
@@ -115,7 +115,7 @@ def remove_within(storage_url: str, url: str) -> bool:
 
 def remove_folder_within(storage_url: str, url: str) -> bool:
     """Removes a folder when it is empty (missing: fine); below a local storage no link is followed. False: it still has files.
-    Raises ``OutsideStorage``, ``StorageUnavailable``."""
+    Raises ``OutsideStorage`` (``BehindLink`` where there is one), ``StorageUnavailable``."""
     require_within(storage_url, url)
     root = local_path(storage_url.rstrip("/"))
     return remote.remove_folder(url) if root is None else local.remove_folder_below(root, url, storage_url)

@@ -45,14 +45,17 @@ def within(storage_url: str, url: str) -> bool:
     return os.path.realpath(path).startswith(real_root.rstrip("/") + "/")
 
 
-def resolved(storage_url: str, url: str) -> tuple[str, str]:
-    """Both without links: that of a storage, and that of a file or folder to the end of the way there; whether it is a link
-    itself is left open. From there on no link need be followed, were one made in this moment."""
-    root, path = local_path(storage_url), local_path(url)
-    if root is None or path is None:
-        return storage_url, url
-    above, name = os.path.split(path)
-    return local_url(os.path.realpath(root)), local_url(os.path.join(os.path.realpath(above), name))
+def through_link(storage_url: str, url: str) -> bool:
+    """Precondition: ``within(storage_url, url)``. On a local storage: is what ``url`` names, or a folder below the storage's own
+    that it lies in, a link? (The storage's own folder may be one, or lie behind one.)"""
+    at = local_path(storage_url.rstrip("/"))
+    if at is None:
+        return False
+    for name in url[len(storage_url.rstrip("/")) + 1 :].split("/"):
+        at = os.path.join(at, name)
+        if os.path.islink(at):
+            return True
+    return False
 
 
 def require_within(storage_url: str, url: str) -> None:

@@ -252,25 +252,3 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(dms: Dm
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
     assert dms.path("archive", file.name, DatasetType.LOGS).exists(), "it is only forgotten"
     assert not dms.path("beside", beside.name, DatasetType.LOGS).exists()
-
-
-async def test_a_link_within_a_storage_is_followed_and_one_that_leads_out_never(dms: Dms, outside: Path) -> None:
-    uid = await dms.dataset("linked", DatasetType.INPUT)
-    (dms.folder / "input" / "real").mkdir()
-    (dms.folder / "input" / "linked").symlink_to("real")
-    file = dms.write("linked", 1, type_=DatasetType.INPUT)
-    await dms.client.register_files(uid, [file])
-    await dms.client.close_dataset(uid)
-    other, _ = await dms.filled("other", 1, DatasetType.INPUT)
-    name = (await dms.client.files(other)).files[0].name
-    dms.path("other", name, DatasetType.INPUT).unlink()
-    dms.path("other", "", DatasetType.INPUT).rmdir()
-    dms.path("other", "", DatasetType.INPUT).symlink_to(outside)
-    (outside / name).write_text("theirs")
-    await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.shop)
-    assert not (dms.folder / "input" / "real" / file.name).exists()
-    await dms.client.delete_dataset(other)
-    assert await delete_once(dms.shop)
-    assert (outside / name).read_text() == "theirs"
-    assert (await dms.row(other))["halted_at"] is not None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.storage import StorageError, folder_at, probe, remove_folder_within, resolved
+from sluice.storage import BehindLink, StorageError, folder_at, probe, remove_folder_within, through_link
 
 
 @pytest.fixture
@@ -43,19 +43,26 @@ def test_only_a_folder_that_is_there_has_an_identity(tree: Path) -> None:
     assert folder_at(f"{tree}/missing").identity is folder_at(f"{tree}/file").identity is None
 
 
-def test_links_are_undone_on_the_way_but_not_at_the_end(tree: Path) -> None:
-    (tree / "a" / "door").symlink_to("/etc")
-    found = resolved(f"file://{tree}/link", f"file://{tree}/link/b/../door")
-    assert found == (f"file://{tree}/a", f"file://{tree}/a/door")
-    assert resolved("s3://b", "s3://b/x") == ("s3://b", "s3://b/x")
+@pytest.mark.parametrize(("path", "answer"), [("b", False), ("b/x", False), ("door", True), ("door/x/y", True), ("b/to", True)])
+def test_links_are_found_below_a_storage_not_on_the_way_to_it(tree: Path, path: str, answer: bool) -> None:
+    (tree / "a" / "door").symlink_to("b")
+    (tree / "a" / "b" / "to").symlink_to("nothing")
+    for root in ("a", "link", "link/"):
+        assert through_link(f"file://{tree}/{root}", f"file://{tree}/{root.rstrip('/')}/{path}") is answer
+    assert not through_link("s3://b", f"s3://b/{path}")
 
 
 def test_a_folder_is_not_removed_through_a_link(tree: Path) -> None:
     (tree / "store").mkdir()
     (tree / "store" / "door").symlink_to(tree / "a")
+    (tree / "store" / "inner").symlink_to("real")
+    (tree / "store" / "real").mkdir()
     with pytest.raises(StorageError):
         remove_folder_within(f"file://{tree}/store", f"file://{tree}/store/door/b")
+    with pytest.raises(BehindLink):
+        remove_folder_within(f"file://{tree}/store", f"file://{tree}/store/inner")
     assert (tree / "a" / "b").is_dir()
+    assert (tree / "store" / "real").is_dir()
 
 
 def test_a_storage_that_works_is_left_as_it_was(tmp_path: Path) -> None:

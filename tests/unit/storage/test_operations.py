@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sluice import storage
-from sluice.storage import ChecksumMismatch, FileMissing, OutsideStorage, StorageFull, StorageUnavailable, local
+from sluice.storage import BehindLink, ChecksumMismatch, FileMissing, OutsideStorage, StorageFull, StorageUnavailable, local
 
 CONTENT = b"hit " * 1000
 
@@ -197,6 +197,22 @@ def test_a_link_made_at_the_last_moment_leads_nowhere(tmp_path: Path) -> None:
     with pytest.raises(OutsideStorage):
         local.remove_below(f"{tmp_path}/store", f"file://{tmp_path}/store/set/b.dat", f"file://{tmp_path}/store")
     assert (tmp_path / "other" / "b.dat").exists()
+
+
+@pytest.mark.parametrize("root", ["store", "store-by-link"])
+def test_no_link_within_a_storage_is_followed_to_remove_a_file(tmp_path: Path, root: str) -> None:
+    (tmp_path / "store" / "set").mkdir(parents=True)
+    (tmp_path / "store-by-link").symlink_to("store")
+    kept = tmp_path / "store" / "set" / "a.dat"
+    kept.touch()
+    (tmp_path / "store" / "door").symlink_to("set")
+    (tmp_path / "store" / "file").symlink_to("set/a.dat")
+    url = f"file://{tmp_path}/{root}"
+    with pytest.raises(BehindLink, match="is reached through a link"):
+        storage.remove_within(url, f"{url}/door/a.dat")
+    assert storage.remove_within(url, f"{url}/file"), "the link, not what it leads to"
+    assert kept.exists()
+    assert storage.remove_within(url, f"{url}/set/a.dat"), "links on the way to the storage are nobody's concern"
 
 
 def test_remove_folder_only_when_empty(root: str) -> None:

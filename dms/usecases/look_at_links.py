@@ -1,0 +1,16 @@
+"""Looking for links on the way to what somebody wants to register."""
+
+from dms.domain.places import OutsideStorages, Place
+from sluice.storage import through_link, within
+
+
+def require_no_link(place: Place, *, what: str) -> None:
+    """Precondition: a place below the storage's own folder. Blocks. Raises ``OutsideStorages`` where a link below that folder is
+    passed on the way, or stands there: it is out of the storage, or what another place names, whose owner may delete it."""
+    storage = place.root.name
+    if not within(place.root.url, place.url):
+        raise OutsideStorages(what, place.url, f"leads out of storage {storage!r} by a link")
+    if through_link(place.root.url, place.url):
+        raise OutsideStorages(
+            what, place.url, f"is reached through a link in storage {storage!r}: give the place where it really lies"
+        )

@@ -1,0 +1,94 @@
+"""Links inside a storage: the files behind them are another data set's (invariant 4)."""
+
+from pathlib import Path
+
+import pytest
+
+from dms.loops.workers import delete_once, sweep_once, upload_once
+from sluice.contracts.datasets import NewDataset, NewFile
+from sluice.contracts.messages import RegisterFiles, UploadDataset
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from tests.integration.dms.conftest import Dms
+
+INPUT = DatasetType.INPUT
+
+
+def by_way_of(file: NewFile, path: Path) -> NewFile:
+    return file.model_copy(update={"url": f"file://{path}"})
+
+
+@pytest.mark.parametrize("link", ["other", "other/d", "other/d/x", "other/file"])
+async def test_what_is_reached_through_a_link_is_not_registered(dms: Dms, link: str) -> None:
+    kept, files = await dms.filled("kept", 1, INPUT)
+    place = dms.path("other", "", INPUT).parent / link
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(dms.path("kept", files[0].name if link.endswith("file") else "", INPUT))
+    uid = await dms.dataset("else", INPUT)
+    through = place if link.endswith("file") else place / files[0].name
+    with pytest.raises(
+        Unprocessable, match=rf"file '{files[0].name}': .* is reached through a link in storage 'input-1': give the"
+    ):
+        await dms.client.register_files(uid, [by_way_of(files[0], through)])
+    assert (await dms.client.dataset(uid)).count_files == 0
+    with pytest.raises(Unprocessable, match=r"data set 'other': .* is reached through a link in storage 'input-1'"):
+        await dms.client.register_dataset(NewDataset(name="other", url=f"file://{place}"))
+    assert (await dms.client.register_files(uid, files)).new == 1, "by its own place it may be another's too"
+    assert (await dms.client.files(kept)).files[0].url == files[0].url
+
+
+@pytest.mark.parametrize("link", ["other", "other/d"])
+async def test_deleting_a_data_set_removes_nothing_behind_a_link(dms: Dms, link: str) -> None:
+    """Registered before links were looked for, or by message."""
+    kept, files = await dms.filled("kept", 2, INPUT)
+    uid = await dms.dataset("other", INPUT)
+    place = dms.path("other", "", INPUT).parent / link
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(dms.path("kept", "", INPUT))
+    own = dms.write("beside", 9, type_=INPUT)
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=[by_way_of(files[0], place / files[0].name), own]))
+    [read, _] = (await dms.client.files(uid)).files
+    answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{read.id}/content")
+    assert answer.status_code == 200, "what was registered before is read"
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
+    assert (await dms.client.dataset(kept)).state is DatasetState.CLOSED
+    assert not dms.path("beside", own.name, INPUT).exists(), "nothing else is kept up"
+    row = await dms.row(uid)
+    assert (row["state"], row["halted_at"] is not None) == (DatasetState.DELETING, True)
+    assert "is reached through a link, behind which nothing is written or removed" in row["reason"]
+    place.unlink()
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
+
+
+async def test_a_folder_that_has_become_a_link_is_neither_swept_nor_removed(dms: Dms) -> None:
+    kept, files = await dms.filled("kept", 1)
+    left = dms.write("kept", 7)
+    uid = await dms.dataset("other")
+    dms.path("other", "").symlink_to(dms.path("kept", ""))
+    await dms.client.close_dataset(uid)
+    await dms.fetch("UPDATE datasets SET sweep_at = CASE WHEN uid = $1 THEN now() END", uid)
+    assert await sweep_once(dms.shop)
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+    assert dms.path("other", "").is_symlink()
+    assert sorted(path.name for path in dms.path("kept", "").iterdir()) == sorted([files[0].name, left.name])
+    assert (await dms.client.dataset(kept)).state is DatasetState.CLOSED
+
+
+async def test_an_upload_writes_over_nothing_behind_a_link(dms: Dms) -> None:
+    uid, files = await dms.filled("result", 1)
+    theirs = dms.write("theirs", 0, b"theirs", DatasetType.OUTPUT)
+    assert theirs.name == files[0].name
+    dms.path("result", "", DatasetType.OUTPUT).symlink_to("theirs")
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    row = await dms.row(uid)
+    assert (row["state"], row["halted_at"] is not None) == (DatasetState.UPLOADING, True)
+    assert dms.path("theirs", theirs.name, DatasetType.OUTPUT).read_bytes() == b"theirs"
+    assert len(dms.files_on(StorageType.INTERMEDIATE)) == 1
