@@ -3,18 +3,16 @@
 import os
 import subprocess
 import sys
-import threading
 import uuid
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pilot import memory_groups
-from pilot.memory_groups import MemoryGroups, OwnGroups, find_memory_groups, limit_file
+from pilot.memory_groups import MemoryGroups, find_memory_groups, limit_file
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass
@@ -194,22 +192,32 @@ def test_a_slot_removes_groups_of_slots_that_have_gone_and_none_that_is_about_to
     entering.rmdir()
 
 
+#: Begins and ends as a pilot, often.
+BUSY = """
+import sys, uuid
+from pilot.memory_groups import find_memory_groups
+print(flush=True)
+sys.stdin.read()
+for _ in range(200):
+    found = find_memory_groups(str(uuid.uuid4()))
+    assert found is not None
+    found.remove()
+"""
+
+
 @pytest.mark.usefixtures("groups")
 def test_pilots_that_start_together_each_have_theirs() -> None:
-    together = threading.Barrier(4)
-
-    def start_and_end() -> list[OwnGroups | None]:
-        found = []
-        for _ in range(25):
-            together.wait(60)
-            found.append(find_memory_groups(str(uuid.uuid4())))
-            if found[-1] is not None:
-                found[-1].remove()
-        return found
-
-    with ThreadPoolExecutor(4) as pool:
-        threads = [pool.submit(start_and_end) for _ in range(4)]
-        assert all(groups is not None for thread in threads for groups in thread.result())
+    wait, go = os.pipe()
+    with ExitStack() as stack:
+        command = [sys.executable, "-c", BUSY]
+        pilots = [stack.enter_context(subprocess.Popen(command, stdin=wait, stdout=subprocess.PIPE)) for _ in range(3)]
+        for pilot in pilots:
+            assert pilot.stdout is not None
+            assert pilot.stdout.readline() == b"\n"
+        os.close(go)
+        os.close(wait)
+        said = [pilot.communicate()[0] for pilot in pilots]
+        assert [pilot.returncode for pilot in pilots] == [0] * len(pilots), said
 
 
 def test_a_pilot_that_cannot_have_groups_goes_back_to_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
