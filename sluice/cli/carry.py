@@ -34,7 +34,7 @@ async def bring_in(
     Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names that files cannot have."""
     stores = [store for store in await connection.dms.storages(StorageType.INPUT) if not store.read_only]
     if not stores:
-        raise NotAvailable("the system has no input storage to write to: register one with `sluice storage add`")
+        raise await _no_storage(connection)
     names = _unique_names(files)
     if wrong := [Finding(message=f"{name!r}: {why}") for name in names if (why := trouble_with_name(name))]:
         raise Unprocessable("the data set cannot have files of these names", findings=wrong)
@@ -118,6 +118,15 @@ async def failures(connection: Connection, tasks: Sequence[ChainTask]) -> list[t
 
 class _Canceled(Exception):
     """Nobody waits for the copy any more."""
+
+
+async def _no_storage(connection: Connection) -> NotAvailable:
+    there = [one for one in await connection.dms.storages(StorageType.INPUT, everything=True) if not one.read_only]
+    if disabled := [one.name for one in there if not one.enabled]:
+        return NotAvailable(f"input storage {disabled[0]} is disabled: `sluice storage enable {disabled[0]}` lets data sets in")
+    if there:
+        return NotAvailable(f"input storage {there[0].name} takes no data sets now: {there[0].warning}")
+    return NotAvailable("the system has no input storage to write to: register one with `sluice storage add`")
 
 
 async def _put_unless_canceled(entry: ToBringIn, url: str) -> storage.Stored:

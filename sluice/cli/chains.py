@@ -18,7 +18,7 @@ from sluice.cli.watch import watch
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, label, role
 from sluice.contracts.requiring import Subject
-from sluice.contracts.states import ChainState
+from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.templates import template_label
 
 app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a template.")
@@ -203,4 +203,4 @@ def _row(chain: Chain) -> tuple[object, ...]:
 
 
 def _steps(chain: Chain) -> str:
-    return f"{sum(step.state.final for step in chain.steps)}/{len(chain.steps)}"
+    return f"{sum(step.state is StepState.FINISHED for step in chain.steps)}/{len(chain.steps)}"

@@ -1,0 +1,29 @@
+"""Files of a person become a data set, or a sentence says what is in the way."""
+
+from pathlib import Path
+
+import pytest
+
+from sluice.cli import carry
+from sluice.cli.connect import Connection
+from sluice.contracts.datasets import NewDataset, NewStorage
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import StorageType
+from tests.integration.operator.test_results import Results, results
+
+__all__ = ["results"]
+
+
+async def test_without_a_storage_to_write_to_it_says_what_to_do(results: Results, tmp_path: Path) -> None:
+    connection = Connection("http://operator.test", results.operator.client, results.dms)
+
+    async def refused() -> str:
+        with pytest.raises(NotAvailable) as refusal:
+            await carry.bring_in(connection, [], dataset=NewDataset(name="mine"), on_file=lambda size: None)
+        return str(refusal.value)
+
+    assert "register one with" in await refused()
+    (tmp_path / "in").mkdir()
+    await results.dms.register_storage(NewStorage(name="shelf", type=StorageType.INPUT, url=f"file://{tmp_path}/in"))
+    await results.dms.disable_storage("shelf")
+    assert "input storage shelf is disabled: `sluice storage enable shelf`" in await refused()
