@@ -1,8 +1,10 @@
 """The operator service on a fresh database, with neighbours that hold what a test lays down."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -41,11 +43,17 @@ def spd_text() -> str:
 
 @pytest.fixture
 async def operator(database_url: str) -> AsyncIterator[Operator]:
+    async with operating(database_url) as operator:
+        yield operator
+
+
+@asynccontextmanager
+async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operator]:
     neighbours, links = Neighbours(), ProcessLinks()
     links.apps.update(neighbours.apps)
-    settings = OperatorSettings(database_url=database_url, broker_url=database_url, patience=30)
+    read = OperatorSettings(database_url=database_url, broker_url=database_url, patience=30, **settings)
     transport = open_transport(database_url, sluice_topology())
-    service = build(settings, links=links, transport=transport)
+    service = build(read, links=links, transport=transport)
     async with running(transport, service, links):
         http = httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url="http://operator.test")
         async with http:

@@ -11,13 +11,15 @@ from sluice.contracts.datasets import NewDataset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, JobState, StepState, TaskState
 from sluice.contracts.templates import NewTemplate
-from tests.integration.operator.conftest import Operator
+from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
 from wfms.operator.usecases.pass_on import PassedOn, pass_on
 
 __all__ = ["sluice"]
+
+JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture
@@ -84,6 +86,14 @@ async def test_chains_and_tasks_are_listed_filtered_and_canceled(operator: Opera
     assert (await operator.client.cancel_task(tasks[0].task_id)).state is TaskState.CANCELED
     assert (await operator.client.chain(tasks[0].chain_uid)).state is ChainState.CANCELED
     assert (await operator.client.task(tasks[0].task_id)).status is StepState.CANCELED
+
+
+async def test_the_largest_body_holds_for_what_is_passed_on(database_url: str) -> None:
+    largest = 64 * 1024
+    async with operating(database_url, largest_body=largest) as operator:
+        for size, status in ((largest, 422), (largest + 1, 413)):
+            answer = await operator.http.post("/api/v1/datasets", content=b" " * size, headers=JSON)
+            assert answer.status_code == status
 
 
 async def test_tasks_are_found_by_names_with_dots(operator: Operator, scene: Scene) -> None:

@@ -37,9 +37,6 @@ from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.route import Answered, Route, View
 from wfms.operator.usecases.pass_on import PassedOn, pass_on
 
-#: Bytes; ten thousand files are registered with one request.
-LARGEST_BODY = 16 * 1024 * 1024
-
 _Row = tuple[str, str, str, str, type[BaseModel] | None, type[Contract] | None]
 
 #: Service, method, path, what it is for, answer, body.
@@ -82,18 +79,17 @@ PASSED_ON: tuple[_Row, ...] = (
 )
 
 
-def passed_on_routes(others: Mapping[str, httpx.AsyncClient]) -> list[Route]:
+def passed_on_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -> list[Route]:
+    """``largest``: bytes of a body; ten thousand files are registered with one request."""
+
+    def read() -> PassedOn:
+        content = read_body(largest)
+        return PassedOn(request.method, request.path, request.query_string.decode("latin-1"), content, request.content_type or "")
+
     return [
-        Route(
-            method, rule, _view(others, service), summary, answer=answer, body=body, read=_read, errors=(NotFound, NotAvailable)
-        )
+        Route(method, rule, _view(others, service), summary, answer=answer, body=body, read=read, errors=(NotFound, NotAvailable))
         for service, method, rule, summary, answer, body in PASSED_ON
     ]
-
-
-def _read() -> PassedOn:
-    content = read_body(LARGEST_BODY)
-    return PassedOn(request.method, request.path, request.query_string.decode("latin-1"), content, request.content_type or "")
 
 
 def _view(others: Mapping[str, httpx.AsyncClient], service: str) -> View:

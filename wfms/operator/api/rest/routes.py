@@ -21,5 +21,5 @@ def all_routes(dependencies: Dependencies) -> list[Route]:
         *AttentionRoutes(dependencies).routes(),
         *QueueRoutes(dependencies).routes(),
         *UnmatchedRoutes(dependencies).routes(),
-        *passed_on_routes(dependencies.others),
+        *passed_on_routes(dependencies.others, largest=dependencies.settings.largest_body),
     ]
