@@ -1,5 +1,6 @@
 """Client of the chain service."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.clients.base import ServiceClient
@@ -47,6 +48,18 @@ class ChainsClient(ServiceClient):
         """Newest first; ``dataset``: those whose input it is; ``attention``: those that need a person."""
         params = {"state": state, "dataset": dataset, "attention": attention or None, "after": after, "limit": limit}
         return await self.call("GET", f"{_API}/chains", answer=ChainPage, params=params)
+
+    async def known_chains(self, uids: Sequence[UUID]) -> list[Chain]:
+        """Those of at most 100 that are known (a chain service of the release before gives those among the newest)."""
+        if not uids:
+            return []
+        page = await self.call("GET", f"{_API}/chains", answer=ChainPage, params={"uid": list(uids), "limit": len(uids)})
+        return [chain for chain in page.chains if chain.uid in uids]
+
+    async def last_ended(self, *, limit: int) -> list[Chain]:
+        """The last to end first (a chain service of the release before gives those among the newest)."""
+        page = await self.call("GET", f"{_API}/chains", answer=ChainPage, params={"ended": True, "limit": limit})
+        return [chain for chain in page.chains if chain.ended_at is not None]
 
     async def chain(self, uid: UUID) -> Chain:
         """Raises ``NotFound``."""

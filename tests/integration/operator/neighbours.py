@@ -153,10 +153,11 @@ class Neighbours:
         @router.get("/chains")
         async def chains(
             state: ChainState | None = None, dataset: UUID | None = None, attention: bool = False,
-            limit: int = 1000, after: str | None = None,
+            ended: bool = False, uid: Annotated[list[UUID] | None, Query()] = None, limit: int = 1000, after: str | None = None,
         ) -> ChainPage:  # fmt: skip
             rows = self.needed() if attention else list(self.chains.values())
-            found = sorted(rows, key=lambda chain: chain.created_at, reverse=True)
+            rows = [chain for chain in rows if (uid is None or chain.uid in uid) and (chain.ended_at is not None or not ended)]
+            found = sorted(rows, key=lambda chain: (ended and chain.ended_at) or chain.created_at, reverse=True)
             found = [chain for chain in found if state in {None, chain.state} and dataset in {None, chain.dataset_uid}]
             first = int(after or 0)
             more = len(found) > first + limit

@@ -76,6 +76,17 @@ async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(operat
     assert {str(chain.uid) for chain in operator.neighbours.chains.values() if chain.acknowledged} == set(chains)
 
 
+async def test_a_long_chain_that_has_just_ended_stands_among_those_that_ended_last(operator: Operator, scene: Scene) -> None:
+    for number in range(12):
+        scene.chain(f"short-{number}", 5 + number, [Counts(finished=9, total=9)], ChainState.FINISHED)
+    chain = scene.chain("long", 9000, [Counts(finished=9, total=9)], ChainState.FINISHED)
+    operator.neighbours.chains[chain.uid] = chain.model_copy(update={"ended_at": scene.now})
+    page = (await operator.http.get("/")).text
+    rows = re.findall(r'<th scope="row"><a href="/chains/[^"]+">([^<]+)</a>', page.partition("Ended last")[2])
+    assert rows[:2] == ["long", "short-0"]
+    assert len(rows) == 10
+
+
 async def test_who_is_not_our_page_acknowledges_nothing(operator: Operator, scene: Scene) -> None:
     data = {"id": f"chain:{failed(operator)}", "by": "Ann"}
     assert (await operator.http.post("/attention", data=data)).status_code == 403

@@ -14,7 +14,7 @@ from tests.integration.wfms.test_reruns import HOUR, run
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.db import attention
-from wfms.chains.db.reading import CHAINS_OF_ATTENTION
+from wfms.chains.db.reading import CHAINS_BY_END, CHAINS_OF_ATTENTION
 
 ONE = plan(step("decode"), outputs=[("decode", "out")])
 TWO = plan(step("decode"), step("filter", Source(step="decode", port="out")), outputs=[("filter", "out")])
@@ -91,12 +91,32 @@ async def test_chains_under_way_are_all_counted(world: World) -> None:
     assert await world.chains.counts() == ChainCounts(in_progress=76, uploading=0, attention=0)
 
 
+async def test_chains_that_ended_last_come_first_however_long_they_took(world: World) -> None:
+    dataset = await world.input("a")
+    uids = [(await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid for number in range(4)]
+    for uid in reversed(uids[:3]):
+        await world.chains.cancel_chain(uid)
+    assert [chain.uid for chain in await world.chains.last_ended(limit=9)] == uids[:3]
+    assert [chain.uid for chain in await world.chains.last_ended(limit=1)] == uids[:1]
+    page = await world.client("wfms.chains").get("/api/v1/chains", params={"ended": True, "limit": 1})
+    assert page.json()["next"] is None, "places in the order of making say nothing here"
+
+
+async def test_chains_are_looked_up_together(world: World) -> None:
+    dataset = await world.input("a")
+    uids = [(await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid for number in range(3)]
+    found = await world.chains.known_chains([uids[0], uuid4(), uids[2]])
+    assert [chain.uid for chain in found] == [uids[2], uids[0]]
+    assert await world.chains.known_chains([]) == []
+
+
 async def test_counts_and_what_needs_attention_are_found_by_indexes(world: World) -> None:
     await world.new_chain(await world.input("a"), world.template(ONE))
     for statement, arguments in (
         (attention.UNDER_WAY, ()),
         (attention.COUNT_WANTED, ()),
         (CHAINS_OF_ATTENTION, (None, None, None, 100, None)),
+        (CHAINS_BY_END, (None, None, None, 10, None)),
     ):
         async with world.databases["wfms.chains"].transaction() as transaction:
             await transaction.connection.execute("SET LOCAL enable_seqscan = off")

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Response, status
+from fastapi import APIRouter, Depends, Query, Response, status
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain, ChainPage, NewChain
@@ -14,6 +14,7 @@ from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unproces
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
+from wfms.chains.db.reading import ChainQuery
 from wfms.chains.usecases.cancel_chain import cancel_chain
 from wfms.chains.usecases.create_chain import create_chain
 from wfms.chains.usecases.delete_dataset import delete_dataset
@@ -21,6 +22,18 @@ from wfms.chains.usecases.discard_chain import discard_chain
 from wfms.chains.usecases.read_chains import read_chain, read_chains
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+def _query(
+    *,
+    uid: Annotated[list[UUID] | None, Query(max_length=100)] = None,
+    state: ChainState | None = None,
+    dataset: UUID | None = None,
+    attention: bool = False,
+    ended: bool = False,
+    limit: Limit = 50,
+) -> ChainQuery:
+    return ChainQuery(uids=uid, state=state, dataset=dataset, attention=attention, ended=ended, limit=limit)
 
 
 def chain_routes(database: Database, dms: DmsClient, *, keep_failed: timedelta, wake: Callable[[], None]) -> APIRouter:
@@ -52,16 +65,11 @@ def chain_routes(database: Database, dms: DmsClient, *, keep_failed: timedelta, 
         return dataset
 
     @router.get("/chains", responses=errors(Unprocessable))
-    async def list_chains(
-        state: ChainState | None = None,
-        dataset: UUID | None = None,
-        attention: bool = False,
-        after: str | None = None,
-        limit: Limit = 50,
-    ) -> ChainPage:
-        """Newest first; `dataset`: those whose input it is; `attention`: those that failed and that nobody has acknowledged,
-        discarded or run again, and those with a step that cannot go on."""
-        return await read_chains(database, state=state, after=after, limit=limit, dataset=dataset, attention=attention)
+    async def list_chains(query: Annotated[ChainQuery, Depends(_query)], after: str | None = None) -> ChainPage:
+        """Newest first; `uid`: of these; `dataset`: those whose input it is; `attention`: those that failed and that nobody has
+        acknowledged, discarded or run again, and those with a step that cannot go on. `ended`: in place of that, those that have
+        ended, the last to end first, on one page."""
+        return await read_chains(database, query, after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     async def one_chain(uid: UUID) -> Chain:

@@ -1,6 +1,7 @@
 """Statements that only read: chains and tasks as they are shown."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 import asyncpg
@@ -16,12 +17,15 @@ CHAINS = """
 SELECT uid, position, state, template_id, template_name, template_version, dataset_uid, dataset_name, params,
     created_at, ended_at, reason, rerun_of, acknowledged_by, acknowledged_at
 FROM chains
-WHERE ($1::uuid IS NULL OR uid = $1) AND ($2::text IS NULL OR state = $2) AND ($3::bigint IS NULL OR position < $3)
+WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2) AND ($3::bigint IS NULL OR position < $3)
     AND ($5::uuid IS NULL OR dataset_uid = $5)
 ORDER BY position DESC LIMIT $4
 """
 
 CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nORDER")
+
+#: Found by the index chains_ended.
+CHAINS_BY_END = CHAINS.replace("\nORDER BY", "\n    AND ended_at IS NOT NULL\nORDER BY ended_at DESC,")
 
 STEPS = f"""
 SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, taken_from, jobs_from,
@@ -61,23 +65,32 @@ async def relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[U
     return [(row["task_uid"], row["dataset_uid"]) for row in await connection.fetch(RELIEVING_TASKS, limit)]
 
 
-async def chains_page(
-    connection: Connection,
-    *,
-    uid: UUID | None = None,
-    state: ChainState | None = None,
-    before: int | None = None,
-    dataset: UUID | None = None,
-    attention: bool = False,
-    limit: int = 1,
-) -> tuple[list[Chain], int | None]:
-    """Chains and the position of the last, None when the page is not full. ``attention``: those that need a person."""
-    statement = CHAINS_OF_ATTENTION if attention else CHAINS
-    rows = await connection.fetch(statement, uid, state, before, limit, dataset)
+@dataclass(frozen=True, slots=True)
+class ChainQuery:
+    """``uids``: of these; ``dataset``: those whose input it is; ``attention``: those that need a person. ``ended``: in place of
+    that, those that have ended, the last to end first, on one page."""
+
+    uids: Sequence[UUID] | None = None
+    state: ChainState | None = None
+    dataset: UUID | None = None
+    attention: bool = False
+    ended: bool = False
+    limit: int = 1
+
+    @property
+    def statement(self) -> str:
+        if self.ended:
+            return CHAINS_BY_END
+        return CHAINS_OF_ATTENTION if self.attention else CHAINS
+
+
+async def chains_page(connection: Connection, query: ChainQuery, *, before: int | None = None) -> tuple[list[Chain], int | None]:
+    """Chains, and where the next page begins, None when this one is not full. ``before``: that of the page before."""
+    rows = await connection.fetch(query.statement, query.uids, query.state, before, query.limit, query.dataset)
     uids = [row["uid"] for row in rows]
     steps = await connection.fetch(STEPS, uids)
     datasets = await connection.fetch(DATASETS, uids)
-    last = int(rows[-1]["position"]) if len(rows) == limit else None
+    last = int(rows[-1]["position"]) if len(rows) == query.limit and not query.ended else None
     return [_chain(row, steps, datasets) for row in rows], last
 
 

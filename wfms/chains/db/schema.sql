@@ -210,3 +210,9 @@ ALTER TABLE deletions
     ADD CONSTRAINT deletions_claimed_for_a_time CHECK ((claim_token IS NULL) = (claimed_until IS NULL));
 
 UPDATE alembic_version SET version_num='wfms_chains0009' WHERE alembic_version.version_num = 'wfms_chains0008';
+
+-- Running upgrade wfms_chains0009 -> wfms_chains0010
+
+CREATE INDEX chains_ended ON chains (ended_at, position) WHERE ended_at IS NOT NULL;
+
+UPDATE alembic_version SET version_num='wfms_chains0010' WHERE alembic_version.version_num = 'wfms_chains0009';

@@ -5,10 +5,9 @@ from uuid import UUID
 from sluice.contracts.attention import ChainCounts
 from sluice.contracts.chains import Chain, ChainPage
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
 from wfms.chains.db.attention import counts
-from wfms.chains.db.reading import chains_page
+from wfms.chains.db.reading import ChainQuery, chains_page
 from wfms.chains.usecases.cancel_chain import UnknownChain
 
 
@@ -24,7 +23,7 @@ class BadCursor(Unprocessable):
 async def read_chain(database: Database, uid: UUID) -> Chain:
     """Errors: ``UnknownChain``."""
     async with database.connection() as connection:
-        chains, _ = await chains_page(connection, uid=uid)
+        chains, _ = await chains_page(connection, ChainQuery(uids=[uid]))
     if not chains:
         raise UnknownChain(uid)
     return chains[0]
@@ -36,21 +35,10 @@ async def count_chains(database: Database) -> ChainCounts:
         return await counts(connection)
 
 
-async def read_chains(
-    database: Database,
-    *,
-    state: ChainState | None,
-    after: str | None,
-    limit: int,
-    dataset: UUID | None = None,
-    attention: bool = False,
-) -> ChainPage:
-    """Newest first; ``dataset``: those whose input it is; ``attention``: those that need a person. Errors: ``BadCursor``."""
+async def read_chains(database: Database, query: ChainQuery, *, after: str | None) -> ChainPage:
+    """Newest first, but those that have ended. Errors: ``BadCursor``."""
     if after is not None and not (after.isascii() and after.isdigit() and len(after) < 19):
         raise BadCursor(after)
     async with database.connection() as connection:
-        before = None if after is None else int(after)
-        chains, last = await chains_page(
-            connection, state=state, before=before, dataset=dataset, attention=attention, limit=limit
-        )
+        chains, last = await chains_page(connection, query, before=None if after is None else int(after))
     return ChainPage(chains=chains, next=None if last is None else str(last))

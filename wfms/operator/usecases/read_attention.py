@@ -11,7 +11,6 @@ from sluice.clients.chains import ChainsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.attention import Acknowledge, ChainCounts, Notice, NoticeList, Subject, WorkCounts
-from sluice.contracts.chains import Chain
 from sluice.contracts.pilots import Pilot
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import ChainState
@@ -23,7 +22,7 @@ from wfms.operator.usecases.read_unmatched import read_ties
 AnswerT = TypeVar("AnswerT")
 
 #: Chains looked up at once, for the names of their data sets.
-_LOOKED_UP = 20
+_LOOKED_UP = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +105,10 @@ async def _wms(wms: WmsClient, chains: ChainsClient, limit: int) -> tuple[_Part,
 async def _datasets(chains: ChainsClient, tasks: Sequence[TaskStatus]) -> dict[UUID, str]:
     """Names of the inputs of the tasks' chains, as far as they can be had."""
     uids = list(dict.fromkeys(task.chain_uid for task in tasks))[:_LOOKED_UP]
-    found = await asyncio.gather(*(chains.chain(uid) for uid in uids), return_exceptions=True)
-    return {one.uid: one.dataset_name for one in found if isinstance(one, Chain)}
+    try:
+        return {chain.uid: chain.dataset_name for chain in await chains.known_chains(uids)}
+    except ServiceError:
+        return {}
 
 
 async def _known(answer: Awaitable[AnswerT]) -> AnswerT | None:

@@ -1,7 +1,7 @@
 """Reads chains from the chain service, with the counts of their tasks from the WMS."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -22,18 +22,17 @@ log = structlog.get_logger(__name__)
 PAGE = 30
 
 RUNNING = [state for state in ChainState if not state.final]
-ENDED = [state for state in ChainState if state.final]
 
 #: Ids in one query, so that the address stays short.
 _AT_ONCE = 100
 _PAGE = 1000
 
 
-async def read_chains(chains: ChainsClient, states: Sequence[ChainState], *, limit: int) -> list[Chain]:
-    """The newest of each state together; those that ended by their end, the others by their beginning, newest first."""
-    pages = await asyncio.gather(*(chains.chains(state=state, limit=limit) for state in states))
+async def newest_running(chains: ChainsClient, *, limit: int) -> list[Chain]:
+    """Chains that have not ended, the newest first. Raises ``NotAvailable``."""
+    pages = await asyncio.gather(*(chains.chains(state=state, limit=limit) for state in RUNNING))
     found = [chain for page in pages for chain in page.chains]
-    return sorted(found, key=lambda chain: chain.ended_at or chain.created_at, reverse=True)[:limit]
+    return sorted(found, key=lambda chain: chain.created_at, reverse=True)[:limit]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from sluice.contracts.problems import ServiceError
 from sluice.servicekit.database import Database
 from wfms.operator.domain.overview import Overview
 from wfms.operator.usecases.read_attention import read_attention
-from wfms.operator.usecases.read_chains import ENDED, RUNNING, read_chains, read_progress
+from wfms.operator.usecases.read_chains import newest_running, read_progress
 from wfms.operator.usecases.read_template import list_templates
 
 _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
@@ -37,9 +37,8 @@ async def read_overview(database: Database, *, chains: ChainsClient, wms: WmsCli
 
 
 async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
-    """None where the chain service does not answer, as a notice says."""
+    """Those that run and those that ended last; none where the chain service does not answer, as a notice says."""
     try:
-        running = await read_chains(chains, RUNNING, limit=_MOST_RUNNING)
-        return running, await read_chains(chains, ENDED, limit=_MOST_ENDED)
+        return await asyncio.gather(newest_running(chains, limit=_MOST_RUNNING), chains.last_ended(limit=_MOST_ENDED))
     except ServiceError:
         return [], []

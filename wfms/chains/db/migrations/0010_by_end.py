@@ -1,0 +1,16 @@
+"""Finds the chains that ended last."""
+
+from alembic import op
+
+revision = "wfms_chains0010"
+down_revision = "wfms_chains0009"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute("CREATE INDEX chains_ended ON chains (ended_at, position) WHERE ended_at IS NOT NULL")
+
+
+def downgrade() -> None:
+    op.execute("DROP INDEX chains_ended")
