@@ -14,6 +14,7 @@ from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption,
 from sluice.cli.following import follow
 from sluice.cli.named import TaskArgument, the_task
 from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
+from sluice.cli.terminal import teller
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, JobOrder
@@ -87,7 +88,8 @@ def logs(  # noqa: PLR0913 - a command's options, each by its name
     if live and (file is not None or attempt is not None or as_json):
         raise typer.BadParameter("--follow goes with none of --attempt, --out and --json")
     if live:
-        state = ask(url, home, lambda c: follow(c, number, _tell))
+        tell = teller(sys.stdout)
+        state = ask(url, home, lambda c: follow(c, number, tell))
         err.print(f"job {number}: {state.value}")
         return
     if file is not None:
@@ -101,11 +103,6 @@ def logs(  # noqa: PLR0913 - a command's options, each by its name
         print_json({"job": number, "log": text})
     else:
         out.print(text, end="")
-
-
-def _tell(text: bytes) -> None:
-    sys.stdout.buffer.write(text)
-    sys.stdout.buffer.flush()
 
 
 async def _download(connection: Connection, number: int, path: Path, *, attempt: int | None, force: bool) -> int:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sluice.cli.terminal import console
 from sluice.contracts.problems import ServiceError
 
 #: Off a terminal lines are as long as they need to be.
@@ -17,8 +17,8 @@ _WIDTH = None if sys.stdout.isatty() else 500
 
 # Results go to standard output, everything said to the person beside it to standard error. What is printed is names, messages and
 # texts of others, so brackets in it are no markup.
-out = Console(highlight=False, soft_wrap=True, markup=False, width=_WIDTH)
-err = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+out = console(width=_WIDTH)
+err = console(stderr=True)
 
 
 def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, Any]) -> None:

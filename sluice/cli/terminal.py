@@ -1,0 +1,57 @@
+"""What tools, and whoever registers data, write reaches a terminal as something to look at, never as something that it obeys."""
+
+import codecs
+from collections.abc import Callable
+from typing import Any, TextIO
+
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
+from rich.segment import Segment
+
+_ALLOWED = "\n\t"
+#: C0, DEL and C1 (ECMA-48), and what turns the direction of text (Unicode, UAX 9).
+_OBEYED = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+#: Control pictures where Unicode has them, else the number.
+_SHOWN = {code: chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else f"<U+{code:04X}>" for code in _OBEYED}
+_PICTURES = {code: shown for code, shown in _SHOWN.items() if chr(code) not in _ALLOWED}
+
+
+def visible(text: str) -> str:
+    """The text with control pictures, or numbers, for all that a terminal would obey; lines and tabs stay."""
+    return text.translate(_PICTURES)
+
+
+def console(**options: Any) -> Console:
+    """Prints strings as they are, without markup. On a terminal control characters in them are shown; into files and pipes they
+    go as they came."""
+    made = Console(highlight=False, soft_wrap=True, markup=False, **options)
+    if made.is_terminal:
+        made.push_render_hook(_Harmless())
+    return made
+
+
+def teller(output: TextIO) -> Callable[[bytes], None]:
+    """Writes bytes of others piece by piece as they come, by the same rule."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def tell(piece: bytes) -> None:
+        if output.isatty():
+            output.write(visible(decoder.decode(piece)))
+        else:
+            output.buffer.write(piece)
+        output.flush()
+
+    return tell
+
+
+class _Harmless(RenderHook):
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Shown(one) for one in renderables]
+
+
+class _Shown:
+    def __init__(self, inner: ConsoleRenderable) -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._inner, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)

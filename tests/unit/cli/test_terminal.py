@@ -1,0 +1,52 @@
+"""A terminal obeys nothing that others wrote."""
+
+import io
+
+import pytest
+from rich.table import Table
+from rich.text import Text
+
+from sluice.cli.terminal import console, teller, visible
+
+HOSTILE = "\x1b[2J\x1b]0;taken\x07\x1b]52;c;eA==\x1b\\\x9b31m\u202egpj.exe\x7f\x00"
+
+
+def test_what_a_terminal_would_obey_is_shown() -> None:
+    shown = visible(f"a\tb\n{HOSTILE}")
+    assert shown.startswith("a\tb\n\u241b[2J\u241b]0;taken\u2407")
+    assert shown.endswith("<U+009B>31m<U+202E>gpj.exe\u2421\u2400")
+
+
+@pytest.mark.parametrize("printed", [HOSTILE, Text(HOSTILE, style="bold"), "table"])
+def test_nothing_of_it_reaches_a_terminal_in_whatever_it_stands(printed: object) -> None:
+    if printed == "table":
+        printed = table = Table()
+        table.add_column(HOSTILE)
+        table.add_row(HOSTILE)
+    file = io.StringIO()
+    console(file=file, force_terminal=True, width=200, color_system=None).print(printed)
+    assert "taken" in file.getvalue()
+    assert not {"\x1b", "\x07", "\x9b", "\u202e", "\x7f", "\x00"} & set(file.getvalue())
+
+
+def test_colours_of_our_own_stay() -> None:
+    file = io.StringIO()
+    console(file=file, force_terminal=True, color_system="standard").print(Text("red", style="red"))
+    assert file.getvalue() == "\x1b[31mred\x1b[0m\n"
+
+
+def test_files_and_pipes_get_what_was_written() -> None:
+    file = io.StringIO()
+    console(file=file).print("\x1b[31mred", end="")
+    assert file.getvalue() == "\x1b[31mred"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_what_comes_in_pieces_is_shown_or_passed_on(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = io.BytesIO()
+    output = io.TextIOWrapper(kept, encoding="utf-8", write_through=True)
+    monkeypatch.setattr(output, "isatty", lambda: terminal)
+    tell = teller(output)
+    for piece in (b"\x1b[2Jgr\xc3", b"\xbcn\n"):
+        tell(piece)
+    assert kept.getvalue().decode() == ("\u241b[2Jgrün\n" if terminal else "\x1b[2Jgrün\n")
