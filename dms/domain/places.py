@@ -5,14 +5,12 @@ Judged by the text alone; symbolic links are looked at where files are touched (
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote
 from uuid import UUID
 
+from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import StorageType
 
-#: Escapes inside escapes are undone as often as this; a URL with more is refused.
-MOST_UNQUOTED = 4
 #: Longest name that file systems take, bytes, less room for a temporary name's beginning.
 LONGEST_FOLDER = 240
 
@@ -65,18 +63,6 @@ def place_of(url: str, roots: Sequence[Root], *, what: str) -> Place:
     if path and not stays_inside(path):
         raise OutsideStorages(what, url, f"does not stay inside storage {root.name!r} ({root.url}): give a plain path below it")
     return Place(root, path)
-
-
-def stays_inside(path: str) -> bool:
-    """Is it a plain path, as written and with per-cent escapes undone: no ``.`` or ``..``, no empty part, no second protocol?"""
-    for _ in range(MOST_UNQUOTED):
-        if "\x00" in path or "::" in path or any(part in {"", ".", ".."} for part in path.replace("\\", "/").split("/")):
-            return False
-        undone = unquote(path)
-        if undone == path:
-            return True
-        path = undone
-    return False
 
 
 def upload_folder(dataset_name: str, output_name: object) -> str:

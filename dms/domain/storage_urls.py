@@ -4,7 +4,7 @@ import re
 import shlex
 from urllib.parse import urlsplit
 
-from dms.domain.places import stays_inside
+from sluice.contracts.plain_paths import stays_inside
 
 #: Where nothing is kept: each process has a memory of its own.
 NOT_DURABLE = frozenset({"memory"})

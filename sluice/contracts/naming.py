@@ -2,11 +2,21 @@
 
 No two attempts share a name, so none ever overwrites another's file, and what an attempt that lost left behind can be told by its
 name. The next tool sees the tool's own name again, as it would under any other runner.
+
+A name that could be read as another path (``ns::Class.txt``, ``x%2f``) is a file's name to a tool, and no plain path to a
+storage. It is written as ``…-=`` with its doubtful characters as ``=`` and two hexadecimal digits: ``…-=ns=3A=3AClass.txt``.
 """
 
 import re
 
-_MADE = re.compile(r"(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+(?:\.log|-(?P<own>.+))", re.ASCII | re.DOTALL)
+from sluice.contracts.plain_paths import stays_inside
+
+_MADE = re.compile(r"(?P<start>(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+)(?:\.log|-(?P<own>.+))", re.ASCII | re.DOTALL)
+
+#: Begins an own name that is written with escapes, and each of them.
+_ESCAPE = "="
+_DOUBTFUL = re.compile(r"[=%:\\]")
+_ESCAPED = re.compile(r"=(25|3A|3D|5C)")
 
 
 def attempt_prefix(seq: int, attempt: int) -> str:
@@ -14,8 +24,15 @@ def attempt_prefix(seq: int, attempt: int) -> str:
 
 
 def output_name(seq: int, attempt: int, own: str) -> str:
-    """Name on the storage of the file that a tool called ``own``."""
-    return f"{attempt_prefix(seq, attempt)}-{own}"
+    """Name on the storage of the file that a tool called ``own``, which has no slash and no NUL: ``stays_inside`` it is."""
+    return _named(attempt_prefix(seq, attempt), own)
+
+
+def _named(start: str, own: str) -> str:
+    plain = f"{start}-{own}"
+    if stays_inside(plain) and not own.startswith(_ESCAPE):
+        return plain
+    return f"{start}-{_ESCAPE}" + _DOUBTFUL.sub(lambda found: f"{_ESCAPE}{ord(found[0]):02X}", own)
 
 
 def log_name(seq: int, attempt: int) -> str:
@@ -30,7 +47,14 @@ def live_name(seq: int, attempt: int) -> str:
 def own_name(name: str) -> str:
     """What the tool called it; names of another form are returned as they are."""
     made = _MADE.fullmatch(name)
-    return made["own"] or name if made else name
+    if made is None or made["own"] is None:
+        return name
+    own = str(made["own"])
+    if not own.startswith(_ESCAPE):
+        return own
+    undone = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), own.removeprefix(_ESCAPE))
+    # Pilots of the release before write names that begin so as they are: only what is written with escapes is read with them.
+    return undone if _named(made["start"], undone) == name else own
 
 
 def written_by_attempt(name: str) -> bool:

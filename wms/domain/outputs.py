@@ -8,6 +8,7 @@ from uuid import UUID
 from sluice.contracts.counts import COUNTS
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile
+from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
 
@@ -50,6 +51,9 @@ def check_report(
             raise Fault(ErrorClass.INTERNAL, f"the pilot reported two files for output {file.port!r}")
         if not inside(file.url, place.dat_out_url):
             raise Fault(ErrorClass.INTERNAL, f"the pilot put output {file.port!r} at {file.url}, outside of {place.dat_out_url}")
+        if not stays_inside(file.url.removeprefix(place.dat_out_url + "/")):
+            # The catalogue would refuse it, and the files of other jobs in the same message with it.
+            raise Fault(ErrorClass.STAGE_OUT_FAILED, f"the pilot put output {file.port!r} at {file.url}, which is no plain path")
         seen.add((file.port, file.number))
     needed = [port for port, place in outputs.items() if not place.optional and not place.spread]
     missing = [port for port in needed if not all((port, entry) in seen for entry in entries)]

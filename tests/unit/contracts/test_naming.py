@@ -5,8 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.contracts.naming import live_name, log_name, output_name, own_name, written_by_attempt
+from sluice.contracts.plain_paths import stays_inside
 
-NAMES = st.text(min_size=1, max_size=40).filter(lambda text: "/" not in text)
+#: With many that could be read as another path, or as written with escapes.
+NAMES = st.one_of(
+    st.text(min_size=1, max_size=40).filter(lambda text: "/" not in text),
+    st.lists(st.sampled_from(["=", "%", "25", "2f", "2e", "00", "3A", "5C", ":", "\\", ".", "x"]), min_size=1, max_size=20).map(
+        "".join
+    ),
+)
 
 
 @given(st.integers(0, 10**15), st.integers(1, 999), NAMES)
@@ -14,6 +21,31 @@ def test_the_tools_own_name_comes_back(seq: int, attempt: int, own: str) -> None
     name = output_name(seq, attempt, own)
     assert own_name(name) == own
     assert written_by_attempt(name)
+
+
+@given(st.integers(0, 10**15), st.integers(1, 999), NAMES.filter(lambda own: "\0" not in own))
+def test_every_name_is_one_that_the_catalogue_takes(seq: int, attempt: int, own: str) -> None:
+    assert stays_inside(output_name(seq, attempt, own))
+
+
+@pytest.mark.parametrize(
+    ("own", "written"),
+    [
+        ("ns::Class.txt", "=ns=3A=3AClass.txt"),
+        ("x%2f", "=x=252f"),
+        ("x\\..\\a", "=x=5C..=5Ca"),
+        ("=3A", "==3D3A"),
+        ("a:b 50%=x.txt", "a:b 50%=x.txt"),
+    ],
+)
+def test_only_names_that_could_be_another_path_are_written_otherwise(own: str, written: str) -> None:
+    assert output_name(3, 1, own) == f"00000003.1-{written}"
+    assert own_name(f"00000003.1-{written}") == own
+
+
+@pytest.mark.parametrize("own", ["=a", "=x=2F..=2Fetc", "=..=2F", "=3A", "=x=3a"])
+def test_only_what_is_written_with_escapes_is_read_with_them(own: str) -> None:
+    assert own_name(f"00000003.1-{own}") == own
 
 
 def test_logs_are_known_and_keep_their_name() -> None:

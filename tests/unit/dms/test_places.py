@@ -4,7 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from dms.domain.places import OutsideStorages, Root, place_of, stays_inside, upload_folder
+from dms.domain.places import OutsideStorages, Root, place_of, upload_folder
+from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.states import StorageType
 
 DATA = Root(uuid4(), "data", StorageType.INPUT, "file:///data", read_only=False, enabled=True)

@@ -125,3 +125,14 @@ def test_a_batch_must_have_all_of_its_entries_and_no_other(outputs: list[OutputF
     if len(outputs) == 1 and outputs[0].number is not None:
         filters = task(mode=TaskMode.MAP, batch=5, dat_out_optional=True)
         check_report(filters, known(filters).outputs, report(*outputs), inputs=BATCH)
+
+
+@pytest.mark.parametrize("name", ["ns::x", "x%2f", "x\\..\\a", "a//b"])
+def test_a_place_that_the_catalogue_would_refuse_fails_the_attempt_alone(name: str) -> None:
+    plain = task()
+    good = written(None)
+    wrong = report(good.model_copy(update={"url": f"{plain.dat_out_url}/{name}"}))
+    with pytest.raises(Fault, match="no plain path") as fault:
+        check_report(plain, known(plain).outputs, wrong, inputs=[])
+    assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
+    check_report(plain, known(plain).outputs, report(good), inputs=[])
