@@ -18,6 +18,8 @@ COUNTS = "sluice:counts"
 PRODUCED = "produced"
 #: Different names in one data set; what comes beyond them is not counted.
 MOST_NAMES = 64
+#: A sum of so much or more is told as this: what databases, JSON and CWL's ``long`` all hold.
+MOST_SUM = 2**63 - 1
 
 _RESERVED = frozenset({"files", "bytes"})
 
@@ -63,11 +65,12 @@ def counts_in(meta: Mapping[str, Any]) -> dict[str, int]:
 
 
 def added(total: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
-    """``total`` with ``more``, which adds no name once there are ``MOST_NAMES``: so each sum there is, is whole."""
+    """``total`` with ``more``, which adds no name once there are ``MOST_NAMES``: so each sum there is, is whole. One that
+    would pass ``MOST_SUM`` stays there, and means that or more: no count is a reason to lose its file."""
     sums = dict(total)
     for name, number in more.items():
         if name in sums or len(sums) < MOST_NAMES:
-            sums[name] = sums.get(name, 0) + number
+            sums[name] = min(sums.get(name, 0) + number, MOST_SUM)
     return sums
 
 
@@ -78,8 +81,12 @@ def produced_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def produced_texts(meta: Mapping[str, Any]) -> list[str]:
-    """``1204 events``, for people; files and bytes, which are told elsewhere, are left out."""
+    """``1204 events``, or ``at least`` so many, for people; files and bytes, which are told elsewhere, are left out."""
     produced = meta.get(PRODUCED)
     if not isinstance(produced, Mapping):
         return []
-    return [f"{number} {name}" for name, number in sorted(produced.items()) if name not in _RESERVED]
+    return [f"{_amount(number)} {name}" for name, number in sorted(produced.items()) if name not in _RESERVED]
+
+
+def _amount(number: Any) -> str:
+    return f"at least {MOST_SUM}" if isinstance(number, int) and number >= MOST_SUM else str(number)

@@ -1,6 +1,6 @@
 """What jobs wrote in numbers: added up once for each file, and written into the metadata of a data set when it closes."""
 
-from sluice.contracts.counts import COUNTS
+from sluice.contracts.counts import COUNTS, MOST_SUM
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.matching import facts_of
 from sluice.contracts.messages import RegisterFiles
@@ -40,3 +40,15 @@ async def test_counts_that_are_none_are_left_out_and_inputs_and_logs_stay_as_the
     empty = await dms.dataset("empty")
     await dms.client.close_dataset(empty)
     assert (await dms.client.dataset(empty)).meta == {"produced": {"files": 0, "bytes": 0}}
+
+
+async def test_counts_too_large_to_add_up_lose_no_file(dms: Dms) -> None:
+    """2050 files with the largest count there is: together more than any column of a database holds."""
+    uid = await dms.dataset("huge")
+    one = counting(dms.write("huge", 0), events=2**53 - 1, runs=1)
+    files = [one.model_copy(update={"seq": seq, "name": f"f{seq}", "url": f"{one.url}-{seq}"}) for seq in range(2050)]
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:1000]))
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=files[1000:], close_at=len(files)))
+    dataset = await dms.client.dataset(uid)
+    assert dataset.count_files == 2050
+    assert dataset.meta["produced"] == {"files": 2050, "bytes": dataset.bytes, "events": MOST_SUM, "runs": 2050}

@@ -7,6 +7,7 @@ import pytest
 from sluice.contracts.counts import (
     COUNTS,
     MOST_NAMES,
+    MOST_SUM,
     WrongCounts,
     added,
     counts_in,
@@ -51,6 +52,13 @@ def test_sums_are_whole_or_left_out() -> None:
     full = added({}, {f"n{number}": 1 for number in range(MOST_NAMES)})
     assert added(full, {"late": 5, "n0": 2}) == {**full, "n0": 3}
     assert added({"events": MOST}, {"events": MOST}) == {"events": 2 * MOST}
+
+
+def test_a_sum_that_would_pass_what_databases_hold_stays_there_and_says_so() -> None:
+    total = added({"events": MOST_SUM - 1, "tracks": 2**64 - 1}, {"events": MOST, "tracks": 0, "pages": 1})
+    assert total == {"events": MOST_SUM, "tracks": MOST_SUM, "pages": 1}
+    assert produced_texts({"produced": total}) == [f"at least {MOST_SUM} events", "1 pages", f"at least {MOST_SUM} tracks"]
+    assert produced_texts({"produced": {"events": MOST_SUM - 1}}) == [f"{MOST_SUM - 1} events"]
 
 
 def test_conditions_and_people_see_what_was_produced() -> None:
