@@ -1,6 +1,7 @@
 """How much of what has no form of its own a request may hold. Answers and messages know no such bounds: what was stored before
 there were any is still read, and travels between the services."""
 
+import math
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -25,16 +26,19 @@ MOST_GPUS = 256
 
 
 def json_of(what: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A check that raises ``ValueError``: ``what`` it is that is too large or too deep, and what to do instead."""
+    """A check that raises ``ValueError``: ``what`` it is that is too large, too deep or no JSON, and what to do instead."""
 
     def check(value: dict[str, Any]) -> dict[str, Any]:
         if not value:
             return value
         if deeper(value, DEEPEST):
             raise in_words(f"{what} may nest objects and lists {DEEPEST} deep, and these go deeper: {remedy}")
-        size = len(pydantic_core.to_json(value))
-        if size > most:
-            raise in_words(f"{what} may have {most} bytes as JSON, and these have {size}: {remedy}")
+        written = pydantic_core.to_json(value)
+        if len(written) > most:
+            raise in_words(f"{what} may have {most} bytes as JSON, and these have {len(written)}: {remedy}")
+        # It stands for what JSON has no number for, and would be stored instead.
+        if b"null" in written and (wrong := not_finite(value)) is not None:
+            raise in_words(f"{what} may have numbers that JSON knows, and {wrong} is none: give it as text")
         return value
 
     return check
@@ -52,6 +56,18 @@ def deeper(value: object, most: int) -> bool:
         if not level:
             return False
     return True
+
+
+def not_finite(value: object) -> float | None:
+    """The first number that is infinite or none (NaN)."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, float) and not math.isfinite(one):
+            return one
+        if isinstance(one, dict | list):
+            waiting += one.values() if isinstance(one, dict) else one
+    return None
 
 
 _REMEDY = "keep what is larger in a file of a data set"

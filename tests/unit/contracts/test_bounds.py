@@ -1,5 +1,6 @@
 """How much of what has no form of its own a request may hold; answers and messages hold what was stored before."""
 
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -96,6 +97,15 @@ def test_a_request_is_no_deeper_than_it_may_be(made: Callable[[dict[str, Any]], 
         made(chained(DEEPEST + 1))
     with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
         made(chained(5_000))
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()])
+def test_a_number_that_json_does_not_know_is_refused(made: Callable[[dict[str, Any]], object], number: float) -> None:
+    """It would be stored as null."""
+    with pytest.raises(ValidationError, match="numbers that JSON knows"):
+        made({"x": [{"y": number}], "z": None})
+    made({"x": [{"y": 1e308}], "z": None, "word": "null"})
 
 
 def test_a_file_of_many_is_named() -> None:
