@@ -25,7 +25,7 @@ class DmsSettings(ServiceSettings):
     parallel_copies: int = Field(default=4, ge=1)
     #: Bundles of files removed at the same time.
     parallel_removals: int = Field(default=8, ge=1)
-    #: Pieces of files read at the same time for those who download.
+    #: Pieces of files read at the same time from each storage for those who download.
     parallel_reads: int = Field(default=8, ge=1)
     #: Seconds for which an instance keeps others off a data set it works on; renewed while it lives, three times as often.
     claim_seconds: float = Field(default=30.0, gt=0)

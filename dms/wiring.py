@@ -63,8 +63,8 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     loops = _loops(settings, workshop(settings, database, files, watch), metrics)
     wakes = Wakes(complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload))
     routers = [
-        datasets_router(database, watch, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
-        files_router(database, watch, verify=settings.verify_files, on_complete=wakes.complete),
+        datasets_router(database, reads, watch, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
+        files_router(database, reads, watch, verify=settings.verify_files, on_complete=wakes.complete),
         content_router(database, reads),
         storages_router(database, files, watch),
         runs_router(database),

@@ -41,13 +41,13 @@ def content_router(database: Database, reads: FileReads) -> APIRouter:
 
         All of a file is compared with its checksum while it is sent: where it differs, the answer breaks off before its end.
         """
-        return _answer(request, reads, await open_content(database, reads, uid, file))
+        return _answer(request, await open_content(database, reads, uid, file))
 
     @router.get("/logs", response_class=Response, responses=answers)
     @router.head("/logs", response_class=Response, responses=answers)
     async def log(url: Annotated[StorageUrl, Query(description="On a storage for logs.")], request: Request) -> Response:
         """A job's log, whole or a range of it."""
-        return _answer(request, reads, await open_log(database, reads, url))
+        return _answer(request, await open_log(database, reads, url))
 
     return router
 
@@ -68,7 +68,7 @@ def _add_archive(router: APIRouter, database: Database, reads: FileReads) -> Non
         return Streamed(packed, headers=headers | FOREIGN_CONTENT)
 
 
-def _answer(request: Request, reads: FileReads, content: Content) -> Response:
+def _answer(request: Request, content: Content) -> Response:
     """RFC 9110, as far as one range goes."""
     headers = {
         "Accept-Ranges": "bytes",
@@ -86,7 +86,7 @@ def _answer(request: Request, reads: FileReads, content: Content) -> Response:
     try:
         span = span_of(asked.get("Range"), size=content.size) if ranged and request.method == "GET" else None
     except NotSatisfiable:
-        content.reader.close()
+        content.file.release()
         problem = Problem(title="Range not satisfiable", status=416, detail=f"there are {content.size} bytes")
         answer = problem_response(problem)
         answer.headers["Content-Range"] = f"bytes */{content.size}"
@@ -97,10 +97,10 @@ def _answer(request: Request, reads: FileReads, content: Content) -> Response:
     headers["Content-Length"] = str((span or whole).length)
     if request.method == "HEAD":
         return _without_body(content, 200, headers)
-    body = pieces(reads, content, span or whole)
+    body = pieces(content, span or whole)
     return Streamed(body, status=200 if span is None else 206, headers=headers)
 
 
 def _without_body(content: Content, status: int, headers: dict[str, str]) -> Response:
-    content.reader.close()
+    content.file.release()
     return Response(status_code=status, headers=headers)

@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 
 from dms.usecases.close_dataset import close_dataset
+from dms.usecases.file_reads import FileReads
 from dms.usecases.list_datasets import DatasetQuery, list_datasets, read_dataset
 from dms.usecases.read_status import read_status
 from dms.usecases.register_dataset import register_dataset
@@ -20,7 +21,12 @@ from sluice.servicekit.http import errors
 
 
 def datasets_router(
-    database: Database, watch: StorageWatch, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]
+    database: Database,
+    reads: FileReads,
+    watch: StorageWatch,
+    *,
+    on_deletion: Callable[[], None],
+    on_resume: Callable[[], None],
 ) -> APIRouter:
     """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was halted goes on."""
     router = APIRouter(prefix="/api/v1/datasets", tags=["data sets"])
@@ -29,7 +35,7 @@ def datasets_router(
     @router.post("", status_code=201, responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)})
     async def register(new: NewDataset, response: Response) -> Dataset:
         """Registers a data set: 201. Its name is known and the request is the same: 200 with the first; it differs: 409."""
-        dataset, made = await register_dataset(database, new, objections=watch.objections)
+        dataset, made = await register_dataset(database, new, reads=reads, objections=watch.objections)
         response.status_code = 201 if made else 200
         return dataset
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Response
 
+from dms.usecases.file_reads import FileReads
 from dms.usecases.list_files import list_files, read_file
 from dms.usecases.register_files import register_files
 from dms.usecases.watch_storages import StorageWatch
@@ -17,7 +18,9 @@ from sluice.servicekit.http import errors
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
-def files_router(database: Database, watch: StorageWatch, *, verify: bool, on_complete: Callable[[], None]) -> APIRouter:
+def files_router(
+    database: Database, reads: FileReads, watch: StorageWatch, *, verify: bool, on_complete: Callable[[], None]
+) -> APIRouter:
     """``verify``: files are looked at before they are registered. ``on_complete`` is called when files were added: a data set
     may be complete."""
     router = APIRouter(prefix="/api/v1/datasets/{uid}/files", tags=["data sets"])
@@ -26,7 +29,8 @@ def files_router(database: Database, watch: StorageWatch, *, verify: bool, on_co
     async def add_files(uid: UUID, request: NewFiles) -> Registered:
         """Adds files; those that are registered and the same are counted as known. All or nothing. On storages of a file system
         each file has to be there, with the size given."""
-        registered = await register_files(database, uid, request.files, objections=watch.objections, verify=verify)
+        objections = watch.objections
+        registered = await register_files(database, uid, request.files, reads=reads, objections=objections, verify=verify)
         on_complete()
         return registered
 

@@ -1,38 +1,133 @@
-"""Reading files piece by piece, in threads of its own: neither a slow storage nor a slow reader keeps anybody else."""
+"""Reading files piece by piece, in threads of each storage's own: one that is slow, or hangs, keeps nobody waiting who reads from
+another; nor does a slow reader."""
 
 import asyncio
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from sluice import storage
-from sluice.storage import Reader
+from sluice.storage import Reader, StorageUnavailable
 
-P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
+
+#: Seconds after which a storage is taken for one that does not answer; services wait for each other no longer than 30 s.
+READ_LIMIT = 20.0
 
 
 class FileReads:
-    """Component: the threads. ``at_once``: pieces read at a time; between two pieces a reader holds none of them."""
+    """Component: the threads. ``at_once``: pieces read at a time from one storage; between two a reader holds no thread."""
 
     def __init__(self, at_once: int) -> None:
-        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="dms-reads")
+        self._at_once = at_once
+        self._threads: dict[str, _Threads] = {}
 
     async def start(self) -> None:
         return None
 
     async def stop(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in self._threads.values():
+            threads.executor.shutdown(wait=False, cancel_futures=True)
 
-    async def open(self, storage_url: str, url: str) -> Reader:
-        """Raises ``StorageError``, also where the file lies outside of its storage."""
-        return await self.run(open_within, storage_url, url)
+    def file(self, storage_url: str, url: str) -> "OpenFile":
+        """Whoever has it releases it. It is opened when it is first read."""
+        return OpenFile(self._threads_of(storage_url), storage_url, url)
 
-    async def run(self, work: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
+    async def run(self, storage_url: str, work: Callable[[], ResultT]) -> ResultT:
+        """Raises what ``work`` does, and ``StorageUnavailable`` where the storage does not answer."""
+        return await self._threads_of(storage_url).run(storage_url, work)
+
+    def _threads_of(self, storage_url: str) -> "_Threads":
+        if storage_url not in self._threads:
+            self._threads[storage_url] = _Threads(self._at_once)
+        return self._threads[storage_url]
 
 
-def open_within(storage_url: str, url: str) -> Reader:
-    """Blocks. Raises ``StorageError``."""
+class _Threads:
+    """Of one storage. ``_late``: what was given up, and still keeps a thread."""
+
+    def __init__(self, at_once: int) -> None:
+        self.executor = ThreadPoolExecutor(at_once, thread_name_prefix="dms-reads")
+        self._at_once = at_once
+        self._late: list[Future[Any]] = []
+
+    async def run(self, url: str, work: Callable[[], ResultT]) -> ResultT:
+        self._late = [one for one in self._late if not one.done()]
+        if len(self._late) >= self._at_once:
+            raise StorageUnavailable(url, "its storage does not answer")
+        doing = self.executor.submit(work)
+        try:
+            async with asyncio.timeout(READ_LIMIT) as limit:
+                return await asyncio.wrap_future(doing)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise StorageUnavailable(url, f"its storage has not answered within {READ_LIMIT:g} s") from error
+        finally:
+            if not doing.cancel() and not doing.done():  # a thread is at it
+                self._late.append(doing)
+
+
+class OpenFile:
+    """A file that is read a piece at a time. It is closed in a thread: once it is released, and no other thread is reading it,
+    however long that takes."""
+
+    def __init__(self, threads: _Threads, storage_url: str, url: str) -> None:
+        self.url = url
+        #: Bytes of the whole file; 0 before it was first read.
+        self.size = 0
+        self._threads = threads
+        self._storage_url = storage_url
+        self._reader: Reader | None = None
+        self._lock = threading.Lock()
+        self._reading = self._released = False
+
+    async def run(self, work: Callable[[Reader], ResultT]) -> ResultT:
+        """One at a time. Raises what ``work`` does; ``StorageError``, also where the file lies outside of its storage."""
+        return await self._threads.run(self.url, lambda: self._turn(work))
+
+    async def open(self) -> None:
+        """Raises as ``run`` does."""
+        await self.run(lambda reader: None)
+
+    def release(self) -> None:
+        """Repeating it is fine. Does not wait."""
+        with self._lock:
+            self._released = True
+            idle = not self._reading
+        if not idle or self._reader is None:
+            return
+        try:
+            self._threads.executor.submit(self._close)
+        except RuntimeError:  # the threads have been stopped
+            self._close()
+
+    def _turn(self, work: Callable[[Reader], ResultT]) -> ResultT:
+        with self._lock:
+            if self._released:
+                raise StorageUnavailable(self.url, "nobody reads it any more")
+            self._reading = True
+        try:
+            if self._reader is None:
+                self._reader = _open_within(self._storage_url, self.url)
+                self.size = self._reader.size
+            return work(self._reader)
+        finally:
+            with self._lock:
+                self._reading = False
+                released = self._released
+            if released:
+                self._close()
+
+    def _close(self) -> None:
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            with suppress(OSError):
+                reader.close()
+
+
+def _open_within(storage_url: str, url: str) -> Reader:
     storage.require_within(storage_url, url)
     return storage.open_reader(url)

@@ -2,24 +2,46 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from stat import S_ISREG
 from types import MappingProxyType
 
 from dms.domain.places import Place
+from dms.usecases.file_reads import FileReads
 from dms.usecases.look_at_links import require_no_link
 from sluice.contracts.datasets import NewFile
-from sluice.storage import local_path
+from sluice.contracts.problems import NotAvailable
+from sluice.storage import StorageUnavailable, local_path
 
 #: Name of a file → what is wrong with it.
 Faults = Mapping[str, str]
 NO_FAULTS: Faults = MappingProxyType({})
+#: A file, and the place that it is said to have.
+_Claimed = tuple[NewFile, Place]
+
+#: Files looked at in one turn of a thread.
+CHUNK = 200
 
 
-def look_at_files(files: Sequence[NewFile], places: Sequence[Place], *, verify: bool) -> Faults:
-    """What is wrong with files on file systems that are not there, or not of the size given. Blocks.
-    Raises ``OutsideStorages`` where one is reached through a link in its storage."""
-    faults = {}
+async def look_at_files(reads: FileReads, files: Sequence[NewFile], places: Sequence[Place], *, verify: bool) -> Faults:
+    """What is wrong with files on file systems that are not there, or not of the size given. Raises ``OutsideStorages`` where one
+    is reached through a link in its storage; ``NotAvailable`` where a storage does not answer."""
+    by_storage: dict[str, list[_Claimed]] = {}
     for file, place in zip(files, places, strict=True):
+        by_storage.setdefault(place.root.url, []).append((file, place))
+    faults: dict[str, str] = {}
+    for url, there in by_storage.items():
+        for start in range(0, len(there), CHUNK):
+            try:
+                faults |= await reads.run(url, partial(_look, there[start : start + CHUNK], verify=verify))
+            except StorageUnavailable as error:
+                raise NotAvailable(f"the files cannot be looked at: {error}") from error
+    return faults
+
+
+def _look(files: Sequence[_Claimed], *, verify: bool) -> Faults:
+    faults = {}
+    for file, place in files:
         require_no_link(place, what=f"file {file.name!r}")
         path = local_path(file.url) if verify else None
         if path is not None and (fault := _fault(path, file.size)) is not None:

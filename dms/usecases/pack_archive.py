@@ -1,10 +1,11 @@
 """All files of data sets as one archive, made while it is read."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 import structlog
@@ -16,7 +17,7 @@ from dms.db.storages import all_roots
 from dms.domain.facts import NotComplete, TooManyFiles, UnknownDataset
 from dms.domain.places import Root
 from dms.usecases.archives import ArchiveWriter, writer_of
-from dms.usecases.file_reads import FileReads, open_within
+from dms.usecases.file_reads import FileReads
 from dms.usecases.read_content import PIECE, require_checksum
 from sluice.contracts.base import Contract, FileName
 from sluice.contracts.datasets import ArchiveFormat, Dataset
@@ -88,22 +89,23 @@ async def _packed(
     for part in parts:
         async for file in _files(database, part.dataset.uid):
             root = roots[file.storage_id]
-            entry = _Entry(writer, root.url, root.url_of(file.path), file)
+            source = reads.file(root.url, root.url_of(file.path))
+            entry = _Entry(writer, file)
             try:
-                await reads.run(entry.open, part.path_of(file), part.dataset.timestamp)
+                await source.run(partial(entry.begin, path=part.path_of(file), time=part.dataset.timestamp))
                 while entry.left:
                     if writer.waiting >= _GATHERED:
                         yield writer.take()
-                    await reads.run(entry.copy)
-                entry.close()
+                    await source.run(entry.copy)
+                entry.end(source.url)
             except StorageError as error:
                 log.error("archive.broken_off", dataset=str(part.dataset.uid), file=file.name, reason=str(error))
                 raise
             finally:
-                entry.release()
+                source.release()
             if writer.waiting >= _GATHERED:
                 yield writer.take()
-    await reads.run(writer.finish)
+    await asyncio.to_thread(writer.finish)  # no file is read for it
     yield writer.take()
 
 
@@ -122,40 +124,31 @@ async def _files(database: Database, uid: UUID) -> AsyncIterator[ListedFile]:
 class _Entry:
     """One file on its way into the archive. Raises ``StorageError`` where it is not what was registered."""
 
-    def __init__(self, writer: ArchiveWriter, root: str, url: str, file: ListedFile) -> None:
+    def __init__(self, writer: ArchiveWriter, file: ListedFile) -> None:
         self._writer = writer
-        self._root, self._url = root, url
         self._file = file
-        self._reader: Reader | None = None
         self._digest = hashlib.sha256()
         self.left = file.size
 
-    def open(self, path: str, time: datetime) -> None:
+    def begin(self, reader: Reader, *, path: str, time: datetime) -> None:
         """And its first piece, so that a small file takes one turn of a thread."""
-        self._reader = open_within(self._root, self._url)
-        if self._reader.size != self._file.size:
-            raise ChecksumMismatch(self._url, expected=f"{self._file.size} bytes", found=f"{self._reader.size} bytes")
+        if reader.size != self._file.size:
+            raise ChecksumMismatch(reader.url, expected=f"{self._file.size} bytes", found=f"{reader.size} bytes")
         self._writer.begin(path, self._file.size, time)
-        self.copy()
+        self.copy(reader)
 
-    def copy(self) -> None:
+    def copy(self, reader: Reader) -> None:
         """The next piece."""
-        reader = self._reader
-        if reader is None or not self.left:
+        if not self.left:
             return
         length = min(PIECE, self.left)
         data = reader.read(self._file.size - self.left, length)
         if len(data) < length:
-            raise ChecksumMismatch(self._url, expected=f"{length} bytes more", found=f"{len(data)}")
+            raise ChecksumMismatch(reader.url, expected=f"{length} bytes more", found=f"{len(data)}")
         self._digest.update(data)
         self._writer.write(data)
         self.left -= length
 
-    def close(self) -> None:
-        require_checksum(self._url, self._digest.hexdigest(), f"sha256:{self._file.checksum.hex()}")
+    def end(self, url: str) -> None:
+        require_checksum(url, self._digest.hexdigest(), f"sha256:{self._file.checksum.hex()}")
         self._writer.end()
-
-    def release(self) -> None:
-        if self._reader is not None:
-            with suppress(OSError):
-                self._reader.close()

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 import structlog
@@ -14,12 +15,12 @@ from dms.db.storages import all_roots
 from dms.domain.facts import FileGone, UnknownDataset, UnknownFile
 from dms.domain.places import OutsideStorages, place_of
 from dms.domain.ranges import Span
-from dms.usecases.file_reads import FileReads
+from dms.usecases.file_reads import FileReads, OpenFile
 from sluice.contracts.naming import own_name
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.states import DatasetState, StorageType
 from sluice.servicekit.database import Database
-from sluice.storage import ChecksumMismatch, FileMissing, OutsideStorage, Reader, StorageError, local_path
+from sluice.storage import ChecksumMismatch, FileMissing, OutsideStorage, Reader, StorageError, StorageUnavailable, local_path
 
 log = structlog.get_logger(__name__)
 
@@ -31,10 +32,10 @@ _GONE = frozenset({DatasetState.DELETING, DatasetState.DELETED})
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """An open file. ``name``: for people. ``checksum``: as the catalogue has it, None where it knows nothing of the file.
-    Whoever has it closes its ``reader``."""
+    """``name``: for people. ``checksum``: as the catalogue has it, None where it knows nothing of the file. Whoever has it
+    releases its ``file``."""
 
-    reader: Reader
+    file: OpenFile
     name: str
     size: int
     checksum: str | None
@@ -57,8 +58,8 @@ async def open_content(database: Database, reads: FileReads, uid: UUID, file_id:
     if row.dataset.state in _GONE or not file.copies:
         raise FileGone(uid, file.name)
     places = [(roots[storage].url, roots[storage].url_of(path)) for storage, path in file.copies]
-    reader = await _first_readable(reads, file, places)
-    return Content(reader, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
+    found = await _first_readable(reads, file, places)
+    return Content(found, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
 
 
 async def open_log(database: Database, reads: FileReads, url: str) -> Content:
@@ -67,33 +68,35 @@ async def open_log(database: Database, reads: FileReads, url: str) -> Content:
     async with database.connection() as connection:
         roots = (await all_roots(connection)).values()
     place = place_of(url, [root for root in roots if root.type is StorageType.LOGS], what="log")
+    root = place.root.url
+    file = reads.file(root, url)
     try:
-        reader = await reads.open(place.root.url, url)
+        await _open(file)
     except FileMissing as error:
-        if not await reads.run(is_there, place.root.url):
-            raise NotAvailable(f"the DMS does not see its storage {place.root.url}: mount it there", url=url) from error
+        if not await _sees(reads, root):
+            raise NotAvailable(f"the DMS does not see its storage {root}: mount it there", url=url) from error
         raise NotFound("the log has been deleted", url=url) from error
     except OutsideStorage as error:
         raise OutsideStorages("log", url, "leads out of its storage") from error
     except StorageError as error:
         raise NotAvailable(f"the storage does not give the log: {error}", url=url) from error
-    return Content(reader, place.path.rpartition("/")[2], reader.size, None)
+    return Content(file, place.path.rpartition("/")[2], file.size, None)
 
 
-async def pieces(reads: FileReads, content: Content, span: Span) -> AsyncGenerator[bytes, None]:
+async def pieces(content: Content, span: Span) -> AsyncGenerator[bytes, None]:
     """The bytes of ``span``. All of a file is checked on the way, and its last piece is held back where it is not what was
-    registered, so that nobody takes it for whole. Closes the reader. Raises ``StorageError``."""
+    registered, so that nobody takes it for whole. Releases the file. Raises ``StorageError``."""
     digest = hashlib.sha256() if content.checksum is not None and span == Span(0, content.size) else None
     try:
         place = span.start
         while place < span.end:
-            piece = await reads.run(_piece, content.reader, place, min(PIECE, span.end - place), digest)
+            piece = await content.file.run(partial(_piece, place=place, length=min(PIECE, span.end - place), digest=digest))
             place += len(piece)
             if place == span.end and digest is not None:
-                require_checksum(content.reader.url, digest.hexdigest(), content.checksum)
+                require_checksum(content.file.url, digest.hexdigest(), content.checksum)
             yield piece
     finally:
-        content.reader.close()
+        content.file.release()
 
 
 def is_there(root: str) -> bool:
@@ -108,7 +111,7 @@ def require_checksum(url: str, found: str, expected: str | None) -> None:
         raise ChecksumMismatch(url, expected=expected, found=f"sha256:{found}")
 
 
-def _piece(reader: Reader, place: int, length: int, digest: "hashlib._Hash | None") -> bytes:
+def _piece(reader: Reader, *, place: int, length: int, digest: "hashlib._Hash | None") -> bytes:
     data = reader.read(place, length)
     if len(data) < length:
         raise ChecksumMismatch(reader.url, expected=f"{reader.size} bytes", found=f"{place + len(data)} bytes")
@@ -117,17 +120,34 @@ def _piece(reader: Reader, place: int, length: int, digest: "hashlib._Hash | Non
     return data
 
 
-async def _first_readable(reads: FileReads, file: FileCopies, places: Sequence[tuple[str, str]]) -> Reader:
+async def _open(file: OpenFile) -> None:
+    """It is released where it cannot be opened, or nobody waits for it any more."""
+    try:
+        await file.open()
+    except BaseException:
+        file.release()
+        raise
+
+
+async def _sees(reads: FileReads, root: str) -> bool:
+    try:
+        return await reads.run(root, lambda: is_there(root))
+    except StorageUnavailable:
+        return False
+
+
+async def _first_readable(reads: FileReads, file: FileCopies, places: Sequence[tuple[str, str]]) -> OpenFile:
     last: StorageError | None = None
     for root, url in places:
+        found = reads.file(root, url)
         try:
-            reader = await reads.open(root, url)
+            await _open(found)
         except StorageError as error:
             last = error
             continue
-        if reader.size == file.size:
-            return reader
-        reader.close()
-        last = ChecksumMismatch(url, expected=f"{file.size} bytes", found=f"{reader.size} bytes")
+        if found.size == file.size:
+            return found
+        found.release()
+        last = ChecksumMismatch(url, expected=f"{file.size} bytes", found=f"{found.size} bytes")
     log.error("content.not_readable", file=file.name, reason=str(last))
     raise NotAvailable(f"file {file.name!r} cannot be read: {last}")

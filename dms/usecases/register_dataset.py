@@ -1,6 +1,6 @@
 """Registering a data set."""
 
-import asyncio
+from functools import partial
 from uuid import uuid4
 
 import asyncpg
@@ -9,28 +9,36 @@ from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset
 from dms.db.periods import run_by_number
 from dms.db.storages import all_roots
 from dms.domain.differences import require_same_request
-from dms.domain.places import OutsideStorages, place_of
+from dms.domain.places import OutsideStorages, Place, place_of
 from dms.domain.storage_facts import StorageTakesNothing
+from dms.usecases.file_reads import FileReads
 from dms.usecases.list_storages import Objections
 from dms.usecases.look_at_links import require_no_link
 from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.problems import Conflict, Unprocessable
+from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.states import DatasetType
 from sluice.servicekit.database import Connection, Database
+from sluice.storage import StorageUnavailable
 
 
-async def register_dataset(database: Database, new: NewDataset, *, objections: Objections) -> tuple[Dataset, bool]:
+async def register_dataset(
+    database: Database, new: NewDataset, *, reads: FileReads, objections: Objections
+) -> tuple[Dataset, bool]:
     """Effect: an open data set; of a name that is known, the first (then False). Messages: none.
 
     Raises ``Conflict`` where the name is known and the request differs, or the folder is another data set's; ``Unprocessable``
-    for an unknown period or run, or a folder outside the storages or behind a link; ``StorageTakesNothing``.
+    for an unknown period or run, or a folder outside the storages or behind a link; ``StorageTakesNothing``;
+    ``NotAvailable`` where the folder's storage does not answer.
     """
     async with database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
         if first is not None:
             return _same(first, new), False
         period = await _period(connection, new)
-        await _require_folder(connection, new, objections)
+        folder = await _folder(connection, new, objections)
+    if folder is not None:
+        await _look(reads, folder, what=f"data set {new.name!r}")
+    async with database.connection() as connection:
         try:
             made = await insert_dataset(connection, uuid4(), new, period=period)
         except asyncpg.ForeignKeyViolationError as error:
@@ -62,9 +70,10 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
     return run.period
 
 
-async def _require_folder(connection: Connection, new: NewDataset, objections: Objections) -> None:
+async def _folder(connection: Connection, new: NewDataset, objections: Objections) -> Place | None:
+    """The one that was asked for; None where there is none to look at."""
     if new.url is None:
-        return
+        return None
     what = f"data set {new.name!r}"
     roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     place = place_of(new.url, roots, what=what)
@@ -73,5 +82,12 @@ async def _require_folder(connection: Connection, new: NewDataset, objections: O
     if not place.path:
         if new.type is not DatasetType.INPUT:
             raise OutsideStorages(what, new.url, "is the folder of a storage itself: give a folder in it")
-        return
-    await asyncio.to_thread(require_no_link, place, what=what)
+        return None
+    return place
+
+
+async def _look(reads: FileReads, folder: Place, *, what: str) -> None:
+    try:
+        await reads.run(folder.root.url, partial(require_no_link, folder, what=what))
+    except StorageUnavailable as error:
+        raise NotAvailable(f"the folder of {what} cannot be looked at: {error}") from error

@@ -1,6 +1,5 @@
 """Adding files to a data set, in bulk."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from dms.domain.differences import FileDiffers, FileIsNot, NumberTaken, SentFile
 from dms.domain.facts import CompletenessDiffers, DatasetNotOpen, MoreThanComplete, UnknownDataset
 from dms.domain.places import OutsideStorages, Place, Root, place_of
 from dms.domain.storage_facts import StorageTakesNothing
+from dms.usecases.file_reads import FileReads
 from dms.usecases.list_storages import Objections
 from dms.usecases.look_at_files import NO_FAULTS, Faults, look_at_files
 from sluice.contracts.counts import added, counts_in
@@ -25,20 +25,20 @@ from sluice.servicekit.logging import log_ids
 
 
 async def register_files(
-    database: Database, uid: UUID, files: Sequence[NewFile], *, objections: Objections, verify: bool
+    database: Database, uid: UUID, files: Sequence[NewFile], *, reads: FileReads, objections: Objections, verify: bool
 ) -> Registered:
     """Precondition: the data set is open, unless all files are known. Effect: files, replicas and counters, in one transaction;
     files that are known and the same are left alone. Messages: none. ``verify``: new files on local storages have to be there,
     as they are said to be.
 
     Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``, ``NumberTaken``,
-    ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``.
+    ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``, ``NotAvailable`` (a storage does not answer).
     """
     async with database.connection() as connection:
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     places = [_place(file, roots) for file in files]
     _require_taken(files, places, objections)
-    faults = await asyncio.to_thread(look_at_files, files, places, verify=verify)
+    faults = await look_at_files(reads, files, places, verify=verify)
     sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
     with log_ids(dataset=uid):
         try:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dms.loops.workers import delete_once
+from dms.usecases.file_reads import FileReads
 from dms.usecases.register_files import register_files
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.problems import Unprocessable
@@ -53,4 +54,6 @@ async def test_what_pilots_wrote_is_not_looked_at_again(dms: Dms) -> None:
     dms.path("frames", file.name).unlink()
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
     other = dms.write("frames", 2).model_copy(update={"size": 1})
-    assert (await register_files(dms.database, uid, [other], objections={}, verify=False)).new == 1, "the setting says so"
+    assert (await register_files(dms.database, uid, [other], reads=FileReads(1), objections={}, verify=False)).new == 1, (
+        "the setting says so"
+    )

@@ -1,0 +1,155 @@
+"""A storage that hangs, while files are read from it or looked at, holds up nobody who reads from another; and what was opened is
+closed, by the thread that is at it."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from dms.usecases import file_reads, look_at_links
+from dms.usecases.file_reads import FileReads, OpenFile
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import DatasetType, StorageType
+from sluice.storage import Reader, StorageUnavailable, open_reader
+from tests.integration.dms.conftest import Dms
+from tests.waiting import eventually
+
+
+class Mount:
+    """The file system of a storage, which hangs until it ``answers``."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.answers = threading.Event()
+        self.begun = 0
+        self.opened: list[Reader] = []
+
+    def open(self, url: str) -> Reader:
+        self._wait(url)
+        reader = open_reader(url)
+        self.opened.append(reader)
+        return reader
+
+    def within(self, storage_url: str, url: str) -> bool:
+        self._wait(storage_url)
+        return True
+
+    def _wait(self, url: str) -> None:
+        if url.startswith(self.url):
+            self.begun += 1
+            assert self.answers.wait(60)
+
+
+@pytest.fixture
+def mount(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mount]:
+    mount = Mount(dms.storages[StorageType.INTERMEDIATE].url)
+    monkeypatch.setattr("dms.usecases.file_reads.storage.open_reader", mount.open)
+    yield mount
+    mount.answers.set()
+
+
+async def log_answers(dms: Dms) -> bool:
+    written = dms.write("logs-of-a-step", 3, b"all is well\n", DatasetType.LOGS)
+    answer = await dms.http.get("/api/v1/logs", params={"url": written.url})
+    return (answer.status_code, answer.content) == (200, b"all is well\n")
+
+
+async def test_reads_that_hang_leave_other_storages_alone(dms: Dms, mount: Mount) -> None:
+    uid, _ = await dms.filled("data")
+    path = f"/api/v1/datasets/{uid}/files/{(await dms.client.files(uid)).files[0].id}/content"
+    most = dms.settings.parallel_reads
+    hanging = [asyncio.create_task(dms.http.get(path)) for _ in range(2 * most)]
+
+    async def all_taken() -> bool:
+        return mount.begun == most
+
+    await eventually(all_taken, what="reads hang")
+    assert await log_answers(dms)
+    for one in hanging:
+        one.cancel()
+    await asyncio.gather(*hanging, return_exceptions=True)
+    refused = await dms.http.get(path)
+    assert refused.status_code == 503
+    assert "does not answer" in refused.json()["detail"], "at once: all its threads hang"
+    mount.answers.set()
+
+    async def answers() -> bool:
+        return (await dms.http.get(path)).status_code == 200
+
+    await eventually(answers, what="the storage is read again")
+
+
+async def test_a_read_that_hangs_is_given_up(dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
+    uid, _ = await dms.filled("data", 1)
+    [file] = (await dms.client.files(uid)).files
+    answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{file.id}/content")
+    assert (answer.status_code, "has not answered within" in answer.json()["detail"]) == (503, True)
+
+
+async def test_files_and_folders_are_not_looked_at_for_ever(dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch) -> None:
+    uid = await dms.dataset("frames")
+    monkeypatch.setattr(look_at_links, "within", mount.within)
+    monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
+    with pytest.raises(NotAvailable, match=r"the folder of data set 'more' cannot be looked at: .* has not answered"):
+        await dms.dataset("more")
+    with pytest.raises(NotAvailable, match=r"the files cannot be looked at: .* has not answered"):
+        await dms.client.register_files(uid, [dms.write("frames", 1)])
+    assert await log_answers(dms)
+
+
+def opened(dms: Dms, reads: FileReads) -> OpenFile:
+    written = dms.write("data", 1, b"content")
+    return reads.file(dms.storages[StorageType.INTERMEDIATE].url, written.url)
+
+
+def closed(reader: Reader) -> bool:
+    try:
+        reader.read(0, 1)
+    except (ValueError, StorageUnavailable):
+        return True
+    return False
+
+
+async def test_a_file_that_nobody_waits_for_any_more_is_closed_when_it_is_open(dms: Dms, mount: Mount) -> None:
+    reads = FileReads(1)
+    file = opened(dms, reads)
+    opening = asyncio.create_task(file.open())
+
+    async def begun() -> bool:
+        return mount.begun == 1
+
+    await eventually(begun, what="it is being opened")
+    opening.cancel()
+    with suppress(asyncio.CancelledError):
+        await opening
+    file.release()
+    mount.answers.set()
+
+    async def is_closed() -> bool:
+        return len(mount.opened) == 1 and closed(mount.opened[0])
+
+    await eventually(is_closed, what="it is closed")
+    await reads.stop()
+
+
+async def test_a_file_is_not_closed_while_a_thread_reads_it(dms: Dms, mount: Mount) -> None:
+    mount.answers.set()
+    reads, begun, go_on = FileReads(2), threading.Event(), threading.Event()
+    file = opened(dms, reads)
+
+    def read(reader: Reader) -> bytes:
+        begun.set()
+        assert go_on.wait(60)
+        return reader.read(0, 100)
+
+    reading = asyncio.create_task(file.run(read))
+    assert await asyncio.to_thread(begun.wait, 60)
+    file.release()
+    assert await reads.run(dms.storages[StorageType.INTERMEDIATE].url, lambda: True), "what was asked for before is done"
+    go_on.set()
+    assert await reading == b"content"
+    assert closed(mount.opened[0])
+    await reads.stop()
