@@ -87,6 +87,16 @@ async def test_a_long_chain_that_has_just_ended_stands_among_those_that_ended_la
     assert len(rows) == 10
 
 
+async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(operator: Operator, scene: Scene) -> None:
+    gone = operator.neighbours.pilots[0].model_copy(update={"state": PilotState.GONE})
+    operator.neighbours.pilots[:0] = [gone.model_copy(update={"uid": uuid4(), "name": f"gone-{n}"}) for n in range(60)]
+    page = (await operator.http.get("/")).text
+    listed = re.findall(r'<th scope="row">(\S+) <span', page)
+    assert {"farm-07", "farm-08", "farm-03"} <= set(listed)
+    assert len(listed) == 50
+    assert "13 pilots more: <code>sluice pilot list</code>" in page
+
+
 async def test_who_is_not_our_page_acknowledges_nothing(operator: Operator, scene: Scene) -> None:
     data = {"id": f"chain:{failed(operator)}", "by": "Ann"}
     assert (await operator.http.post("/attention", data=data)).status_code == 403

@@ -5,13 +5,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.attention import Acknowledgement, Notice, Subject, Weight
+from sluice.contracts.attention import Acknowledgement, Notice, NoticeList, Subject, Weight
 from sluice.contracts.chains import ChainStep
 from sluice.contracts.pilots import NodeResources, Pilot
 from sluice.contracts.states import ChainState, PilotState, StepState, TaskState
 from tests.unit.operator.test_progress import NOW, chain, status
 from wfms.operator.domain import notices
-from wfms.operator.domain.overview import busy_slots
+from wfms.operator.domain.overview import MOST_PILOTS, Overview, busy_slots
 
 
 def pilot(
@@ -119,6 +119,23 @@ def test_neither_what_lasts_nor_what_happened_hides_the_other(
 def test_what_concerns_the_whole_system_comes_first() -> None:
     found = [notice("held", task=True), notice("failed", happened=True), notices.of_trouble("no answer")]
     assert texts(notices.chosen(found, limit=2)) == ["no answer", "failed"]
+
+
+def test_of_many_pilots_those_that_are_there_and_those_nobody_has_acknowledged_are_listed() -> None:
+    gone = [pilot(f"gone-{number}", state=PilotState.GONE, registered=number) for number in range(MOST_PILOTS)]
+    lost = [pilot(f"lost-{number}", registered=-number) for number in range(3)]
+    active = pilot("active", state=PilotState.ACTIVE, registered=-9)
+    page = overview([*gone, *lost, active])
+    names = [one.name for one in page.listed_pilots]
+    assert names[:5] == ["active", "lost-2", "lost-1", "lost-0", "gone-4"], "and of the others the last"
+    assert (len(names), page.more_pilots) == (MOST_PILOTS, 4)
+    assert [one.name for one in overview(lost).listed_pilots] == ["lost-2", "lost-1", "lost-0"]
+    assert (overview(lost).more_pilots, overview(None).more_pilots, overview(None).listed_pilots) == (0, 0, [])
+
+
+def overview(pilots: list[Pilot] | None) -> Overview:
+    none = NoticeList(notices=[])
+    return Overview(running=[], ended=[], chains=None, work=None, pilots=pilots, attention=none, templates=0)
 
 
 @pytest.mark.parametrize("wrong", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"])

@@ -8,11 +8,19 @@ from sluice.contracts.states import PilotState
 from wfms.operator.domain.progress import ChainProgress
 
 _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
+#: Pilots that the page lists.
+MOST_PILOTS = 50
 
 
 def busy_slots(pilot: Pilot) -> int:
     """Of one that is there. It takes jobs ahead of its slots, and says only with its next heartbeat which of them have begun."""
     return min(pilot.slots, pilot.running + pilot.leased) if pilot.state in _PRESENT else 0
+
+
+def _place(pilot: Pilot) -> tuple[bool, bool, float]:
+    """Those that are there come first, then lost ones that nobody has acknowledged; of each the one seen last."""
+    unseen = pilot.state is PilotState.LOST and pilot.acknowledged is None
+    return pilot.state not in _PRESENT, not unseen, -pilot.seen_at.timestamp()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,17 @@ class Overview:
     @property
     def chains_running(self) -> int | None:
         return None if self.chains is None else self.chains.in_progress + self.chains.uploading
+
+    @property
+    def listed_pilots(self) -> list[Pilot]:
+        """All that there is room for, else the ones that matter most; in the order in which they began."""
+        chosen = sorted(self.pilots or [], key=_place)[:MOST_PILOTS]
+        return sorted(chosen, key=lambda pilot: pilot.registered_at)
+
+    @property
+    def more_pilots(self) -> int:
+        """Pilots that are not listed."""
+        return max(0, len(self.pilots or []) - MOST_PILOTS)
 
     @property
     def more_running(self) -> int:
