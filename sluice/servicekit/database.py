@@ -18,7 +18,7 @@ import orjson
 
 from sluice.contracts.base import Contract
 from sluice.contracts.messages import CloudEvent, extra_attributes
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.problems import NotAvailable, Unprocessable
 from sluice.servicekit.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ LOST_CONNECTION = (
 #: What asyncpg raises when nothing is wrong with what was asked: the same is tried again. Rows are locked in one order
 #: everywhere (see below), so that a deadlock is rare; PostgreSQL ends one of its transactions, and the other goes on.
 PASSING = (*LOST_CONNECTION, asyncpg.DeadlockDetectedError)
+#: What asyncpg raises for a value that is right in form, and nothing that PostgreSQL holds.
+UNSTORABLE = asyncpg.DataError
 
 #: What asyncpg raises when there is no way into the database now.
 CANNOT_CONNECT = (*LOST_CONNECTION, asyncpg.InsufficientPrivilegeError)
@@ -225,6 +227,12 @@ class Database:
     async def ping(self) -> None:
         async with self.connection() as connection:
             await connection.fetchval("SELECT 1")
+
+
+def unstorable() -> Unprocessable:
+    """What a request is answered that met ``UNSTORABLE``."""
+    what = "a text with a NUL character, a number beyond 64 bits (or 32, of a version), or a time that no calendar has"
+    return Unprocessable(f"a value of the request cannot be stored: {what}")
 
 
 def not_now(error: Exception) -> NotAvailable:

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import asyncpg
 import structlog
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -16,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sluice.contracts.problems import PROBLEM_TYPE, Finding, NotAvailable, Problem, ServiceError, Unprocessable
 from sluice.contracts.wording import sentence_of
-from sluice.servicekit.database import PASSING, not_now
+from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
 
@@ -66,7 +65,7 @@ def create_app(name: str, routers: Sequence[APIRouter], *, health: Health, metri
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(asyncpg.DataError, _unstorable)
+    app.add_exception_handler(UNSTORABLE, _unstorable)
     for passing in PASSING:
         app.add_exception_handler(passing, _not_now)
     app.add_exception_handler(Exception, _unexpected)
@@ -161,8 +160,7 @@ async def _not_now(request: Request, error: Exception) -> Response:
 
 
 async def _unstorable(request: Request, error: Exception) -> Response:
-    """A number beyond 64 bits, a text with a NUL: right in form, and nothing that a database holds."""
-    return problem_response(Unprocessable(f"a value of the request cannot be stored: {error}").problem())
+    return problem_response(unstorable().problem())
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:

@@ -34,6 +34,14 @@ async def rows(operator: Operator) -> int:
         await connection.close()
 
 
+@pytest.mark.parametrize("path", ["/templates/%00", "/templates/x?version=99999999999999999999"])
+async def test_what_no_database_holds_is_refused_in_words(operator: Operator, path: str) -> None:
+    answer = await operator.http.get(f"/api/v1{path}")
+    assert (answer.status_code, "cannot be stored" in answer.json()["detail"]) == (422, True)
+    page = await operator.http.get(path)
+    assert (page.status_code, "cannot be stored" in page.text) == (422, True)
+
+
 async def test_stored_once_and_a_new_version_for_another_text(operator: Operator, spd_text: str) -> None:
     first = await operator.http.post("/api/v1/templates", json={"name": "spd", "cwl": spd_text})
     again = await operator.http.post("/api/v1/templates", json={"name": "spd", "cwl": spd_text})

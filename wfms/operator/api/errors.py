@@ -7,7 +7,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem, ServiceError
-from sluice.servicekit.database import PASSING, not_now
+from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
 from wfms.operator.domain.errors import TooLarge
 
 log = structlog.get_logger(__name__)
@@ -41,6 +41,9 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
         log.warning("http.not_now", path=request.path, reason=str(error))
         return answer(not_now(error).problem())
 
+    def not_storable(error: Exception) -> Response:
+        return answer(unstorable().problem())
+
     def unexpected(error: Exception) -> Response:
         log.error("http.unexpected", path=request.path, exc_info=error)
         detail = "unexpected; see the service's log"
@@ -50,6 +53,7 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
     app.register_error_handler(HTTPException, http_error)
     for kind in PASSING:
         app.register_error_handler(kind, passing)
+    app.register_error_handler(UNSTORABLE, not_storable)
     app.register_error_handler(Exception, unexpected)
 
 
