@@ -1,6 +1,6 @@
 """Queues as people see them: what waits, what is dead and why, and what becomes of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import structlog
@@ -34,10 +34,18 @@ class QueueDesk:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
+        self._dead: dict[str, int] = {}
+
+    @property
+    def dead_lately(self) -> Mapping[str, int]:
+        """Queue → its dead messages when ``queues`` was asked last, as a loop does: nobody waits for the broker."""
+        return self._dead
 
     async def queues(self) -> QueueList:
         with _plainly():
-            return QueueList(queues=[await self._status(name) for name in CONSUMER])
+            found = QueueList(queues=[await self._status(name) for name in CONSUMER])
+        self._dead = {queue.name: queue.dead for queue in found.queues}
+        return found
 
     async def dead(self, queue: str, *, limit: int) -> DeadMessages:
         with _plainly():

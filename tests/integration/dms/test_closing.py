@@ -42,6 +42,15 @@ async def test_a_data_set_that_is_complete_with_nothing_closes(dms: Dms) -> None
     assert (await dms.client.dataset(uid)).state is DatasetState.CLOSED
 
 
+async def test_one_whose_files_will_never_all_come_is_closed_with_those_there_are(dms: Dms) -> None:
+    """A person's way out where a message with some of them was dropped."""
+    uid = await dms.dataset("set")
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("set", 1)], close_at=3))
+    await dms.client.register_files(uid, [dms.write("set", 2)])
+    assert (await dms.client.close_dataset(uid, files=2)).state is DatasetState.CLOSED
+    assert [row["destination"] for row in await dms.fetch("SELECT destination FROM outbox")] == ["dms.dataset-closed"]
+
+
 async def test_files_delivered_twice_are_registered_once(dms: Dms) -> None:
     uid = await dms.dataset("set")
     message = RegisterFiles(dataset_uid=uid, files=[dms.write("set", 1)], close_at=1)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from sluice.contracts.attention import Weight
 from sluice.contracts.messages import CONSUMER, DMS_FILES, WMS_TASKS
 from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.queues import ChooseMessages, QueueStatus
@@ -50,6 +51,20 @@ async def test_dead_messages_are_shown_with_their_reasons_and_the_beginning_of_w
     assert (message.id, message.reason, message.size) == ("x", "x is <no> task", len(LONG))
     assert message.body == LONG[:4000].decode() + "…"
     assert message.died_at is not None
+
+
+async def test_dead_messages_need_attention_until_there_are_none(operator: Operator) -> None:
+    await kill(operator, "x", "y")
+    await operator.client.queues()  # as the loop does, which keeps the numbers
+    [notice] = [one for one in (await operator.client.attention()).notices if one.page == "queues"]
+    assert "Queue wms.tasks has 2 dead messages" in notice.text
+    assert (notice.weight, notice.id) == (Weight.ERROR, None)
+    page = (await operator.http.get("/")).text
+    assert notice.text in page
+    assert '<a href="/queues">Show<span class="hidden"> them' in page
+    await operator.client.requeue(WMS_TASKS, ChooseMessages(ids="all"))
+    await operator.client.queues()
+    assert "dead message" not in (await operator.http.get("/")).text
 
 
 async def test_some_or_all_are_put_back_or_dropped(operator: Operator) -> None:

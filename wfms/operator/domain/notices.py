@@ -96,6 +96,19 @@ def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
     return found
 
 
+def of_queues(dead: Mapping[str, int]) -> list[Notice]:
+    """``dead``: messages that nobody could handle, by queue."""
+    return [
+        Notice(
+            text=f"Queue {queue} has {count_text(number, 'dead message')}: what they ask is not done, and chains wait for it",
+            weight=Weight.ERROR,
+            page="queues",
+        )
+        for queue, number in dead.items()
+        if number
+    ]
+
+
 def of_trouble(sentence: str) -> Notice:
     """A service does not answer."""
     return Notice(text=sentence, weight=Weight.ERROR)

@@ -1,7 +1,7 @@
 """What needs a person, gathered from the services; and saying that one has seen it."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
@@ -42,14 +42,14 @@ class _Part:
 
 
 async def read_attention(
-    database: Database, *, chains: ChainsClient, wms: WmsClient, intake: IntakeClient, limit: int
+    database: Database, *, chains: ChainsClient, wms: WmsClient, intake: IntakeClient, dead: Mapping[str, int], limit: int
 ) -> Attention:
     """At most ``limit`` notices, as ``notices.chosen`` chooses, of each kind the newest. Effect: none. What a service that does
-    not answer would have said is missing, and a notice says so."""
+    not answer would have said is missing, and a notice says so. ``dead``: messages that nobody could handle, by queue."""
     (of_chains, counted), (of_wms, work, pilots), of_intake = await asyncio.gather(
         _chains(chains, limit), _wms(wms, chains, limit), _intake(database, intake)
     )
-    found = [*of_wms.notices, *of_intake, *of_chains.notices]
+    found = [*notices.of_queues(dead), *of_wms.notices, *of_intake, *of_chains.notices]
     shown = notices.chosen(found, limit=limit)
     more = of_chains.more + of_wms.more + len(found) - len(shown)
     return Attention(NoticeList(notices=shown, more=more), counted, work, pilots)

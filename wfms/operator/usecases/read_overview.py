@@ -1,6 +1,7 @@
 """What runs, what ended last, who works, and what needs a person."""
 
 import asyncio
+from collections.abc import Mapping
 
 from sluice.clients.chains import ChainsClient
 from sluice.clients.intake import IntakeClient
@@ -16,12 +17,14 @@ from wfms.operator.usecases.read_template import list_templates
 _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
 
 
-async def read_overview(database: Database, *, chains: ChainsClient, wms: WmsClient, intake: IntakeClient) -> Overview:
+async def read_overview(
+    database: Database, *, chains: ChainsClient, wms: WmsClient, intake: IntakeClient, dead: Mapping[str, int]
+) -> Overview:
     """Effect: none. What a service that does not answer would have said is missing, and the overview says so. Numbers are those
     of the services' databases, not of what is listed."""
     (running, ended), attention, templates = await asyncio.gather(
         _chains(chains),
-        read_attention(database, chains=chains, wms=wms, intake=intake, limit=_MOST_NOTICES),
+        read_attention(database, chains=chains, wms=wms, intake=intake, dead=dead, limit=_MOST_NOTICES),
         list_templates(database, disabled=True),
     )
     progress = await read_progress(wms, [*running, *ended])

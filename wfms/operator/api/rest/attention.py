@@ -26,5 +26,8 @@ class AttentionRoutes:
 
     async def list(self, query: AttentionQuery) -> NoticeList:
         use = self._dependencies
-        found = await read_attention(use.database, chains=use.chains, wms=use.wms, intake=use.intake, limit=query.limit)
+        dead = use.queues.dead_lately
+        found = await read_attention(
+            use.database, chains=use.chains, wms=use.wms, intake=use.intake, dead=dead, limit=query.limit
+        )
         return found.notices
