@@ -232,3 +232,14 @@ CREATE TABLE water_marks (
 );
 
 UPDATE alembic_version SET version_num='dms0006' WHERE alembic_version.version_num = 'dms0005';
+
+-- Running upgrade dms0006 -> dms0007
+
+-- Without links, as it was when the storage was registered or last enabled (or first seen by a release that looks). None: the
+-- storage is in no local folder, or has not been seen.
+CREATE TABLE storage_folders (
+    storage_id uuid PRIMARY KEY REFERENCES storages,
+    path text NOT NULL
+);
+
+UPDATE alembic_version SET version_num='dms0007' WHERE alembic_version.version_num = 'dms0006';

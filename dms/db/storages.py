@@ -36,7 +36,19 @@ LOCK TABLE storages IN SHARE ROW EXCLUSIVE MODE
 
 SET_ENABLED = "UPDATE storages SET enabled = $2 WHERE name = $1 AND enabled <> $2"
 
-SELECT_ROOTS = "SELECT id, name, type, url, read_only, enabled FROM storages"
+SELECT_ROOTS = """
+SELECT s.id, s.name, s.type, s.url, s.read_only, s.enabled, f.path AS lies_at
+FROM storages s LEFT JOIN storage_folders f ON f.storage_id = s.id
+"""
+
+SET_FOLDER = """
+INSERT INTO storage_folders (storage_id, path) VALUES ($1, $2) ON CONFLICT (storage_id) DO UPDATE SET path = excluded.path
+"""
+
+NOTE_FOLDERS = """
+-- Of storages of which it is not known yet.
+INSERT INTO storage_folders (storage_id, path) SELECT * FROM unnest($1::uuid[], $2::text[]) ON CONFLICT DO NOTHING
+"""
 
 INSERT_USAGE = """
 -- Bytes that came (went: negative), per storage.
@@ -74,6 +86,17 @@ async def list_storages(connection: Connection, type_: StorageType | None, *, di
 async def storage_named(connection: Connection, name: str) -> Storage | None:
     row = await connection.fetchrow(SELECT_STORAGE, name)
     return None if row is None else Storage(**row)
+
+
+async def set_folder(connection: Connection, uid: UUID, path: str | None) -> None:
+    """Where it lies from now on; nothing for one that is in no local folder."""
+    if path is not None:
+        await connection.execute(SET_FOLDER, uid, path)
+
+
+async def note_folders(connection: Connection, paths: Mapping[UUID, str]) -> None:
+    if paths:
+        await connection.execute(NOTE_FOLDERS, list(paths.keys()), list(paths.values()))
 
 
 async def lock_storages(connection: Connection) -> None:

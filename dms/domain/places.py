@@ -24,7 +24,8 @@ class OutsideStorages(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A storage as far as places go. ``url`` has no slash at its end."""
+    """A storage as far as places go. ``url`` has no slash at its end. ``lies_at``: the path of its folder without links, as
+    it was found when it was registered or last enabled; None: not known, or no local folder."""
 
     id: UUID
     name: str
@@ -32,6 +33,16 @@ class Root:
     url: str
     read_only: bool
     enabled: bool
+    lies_at: str | None = None
+
+    def moved_to(self, path: str) -> str | None:
+        """What to say where its folder, without links, is ``path`` now; None: it is the same."""
+        if self.lies_at in {None, path}:
+            return None
+        return (
+            f"its folder is {path} now, and was {self.lies_at} when it was registered or last enabled: put that back, or disable "
+            f"the storage and enable it where this is meant"
+        )
 
     def url_of(self, path: str) -> str:
         return f"{self.url}/{path}" if path else self.url

@@ -1,6 +1,6 @@
 """Taking a storage out of use, and into use again."""
 
-from dms.db.storages import all_roots, lock_storages, set_enabled, storage_named
+from dms.db.storages import all_roots, lock_storages, set_enabled, set_folder, storage_named
 from dms.domain.places import Root
 from dms.domain.storage_facts import UnknownStorage
 from dms.usecases.file_work import FileWork
@@ -33,7 +33,7 @@ async def enable_storage(database: Database, files: FileWork, watch: StorageWatc
     while not storage.enabled:
         async with database.connection() as connection:
             others = await _enabled(connection)
-        await watch.require_free(name, storage.url, others)
+        path = await watch.require_free(name, storage.url, others)
         if not tried:
             await try_out(files, NewStorage.model_validate(storage.model_dump(include=set(NewStorage.model_fields))))
             tried = True
@@ -41,6 +41,7 @@ async def enable_storage(database: Database, files: FileWork, watch: StorageWatc
             await lock_storages(transaction.connection)
             if await _enabled(transaction.connection) == others:  # else somebody enabled another meanwhile
                 await set_enabled(transaction.connection, name, enabled=True)
+                await set_folder(transaction.connection, storage.id, path)
             storage = await _storage(transaction.connection, name)
     await watch.look()
     return storage

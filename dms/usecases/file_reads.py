@@ -8,6 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from dms.domain.places import Root
+from dms.usecases.same_folder import require_same_folder
 from sluice import storage
 from sluice.storage import Reader, StorageUnavailable
 
@@ -31,9 +33,9 @@ class FileReads:
         for threads in self._threads.values():
             threads.executor.shutdown(wait=False, cancel_futures=True)
 
-    def file(self, storage_url: str, url: str) -> "OpenFile":
+    def file(self, root: Root, url: str) -> "OpenFile":
         """Whoever has it releases it. It is opened when it is first read."""
-        return OpenFile(self._threads_of(storage_url), storage_url, url)
+        return OpenFile(self._threads_of(root.url), root, url)
 
     async def run(self, storage_url: str, work: Callable[[], ResultT]) -> ResultT:
         """Raises what ``work`` does, and ``StorageUnavailable`` where the storage does not answer."""
@@ -74,18 +76,19 @@ class OpenFile:
     """A file that is read a piece at a time. It is closed in a thread: once it is released, and no other thread is reading it,
     however long that takes."""
 
-    def __init__(self, threads: _Threads, storage_url: str, url: str) -> None:
+    def __init__(self, threads: _Threads, root: Root, url: str) -> None:
         self.url = url
         #: Bytes of the whole file; 0 before it was first read.
         self.size = 0
         self._threads = threads
-        self._storage_url = storage_url
+        self._root = root
         self._reader: Reader | None = None
         self._lock = threading.Lock()
         self._reading = self._released = False
 
     async def run(self, work: Callable[[Reader], ResultT]) -> ResultT:
-        """One at a time. Raises what ``work`` does; ``StorageError``, also where the file lies outside of its storage."""
+        """One at a time. Raises what ``work`` does; ``StorageError``, also where the file lies outside of its storage,
+        or that is another folder than before."""
         return await self._threads.run(self.url, lambda: self._turn(work))
 
     async def open(self) -> None:
@@ -111,7 +114,7 @@ class OpenFile:
             self._reading = True
         try:
             if self._reader is None:
-                self._reader = _open_within(self._storage_url, self.url)
+                self._reader = _open_within(self._root, self.url)
                 self.size = self._reader.size
             return work(self._reader)
         finally:
@@ -128,6 +131,7 @@ class OpenFile:
                 reader.close()
 
 
-def _open_within(storage_url: str, url: str) -> Reader:
-    storage.require_within(storage_url, url)
+def _open_within(root: Root, url: str) -> Reader:
+    require_same_folder(root)
+    storage.require_within(root.url, url)
     return storage.open_reader(url)

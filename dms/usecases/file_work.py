@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar
 
+from dms.domain.places import Root
+from dms.usecases.same_folder import require_same_folder
 from sluice import storage
 from sluice.storage import BehindLink, Entry, Folder, StorageError, StorageUnavailable, folder_at, local_path
 from sluice.storage.errors import os_errors_at
@@ -39,32 +41,32 @@ class FileWork:
         for threads in (self._threads, self._lookers):
             threads.shutdown(wait=False, cancel_futures=True)
 
-    async def copy(self, source: tuple[str, str], target: tuple[str, str], *, checksum: str, size: int) -> None:
-        """``source`` and ``target``: URL of the storage, URL of the file. Behind a link nothing is written.
+    async def copy(self, source: tuple[Root, str], target: tuple[Root, str], *, checksum: str, size: int) -> None:
+        """``source`` and ``target``: the storage, and the URL of the file. Behind a link nothing is written.
         Raises ``StorageError``."""
         async with self._copying:
             await self._in_thread(_copy, source, target, checksum, size)
 
-    async def remove(self, storage_url: str, urls: Sequence[str], *, spared: Sequence[Folder] = ()) -> list[StorageError | None]:
+    async def remove(self, root: Root, urls: Sequence[str], *, spared: Sequence[Folder] = ()) -> list[StorageError | None]:
         """What became of each: None where it is gone, or lies in one of the folders ``spared`` (it is left there, and only
         forgotten). Files outside the storage, and those behind a link in it, are not touched."""
         chunks = [urls[start : start + CHUNK] for start in range(0, len(urls), CHUNK)]
 
         async def one(chunk: Sequence[str]) -> list[StorageError | None]:
             async with self._removing:
-                return await self._in_thread(_remove, storage_url, chunk, spared)
+                return await self._in_thread(_remove, root, chunk, spared)
 
         outcomes = await asyncio.gather(*(one(chunk) for chunk in chunks))
         return [outcome for chunk in outcomes for outcome in chunk]
 
-    async def files_in(self, storage_url: str, folder_url: str) -> list[Entry]:
+    async def files_in(self, root: Root, folder_url: str) -> list[Entry]:
         """The files that lie in the folder itself: none behind a link. Raises ``StorageError``."""
-        return await self._in_thread(_files_in, storage_url, folder_url)
+        return await self._in_thread(_files_in, root, folder_url)
 
-    async def remove_folder(self, storage_url: str, folder_url: str, *, spared: Sequence[Folder] = ()) -> bool:
+    async def remove_folder(self, root: Root, folder_url: str, *, spared: Sequence[Folder] = ()) -> bool:
         """Removes an empty folder, unless it lies in one of those ``spared``; False where it still has files, is spared, or
         is reached through a link. Raises ``StorageError``."""
-        return await self._in_thread(_remove_folder, storage_url, folder_url, spared)
+        return await self._in_thread(_remove_folder, root, folder_url, spared)
 
     async def look_at(self, path: str) -> Folder:
         """Where a local folder really lies. Raises ``OSError``, ``TimeoutError``."""
@@ -94,20 +96,23 @@ class FileWork:
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
 
 
-def _copy(source: tuple[str, str], target: tuple[str, str], checksum: str, size: int) -> None:
-    storage.require_within(*source)
-    storage.require_within(*target)
-    if storage.through_link(*target):
-        raise BehindLink(target[1], target[0])
-    storage.copy(source[1], target[1], checksum=checksum, size=size)
+def _copy(source: tuple[Root, str], target: tuple[Root, str], checksum: str, size: int) -> None:
+    for root, url in (source, target):
+        require_same_folder(root)
+        storage.require_within(root.url, url)
+    root, url = target
+    if storage.through_link(root.url, url):
+        raise BehindLink(url, root.url)
+    storage.copy(source[1], url, checksum=checksum, size=size)
 
 
-def _remove(storage_url: str, urls: Sequence[str], spared: Sequence[Folder]) -> list[StorageError | None]:
+def _remove(root: Root, urls: Sequence[str], spared: Sequence[Folder]) -> list[StorageError | None]:
     try:
-        _require_mounted(storage_url)
+        require_same_folder(root)
+        _require_mounted(root.url)
     except StorageError as error:
         return [error] * len(urls)
-    return [_removed(storage_url, url, spared) for url in urls]
+    return [_removed(root.url, url, spared) for url in urls]
 
 
 def _removed(storage_url: str, url: str, spared: Sequence[Folder]) -> StorageError | None:
@@ -137,15 +142,17 @@ def _require_mounted(storage_url: str) -> None:
         raise StorageUnavailable(storage_url, "the storage's folder is not there: is its file system mounted?")
 
 
-def _files_in(storage_url: str, folder_url: str) -> list[Entry]:
-    storage.require_within(storage_url, folder_url)
-    if storage.through_link(storage_url, folder_url):
+def _files_in(root: Root, folder_url: str) -> list[Entry]:
+    require_same_folder(root)
+    storage.require_within(root.url, folder_url)
+    if storage.through_link(root.url, folder_url):
         return []
     return [entry for entry in storage.entries(folder_url) if entry.url.rpartition("/")[0] == folder_url]
 
 
-def _remove_folder(storage_url: str, folder_url: str, spared: Sequence[Folder]) -> bool:
+def _remove_folder(root: Root, folder_url: str, spared: Sequence[Folder]) -> bool:
+    require_same_folder(root)
     try:
-        return not _lies_in(spared, folder_url) and storage.remove_folder_within(storage_url, folder_url)
+        return not _lies_in(spared, folder_url) and storage.remove_folder_within(root.url, folder_url)
     except BehindLink:
         return False

@@ -1,12 +1,19 @@
 """Looking for links on the way to what somebody wants to register."""
 
 from dms.domain.places import OutsideStorages, Place
-from sluice.storage import through_link, within
+from dms.domain.storage_facts import StorageTakesNothing
+from dms.usecases.same_folder import require_same_folder
+from sluice.storage import StorageUnavailable, through_link, within
 
 
 def require_no_link(place: Place, *, what: str) -> None:
     """Precondition: a place below the storage's own folder. Blocks. Raises ``OutsideStorages`` where a link below that folder is
-    passed on the way, or stands there: it is out of the storage, or what another place names, whose owner may delete it."""
+    passed on the way, or stands there: it is out of the storage, or what another place names, whose owner may delete it;
+    ``StorageTakesNothing`` where the storage's folder is another than before."""
+    try:
+        require_same_folder(place.root)
+    except StorageUnavailable as error:
+        raise StorageTakesNothing(what, place.root.name, place.root.id, error.reason) from error
     storage = place.root.name
     if not within(place.root.url, place.url):
         raise OutsideStorages(what, place.url, f"leads out of storage {storage!r} by a link")

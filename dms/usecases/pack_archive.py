@@ -89,7 +89,7 @@ async def _packed(
     for part in parts:
         async for file in _files(database, part.dataset.uid):
             root = roots[file.storage_id]
-            source = reads.file(root.url, root.url_of(file.path))
+            source = reads.file(root, root.url_of(file.path))
             entry = _Entry(writer, file)
             try:
                 await source.run(partial(entry.begin, path=part.path_of(file), time=part.dataset.timestamp))

@@ -13,7 +13,7 @@ from dms.db.datasets import dataset_by_uid
 from dms.db.files import FileCopies, file_with_copies
 from dms.db.storages import all_roots
 from dms.domain.facts import FileGone, UnknownDataset, UnknownFile
-from dms.domain.places import OutsideStorages, place_of
+from dms.domain.places import OutsideStorages, Root, place_of
 from dms.domain.ranges import Span
 from dms.usecases.file_reads import FileReads, OpenFile
 from sluice.contracts.naming import own_name
@@ -57,7 +57,7 @@ async def open_content(database: Database, reads: FileReads, uid: UUID, file_id:
         roots = await all_roots(connection)
     if row.dataset.state in _GONE or not file.copies:
         raise FileGone(uid, file.name)
-    places = [(roots[storage].url, roots[storage].url_of(path)) for storage, path in file.copies]
+    places = [(roots[storage], roots[storage].url_of(path)) for storage, path in file.copies]
     found = await _first_readable(reads, file, places)
     return Content(found, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
 
@@ -69,7 +69,7 @@ async def open_log(database: Database, reads: FileReads, url: str) -> Content:
         roots = (await all_roots(connection)).values()
     place = place_of(url, [root for root in roots if root.type is StorageType.LOGS], what="log")
     root = place.root.url
-    file = reads.file(root, url)
+    file = reads.file(place.root, url)
     try:
         await _open(file)
     except FileMissing as error:
@@ -136,7 +136,7 @@ async def _sees(reads: FileReads, root: str) -> bool:
         return False
 
 
-async def _first_readable(reads: FileReads, file: FileCopies, places: Sequence[tuple[str, str]]) -> OpenFile:
+async def _first_readable(reads: FileReads, file: FileCopies, places: Sequence[tuple[Root, str]]) -> OpenFile:
     last: StorageError | None = None
     for root, url in places:
         found = reads.file(root, url)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import uuid4
 
-from dms.db.storages import all_roots, insert_storage, lock_storages, storage_like
+from dms.db.storages import all_roots, insert_storage, lock_storages, set_folder, storage_like
 from dms.domain.differences import require_same_request
 from dms.domain.places import Root
 from dms.domain.storage_facts import StorageRefused
@@ -29,10 +29,10 @@ async def register_storage(database: Database, files: FileWork, watch: StorageWa
         require_storage_url(new.url)
     except WrongStorageUrl as error:
         raise StorageRefused(new.name, new.url, str(error)) from error
-    others = await _compared(database, watch, new)
+    path, others = await _compared(database, watch, new)
     await try_out(files, new)
-    while (answer := await _insert(database, new, others)) is None:
-        others = await _compared(database, watch, new)
+    while (answer := await _insert(database, new, others, path)) is None:
+        path, others = await _compared(database, watch, new)
     await watch.look()
     return answer
 
@@ -48,16 +48,16 @@ async def try_out(files: FileWork, storage: NewStorage) -> None:
         raise StorageRefused(storage.name, storage.url, f"has not answered within {LOOK_LIMIT:g} s") from error
 
 
-async def _compared(database: Database, watch: StorageWatch, new: NewStorage) -> list[Root]:
-    """The storages with which it was compared."""
+async def _compared(database: Database, watch: StorageWatch, new: NewStorage) -> tuple[str | None, list[Root]]:
+    """Where it lies, without links, and the storages with which it was compared."""
     async with database.connection() as connection:
         others = list((await all_roots(connection)).values())
     # The same one, registered by somebody at this moment, is found when this one is to be added.
-    await watch.require_free(new.name, new.url, [one for one in others if new.name != one.name and new.url != one.url])
-    return others
+    apart = [one for one in others if new.name != one.name and new.url != one.url]
+    return await watch.require_free(new.name, new.url, apart), others
 
 
-async def _insert(database: Database, new: NewStorage, others: Sequence[Root]) -> tuple[Storage, bool] | None:
+async def _insert(database: Database, new: NewStorage, others: Sequence[Root], path: str | None) -> tuple[Storage, bool] | None:
     """None where somebody has registered another one meanwhile: it must be compared with that, too."""
     async with database.transaction() as transaction:
         connection = transaction.connection
@@ -69,6 +69,7 @@ async def _insert(database: Database, new: NewStorage, others: Sequence[Root]) -
             return None
         uid = uuid4()
         await insert_storage(connection, uid, new)
+        await set_folder(connection, uid, path)
     return Storage(id=uid, enabled=True, used=0, **new.model_dump()), True
 
 

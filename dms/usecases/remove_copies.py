@@ -48,7 +48,7 @@ async def _remove(shop: Workshop, copies: list[Copy], roots: Mapping[UUID, Root]
         gone = lying
         if not root.read_only:
             urls = [root.url_of(copy.path) for copy in lying]
-            outcomes = await shop.files.remove(root.url, urls, spared=shop.watch.read_only)
+            outcomes = await shop.files.remove(root, urls, spared=shop.watch.read_only)
             gone = [copy for copy, error in zip(lying, outcomes, strict=True) if error is None]
             failed += [error for error in outcomes if error is not None]
         await _forget(shop, gone)

@@ -51,11 +51,11 @@ async def sweep_folders(shop: Workshop, claim: Claim, urls: Sequence[str], *, re
         if claim.request["type"] != DatasetType.INPUT:
             await _sweep(shop, claim, place)
         if remove:
-            await shop.files.remove_folder(place.root.url, place.url, spared=shop.watch.read_only)
+            await shop.files.remove_folder(place.root, place.url, spared=shop.watch.read_only)
 
 
 async def _sweep(shop: Workshop, claim: Claim, place: Place) -> None:
-    found = await shop.files.files_in(place.root.url, place.url)
+    found = await shop.files.files_in(place.root, place.url)
     # Copies made for an upload bear the files' own names, and may have been made without being noted.
     copies = place.url == claim.upload_url and claim.state in {DatasetState.DELETING, DatasetState.DELETED}
     suspects = [entry for entry in found if copies or _is_left(entry)]
@@ -77,7 +77,7 @@ async def _remove_unregistered(shop: Workshop, claim: Claim, place: Place, suspe
     leftovers = [entry.url for entry in unregistered if _is_left(entry) or entry.name in own]
     if not leftovers:
         return
-    outcomes = await shop.files.remove(place.root.url, leftovers, spared=shop.watch.read_only)
+    outcomes = await shop.files.remove(place.root, leftovers, spared=shop.watch.read_only)
     log.info("dms.swept", folder=place.url, removed=sum(outcome is None for outcome in outcomes))
     for error in outcomes:
         if error is not None:

@@ -109,7 +109,7 @@ async def _copy(shop: Workshop, file: MissingFile, roots: Mapping[UUID, Root], t
         raise NoCopyLeft(url)
     source = roots[file.storage_id]
     checksum = f"sha256:{file.checksum.hex()}"
-    await shop.files.copy((source.url, source.url_of(file.path)), (target.root.url, url), checksum=checksum, size=file.size)
+    await shop.files.copy((source, source.url_of(file.path)), (target.root, url), checksum=checksum, size=file.size)
 
 
 async def _record(shop: Workshop, claim: Claim, target: _Target, files: Sequence[MissingFile]) -> None:

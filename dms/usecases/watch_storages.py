@@ -6,7 +6,7 @@ from uuid import UUID
 
 import structlog
 
-from dms.db.storages import all_roots
+from dms.db.storages import all_roots, note_folders
 from dms.domain.places import Root
 from dms.domain.storage_facts import StorageRefused, StoragesOverlap
 from dms.domain.storage_urls import holds
@@ -44,7 +44,8 @@ class StorageWatch:
         return None
 
     async def look(self) -> bool:
-        """Effect: ``objections`` and ``read_only`` are as the storages are now; what is new is logged. False: done for now."""
+        """Effect: ``objections`` and ``read_only`` are as the storages are now; what is new is logged; where storages of
+        releases before lie is noted. False: done for now."""
         async with self._database.connection() as connection:
             storages = list((await all_roots(connection)).values())
         folders = await self._folders([one.url for one in storages])
@@ -53,12 +54,15 @@ class StorageWatch:
         for one in enabled:
             if one.id in found and found[one.id] != self.objections.get(one.id):
                 log.warning("storage.takes_nothing", storage=one.name, url=one.url, reason=found[one.id])
+        async with self._database.connection() as connection:
+            await note_folders(connection, _not_noted(storages, folders))
         self.objections = found
         self.read_only = [folders[one.url] for one in storages if one.read_only and one.url in folders]
         return False
 
-    async def require_free(self, name: str, url: str, others: Sequence[Root]) -> None:
-        """Raises ``StorageRefused`` unless ``url`` lies where storages may; ``StoragesOverlap`` with one of ``others``."""
+    async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
+        """Where a local folder lies, without links. Raises ``StorageRefused`` unless ``url`` lies where storages may;
+        ``StoragesOverlap`` with one of ``others``."""
         folders = await self._folders([url, *(other.url for other in others)])
         if local_path(url) is not None and url not in folders:
             raise StorageRefused(name, url, "cannot be looked at by the DMS: it does not answer, or does not let it in")
@@ -67,6 +71,7 @@ class StorageWatch:
         for other in others:
             if _overlap(url, other.url, folders):
                 raise StoragesOverlap(name, url, other=other.name, other_url=other.url)
+        return folders[url].path if url in folders else None
 
     def _objection(self, one: Root, others: Sequence[Root], folders: _Folders) -> str | None:
         if local_path(one.url) is not None:
@@ -74,6 +79,8 @@ class StorageWatch:
                 return "its file system does not answer"
             if folders[one.url].identity is None:
                 return "its folder is not there: is its file system mounted?"
+            if (why := one.moved_to(folders[one.url].path)) is not None:
+                return why
         if not self._may_lie_at(one.url, folders):
             return f"it {self._outside()}"
         for other in others:
@@ -103,6 +110,11 @@ class StorageWatch:
             else:
                 raise found
         return {url: self._known[url] for url in local if url in self._known}
+
+
+def _not_noted(storages: Sequence[Root], folders: _Folders) -> Mapping[UUID, str]:
+    seen = {one.id: folders[one.url] for one in storages if one.lies_at is None and one.url in folders}
+    return {uid: folder.path for uid, folder in seen.items() if folder.identity is not None}
 
 
 def _in(inner: str, outer: str, folders: _Folders) -> bool:

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import pytest
 
+from dms.domain.places import Root
 from dms.usecases import file_reads, look_at_links
 from dms.usecases.file_reads import FileReads, OpenFile
 from sluice.contracts.problems import NotAvailable
@@ -102,7 +103,8 @@ async def test_files_and_folders_are_not_looked_at_for_ever(dms: Dms, mount: Mou
 
 def opened(dms: Dms, reads: FileReads) -> OpenFile:
     written = dms.write("data", 1, b"content")
-    return reads.file(dms.storages[StorageType.INTERMEDIATE].url, written.url)
+    storage = dms.storages[StorageType.INTERMEDIATE]
+    return reads.file(Root(storage.id, storage.name, storage.type, storage.url, read_only=False, enabled=True), written.url)
 
 
 def closed(reader: Reader) -> bool:

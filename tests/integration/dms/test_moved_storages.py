@@ -1,0 +1,117 @@
+"""A storage whose folder was replaced by a link: what lies behind it is not the storage's (invariant 4)."""
+
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from dms.loops.workers import delete_once, sweep_once, upload_once
+from sluice.contracts.datasets import NewDataset, NewFile
+from sluice.contracts.messages import UploadDataset
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import DatasetState, StorageType
+from tests.integration.dms.conftest import Dms
+
+SAID = "elsewhere now, and was {folder} when it was registered or last enabled: put that back, or disable"
+
+
+@pytest.fixture
+def root(dms: Dms) -> Path:
+    return dms.folder / "intermediate"
+
+
+@pytest.fixture
+def said(root: Path) -> str:
+    return SAID.format(folder=root)
+
+
+def replace(root: Path, files: list[NewFile], *, name: str = "set") -> list[Path]:
+    """Moves the storage's folder away, and puts a link to another there with files like those in the data set."""
+    root.rename(root.with_name("away"))
+    theirs = root.with_name("elsewhere") / name
+    theirs.mkdir(parents=True)
+    root.symlink_to("elsewhere")
+    for file in files:
+        (theirs / file.name).write_bytes(b"x" * file.size)
+    return [theirs / file.name for file in files]
+
+
+def put_back(root: Path) -> None:
+    root.unlink()
+    root.with_name("away").rename(root)
+
+
+def move(root: Path) -> None:
+    """The folder itself, with a link left in its place."""
+    root.rename(root.with_name("elsewhere"))
+    root.symlink_to("elsewhere")
+
+
+async def content(dms: Dms, uid: UUID) -> tuple[int, str]:
+    [file, *_] = (await dms.client.files(uid)).files
+    answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{file.id}/content", headers={"range": "bytes=0-1"})
+    return answer.status_code, answer.text
+
+
+async def test_nothing_is_read_deleted_swept_or_uploaded_in_another_folder(dms: Dms, root: Path, said: str) -> None:
+    uid, files = await dms.filled("set", 2)
+    other, _ = await dms.filled("other", 1)
+    theirs = replace(root, files)
+    status, text = await content(dms, uid)
+    assert (status, said in text) == (503, True), text
+    (theirs[0].parent / "00000009.1-data.bin").touch()
+    await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
+    assert await sweep_once(dms.shop)
+    await dms.apply(UploadDataset(uid=other))
+    assert await upload_once(dms.shop)
+    assert dms.files_on(StorageType.OUTPUT) == []
+    await dms.client.delete_dataset(uid)
+    await dms.fetch("UPDATE datasets SET retry_at = now()")
+    assert await delete_once(dms.shop)
+    assert all(path.exists() for path in [*theirs, theirs[0].parent / "00000009.1-data.bin"])
+    for one, state in ((uid, DatasetState.DELETING), (other, DatasetState.UPLOADING)):
+        row = await dms.row(one)
+        assert (row["state"], row["halted_at"], said in row["reason"]) == (state, None, True), row
+    put_back(root)
+    await dms.fetch("UPDATE datasets SET retry_at = now()")
+    assert await delete_once(dms.shop)
+    assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+
+
+async def test_it_gets_nothing_new_and_says_why(dms: Dms, root: Path, said: str) -> None:
+    uid, [file] = await dms.filled("set", 1, close=False)
+    replace(root, [file])
+    astray = file.model_copy(update={"seq": 7, "name": "another"})
+    with pytest.raises(Unprocessable, match=f"storage 'intermediate-1' gets no new data: its folder is .*{said}"):
+        await dms.client.register_files(uid, [astray])
+    with pytest.raises(Unprocessable, match=said):
+        await dms.client.register_dataset(NewDataset(name="new", url=f"file://{root}/new"))
+    await dms.watch.look()
+    [told] = await dms.client.storages(StorageType.INTERMEDIATE, everything=True)
+    assert said in (told.warning or "")
+    assert await dms.client.storages(StorageType.INTERMEDIATE) == []
+
+
+async def test_one_that_was_moved_is_used_again_when_it_is_enabled(dms: Dms, root: Path) -> None:
+    uid, files = await dms.filled("set", 1)
+    move(root)
+    assert (await content(dms, uid))[0] == 503
+    await dms.client.disable_storage("intermediate-1")
+    assert (await content(dms, uid))[0] == 503, "taking it out of use is not enough"
+    await dms.client.enable_storage("intermediate-1")
+    assert (await content(dms, uid))[0] == 206
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert not (root / "set" / files[0].name).exists()
+
+
+async def test_storages_of_before_are_compared_with_what_was_seen_first(dms: Dms, root: Path, said: str) -> None:
+    uid, files = await dms.filled("set", 1)
+    await dms.fetch("DELETE FROM storage_folders")
+    for _ in range(2):
+        await dms.watch.look()
+    assert (await content(dms, uid))[0] == 206
+    replace(root, files)
+    await dms.watch.look()
+    status, text = await content(dms, uid)
+    assert (status, said in text) == (503, True)
