@@ -43,7 +43,7 @@ async def bring_in(
     if registered.state is not DatasetState.OPEN:
         raise Conflict(
             f"there is a data set {dataset.name!r} already, {registered.state} with {registered.count_files} files: "
-            "take another name, or delete it first"
+            "take another name; that of a data set is never free again, also when it has been deleted"
         )
     urls = [f"{folder}/{name}" for name in names]
     try:
