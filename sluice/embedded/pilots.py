@@ -9,7 +9,7 @@ from pathlib import Path
 
 import structlog
 
-from sluice.embedded.remains import WORK_DIR, note_pilot
+from sluice.embedded.remains import WORK_DIR
 from sluice.servicekit.lifecycle import cancel_and_wait
 
 log = structlog.get_logger(__name__)
@@ -68,7 +68,7 @@ class PilotProcesses:
             "SLUICE_PILOT_FLUSH_TIMEOUT": str(FLUSH),
         }
         with (self._logs / f"pilot-{name}.log").open("ab") as output:
-            process = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
                 sys.executable,
                 "-m",
                 "pilot",
@@ -78,8 +78,6 @@ class PilotProcesses:
                 stderr=output,
                 start_new_session=True,  # Ctrl-C is for this process, which tells its pilots
             )
-        note_pilot(self._work / name, process.pid)
-        return process
 
     async def _end(self, process: asyncio.subprocess.Process) -> None:
         ended = asyncio.create_task(process.wait())

@@ -8,13 +8,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from sluice.embedded.home import Home
 from sluice.embedded.postmaster import postmaster_of, stop_postmaster
 from sluice.servicekit.processes import lives
 
-#: Variable that a pilot is told its folder with, by which it is known again: its id may be another process's by now.
+#: Variable that a pilot is told its folder with, by which it is known again.
 WORK_DIR = "SLUICE_PILOT_WORK_DIR"
-_NOTE = "pid"
 #: Seconds that a pilot gets to end its jobs and itself.
 _PATIENCE = 20.0
 
@@ -43,18 +44,19 @@ def end_remains(home: Home) -> tuple[list[Process], list[Process]]:
     return [*pilots, *servers], [*(pilot for pilot in pilots if lives(pilot.pid)), *([] if stopped else servers)]
 
 
-def note_pilot(work: Path, pid: int) -> None:
-    """``work``: the pilot's own folder below that of the pilots."""
-    work.mkdir(mode=0o700, exist_ok=True)
-    (work / _NOTE).write_text(str(pid))
-
-
 def _pilots(folder: Path) -> Iterator[Process]:
-    for note in sorted(folder.glob(f"*/{_NOTE}")):
-        with suppress(OSError, ValueError):
-            pid = int(note.read_text())
-            if lives(pid) and f"{WORK_DIR}={note.parent}" in Path(f"/proc/{pid}/environ").read_text().split("\0"):
-                yield Process(f"pilot {note.parent.name}", pid)
+    """Found by what they were told at their start: a note of their ids would miss one that was started just before the end."""
+    for process in psutil.process_iter(["environ"]):
+        work = Path((process.info["environ"] or {}).get(WORK_DIR, "/"))
+        if work.parent == folder and _leads(process.pid) and lives(process.pid):
+            yield Process(f"pilot {work.name}", process.pid)
+
+
+def _leads(pid: int) -> bool:
+    """A pilot leads a session; what it starts may have its environment, and ends with it."""
+    with suppress(OSError):
+        return os.getsid(pid) == pid
+    return False
 
 
 def _send(process: Process, number: signal.Signals) -> None:
