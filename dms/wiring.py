@@ -17,7 +17,7 @@ from dms.settings import DmsSettings
 from dms.usecases.claimed_work import Workshop
 from dms.usecases.file_reads import FileReads
 from dms.usecases.file_work import FileWork
-from dms.usecases.measure_storages import STORAGES
+from dms.usecases.measure_storages import measurements
 from dms.usecases.watch_storages import StorageWatch
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
@@ -79,7 +79,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         watch,
         *queue_consumers(transport, database, metrics, wakes),
         *loops.all,
-        Gauges(database, metrics, [*MEASUREMENTS, *STORAGES], health=health.report),
+        Gauges(database, metrics, [*MEASUREMENTS, *measurements(watch.room)], health=health.report),
     ]
     return Service("dms", create_app("DMS", routers, health=health, metrics=metrics), components, metrics=metrics)
 

@@ -38,7 +38,8 @@ def storages_router(database: Database, files: FileWork, watch: StorageWatch) ->
         """Storages that get new data sets, those with the most free space first; none is an empty list. With `all`: disabled ones
         too, and those that get no new data sets for another reason, which is their `warning`. With `name`: that storage, whether
         it gets new data sets or not."""
-        found = await list_storages(database, type, objections=watch.objections, everything=all or name is not None)
+        everything = all or name is not None
+        found = await list_storages(database, type, room=watch.room, objections=watch.objections, everything=everything)
         return [storage for storage in found if name in {None, storage.name}]
 
     @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))

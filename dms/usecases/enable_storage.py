@@ -17,7 +17,7 @@ async def disable_storage(database: Database, watch: StorageWatch, name: str) ->
         await lock_storages(transaction.connection)
         await set_enabled(transaction.connection, name, enabled=False)
         storage = await _storage(transaction.connection, name)
-    await watch.look()
+    await watch.judge()
     return storage
 
 
@@ -43,7 +43,7 @@ async def enable_storage(database: Database, files: FileWork, watch: StorageWatc
                 await set_enabled(transaction.connection, name, enabled=True)
                 await set_folder(transaction.connection, storage.id, path)
             storage = await _storage(transaction.connection, name)
-    await watch.look()
+    await watch.judge()
     return storage
 
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import shutil
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from dms.domain.places import Root
@@ -21,6 +23,14 @@ CHUNK = 64
 LOOKS = 8
 #: Seconds after which a storage that is looked at, or tried out, is taken for one that does not answer.
 LOOK_LIMIT = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Where a local folder really lies, and the bytes that are free there; before it is made, where it will be."""
+
+    folder: Folder
+    free: float
 
 
 class FileWork:
@@ -68,9 +78,9 @@ class FileWork:
         is reached through a link. Raises ``StorageError``."""
         return await self._in_thread(_remove_folder, root, folder_url, spared)
 
-    async def look_at(self, path: str) -> Folder:
-        """Where a local folder really lies. Raises ``OSError``, ``TimeoutError``."""
-        return await self._look(path, lambda: folder_at(path))
+    async def look_at(self, path: str) -> Seen:
+        """A local folder. Raises ``OSError``, ``TimeoutError``."""
+        return await self._look(path, lambda: Seen(folder_at(path), _free_at(path)))
 
     async def probe(self, url: str, *, read_only: bool) -> None:
         """Raises ``StorageError`` where the storage cannot be used, ``TimeoutError``."""
@@ -94,6 +104,14 @@ class FileWork:
 
     async def _in_thread(self, work: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
+
+
+def _free_at(path: str) -> float:
+    while True:
+        try:
+            return float(shutil.disk_usage(path).free)
+        except FileNotFoundError:
+            path = path.rpartition("/")[0] or "/"  # what holds its parent will hold it
 
 
 def _copy(source: tuple[Root, str], target: tuple[Root, str], checksum: str, size: int) -> None:

@@ -1,29 +1,32 @@
 """How full the storages are, as numbers for those who watch."""
 
+from collections.abc import Sequence
+from functools import partial
 from math import isfinite
 
-from dms.usecases.list_storages import storages_by_room
+from dms.usecases.list_storages import Room, storages_by_room
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Measurement, Rows
 
 
 async def measure_use(database: Database) -> Rows:
     """Effect: none. Name, type and bytes of the files known on each enabled storage."""
-    return [(storage.name, storage.type, storage.used) for storage, _ in await storages_by_room(database, None)]
+    return [(storage.name, storage.type, storage.used) for storage, _ in await storages_by_room(database, None, {})]
 
 
-async def measure_room(database: Database) -> Rows:
+async def measure_room(database: Database, *, room: Room) -> Rows:
     """Effect: none. Name, type and free bytes of each enabled storage that has a limit."""
-    found = await storages_by_room(database, None)
-    return [(storage.name, storage.type, room) for storage, room in found if isfinite(room)]
+    found = await storages_by_room(database, None, room)
+    return [(storage.name, storage.type, free) for storage, free in found if isfinite(free)]
 
 
-STORAGES = (
-    Measurement("sluice_storage_used_bytes", "Bytes of the files known on a storage.", measure_use, ("storage", "type")),
-    Measurement(
-        "sluice_storage_free_bytes",
-        "Bytes that still fit: its capacity less what is known on it, no more than its file system has.",
-        measure_room,
-        ("storage", "type"),
-    ),
-)
+def measurements(room: Room) -> Sequence[Measurement]:
+    return (
+        Measurement("sluice_storage_used_bytes", "Bytes of the files known on a storage.", measure_use, ("storage", "type")),
+        Measurement(
+            "sluice_storage_free_bytes",
+            "Bytes that still fit: its capacity less what is known on it, no more than its file system has.",
+            partial(measure_room, room=room),
+            ("storage", "type"),
+        ),
+    )

@@ -33,7 +33,7 @@ async def register_storage(database: Database, files: FileWork, watch: StorageWa
     await try_out(files, new)
     while (answer := await _insert(database, new, others, path)) is None:
         path, others = await _compared(database, watch, new)
-    await watch.look()
+    await watch.judge()
     return answer
 
 

@@ -72,7 +72,7 @@ async def _target(shop: Workshop, claim: Claim) -> _Target:
     if claim.upload_url is not None and claim.upload_storage_id is not None:
         root = roots[claim.upload_storage_id]
         return _Target(root, claim.upload_url[len(root.url) + 1 :])
-    for storage, free in await storages_by_room(shop.database, StorageType.OUTPUT, shop.watch.objections):
+    for storage, free in await storages_by_room(shop.database, StorageType.OUTPUT, shop.watch.room, shop.watch.objections):
         if not storage.read_only and free >= claim.bytes:
             break
     else:

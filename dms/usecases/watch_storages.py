@@ -10,7 +10,7 @@ from dms.db.storages import all_roots, note_folders
 from dms.domain.places import Root
 from dms.domain.storage_facts import StorageRefused, StoragesOverlap
 from dms.domain.storage_urls import holds
-from dms.usecases.file_work import FileWork
+from dms.usecases.file_work import FileWork, Seen
 from sluice.servicekit.database import Database
 from sluice.storage import Folder, local_path
 
@@ -36,6 +36,12 @@ class StorageWatch:
         self._files = files
         self.roots = tuple(roots)
         self._known: dict[str, Folder] = {}
+        self._room: dict[str, float] = {}
+
+    @property
+    def room(self) -> Mapping[str, float]:
+        """URL of a local storage → bytes that were free there; 0 where it did not answer."""
+        return self._room
 
     async def start(self) -> None:
         await self.look()
@@ -46,19 +52,29 @@ class StorageWatch:
     async def look(self) -> bool:
         """Effect: ``objections`` and ``read_only`` are as the storages are now; what is new is logged; where storages of
         releases before lie is noted. False: done for now."""
-        async with self._database.connection() as connection:
-            storages = list((await all_roots(connection)).values())
+        storages = await self._storages()
         folders = await self._folders([one.url for one in storages])
+        async with self._database.connection() as connection:
+            await note_folders(connection, _not_noted(storages, folders))
+        self._judge(storages, folders)
+        return False
+
+    async def judge(self) -> None:
+        """As ``look``, for a request, which has to wait for none of the storages: each is where it was last seen."""
+        self._judge(await self._storages(), self._known)
+
+    async def _storages(self) -> list[Root]:
+        async with self._database.connection() as connection:
+            return list((await all_roots(connection)).values())
+
+    def _judge(self, storages: Sequence[Root], folders: _Folders) -> None:
         enabled = [one for one in storages if one.enabled]
         found = {one.id: why for one in enabled if (why := self._objection(one, enabled, folders)) is not None}
         for one in enabled:
             if one.id in found and found[one.id] != self.objections.get(one.id):
                 log.warning("storage.takes_nothing", storage=one.name, url=one.url, reason=found[one.id])
-        async with self._database.connection() as connection:
-            await note_folders(connection, _not_noted(storages, folders))
         self.objections = found
         self.read_only = [folders[one.url] for one in storages if one.read_only and one.url in folders]
-        return False
 
     async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
         """Where a local folder lies, without links. Raises ``StorageRefused`` unless ``url`` lies where storages may;
@@ -75,8 +91,8 @@ class StorageWatch:
 
     def _objection(self, one: Root, others: Sequence[Root], folders: _Folders) -> str | None:
         if local_path(one.url) is not None:
-            if one.url not in folders:
-                return "its file system does not answer"
+            if one.url not in folders:  # nothing is known of one that another instance has just registered
+                return "its file system does not answer" if one.url in self._room else None
             if folders[one.url].identity is None:
                 return "its folder is not there: is its file system mounted?"
             if (why := one.moved_to(folders[one.url].path)) is not None:
@@ -103,9 +119,10 @@ class StorageWatch:
         local = [url for url in dict.fromkeys((*urls, *self.roots)) if local_path(url) is not None]
         looks = (self._files.look_at(local_path(url) or "/") for url in local)
         for url, found in zip(local, await asyncio.gather(*looks, return_exceptions=True), strict=True):
-            if isinstance(found, Folder):
-                self._known[url] = found
+            if isinstance(found, Seen):
+                self._known[url], self._room[url] = found.folder, found.free
             elif isinstance(found, OSError | TimeoutError):
+                self._room[url] = 0.0
                 log.warning("storage.does_not_answer", url=url, reason=str(found) or type(found).__name__)
             else:
                 raise found

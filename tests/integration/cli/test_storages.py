@@ -96,7 +96,8 @@ async def test_a_storage_is_taken_out_of_use_and_into_use_again(sluice: Command,
 async def test_a_storage_that_gets_nothing_new_is_listed_with_the_reason(sluice: Command, tmp_path: Path) -> None:
     await sluice("storage", "init", str(tmp_path / "data"))
     (tmp_path / "data" / "logs").rmdir()
-    await sluice("storage", "disable", "input")  # after which all are looked at
+    (tmp_path / "more").mkdir()
+    await sluice("storage", "add", "more", "logs", f"file://{tmp_path / 'more'}")  # it is compared with where the others lie
     said = await sluice("storage", "list")
     assert "logs gets no new data sets: its folder is not there: is its file system mounted?" in said
     [line] = [line for line in said.splitlines() if line.startswith("logs  ")]

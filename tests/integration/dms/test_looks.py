@@ -1,7 +1,9 @@
 """A storage that hangs, while it is looked at or tried out, holds up nobody else."""
 
 import asyncio
+import shutil
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -17,8 +19,16 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dms.usecases.file_work.LOOK_LIMIT", 0.05)
 
 
-async def test_a_look_that_hangs_takes_one_thread_however_often_it_is_asked_for(limit: None) -> None:
-    files, answers, begun = FileWork(copies=1, removals=1), threading.Event(), threading.Semaphore(0)
+@pytest.fixture
+def answers() -> Iterator[threading.Event]:
+    """Set when what hangs is to answer; threads that wait for it end with the test, however that ends."""
+    answers = threading.Event()
+    yield answers
+    answers.set()
+
+
+async def test_a_look_that_hangs_takes_one_thread_however_often_it_is_asked_for(limit: None, answers: threading.Event) -> None:
+    files, begun = FileWork(copies=1, removals=1), threading.Semaphore(0)
 
     def hang() -> str:
         begun.release()
@@ -38,24 +48,39 @@ async def test_a_look_that_hangs_takes_one_thread_however_often_it_is_asked_for(
 
 
 async def test_a_storage_that_hangs_is_where_it_was_or_gets_no_new_data(
-    dms: Dms, limit: None, monkeypatch: pytest.MonkeyPatch
+    dms: Dms, limit: None, monkeypatch: pytest.MonkeyPatch, answers: threading.Event
 ) -> None:
-    answers = threading.Event()
     url = dms.storages[StorageType.LOGS].url
 
     def hangs(path: str) -> object:
         if f"file://{path}" == url:
-            answers.wait()
+            assert answers.wait(20)
         return folder_at(path)
 
+    def free(path: str) -> object:
+        hangs(path)
+        return usage(path)
+
     await dms.watch.look()
+    usage = shutil.disk_usage
+    monkeypatch.setattr("shutil.disk_usage", free)
     monkeypatch.setattr("dms.usecases.file_work.folder_at", hangs)
     await dms.watch.look()
     assert dms.watch.objections == {}, "it was looked at before"
     fresh = StorageWatch(dms.database, dms.shop.files, dms.settings.roots)
     await fresh.look()
     assert list(fresh.objections.values()) == ["its file system does not answer"]
+    for everything in (True, False):
+        async with asyncio.timeout(10):
+            told = await dms.client.storages(StorageType.LOGS, everything=everything)
+        assert [one.url for one in told] == [url], "no request waits for it"
+    assert fresh.room[url] == 0.0
+    async with asyncio.timeout(10):
+        monkeypatch.setattr("dms.usecases.file_work.LOOK_LIMIT", 60)
+        assert not (await dms.client.disable_storage("logs-1")).enabled, "who takes it out of use does not wait for it either"
+    assert (await dms.client.storages(StorageType.LOGS), dms.watch.objections) == ([], {})
     answers.set()
     await dms.shop.files.look_at(url.removeprefix("file://"))
+    await dms.client.enable_storage("logs-1")
     await fresh.look()
-    assert fresh.objections == {}
+    assert (fresh.objections, fresh.room[url] > 0) == ({}, True)

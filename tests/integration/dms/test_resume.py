@@ -8,7 +8,7 @@ import pytest
 
 from dms.db.gauges import MEASUREMENTS
 from dms.loops.workers import upload_once
-from dms.usecases.measure_storages import STORAGES
+from dms.usecases.measure_storages import measurements
 from sluice.contracts.messages import UploadDataset
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DatasetState, StorageType
@@ -16,7 +16,7 @@ from tests.integration.dms.conftest import Dms
 
 
 async def measured(dms: Dms, name: str) -> dict[tuple[object, ...], float]:
-    [measurement] = [one for one in (*MEASUREMENTS, *STORAGES) if one.name == name]
+    [measurement] = [one for one in (*MEASUREMENTS, *measurements(dms.watch.room)) if one.name == name]
     return {tuple(row[:-1]): float(row[-1]) for row in await measurement.read(dms.database)}
 
 
