@@ -18,6 +18,7 @@ from sluice.contracts.wording import sentence_of
 from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
+from sluice.servicekit.unserved import methods_at, unserved
 
 log = structlog.get_logger(__name__)
 
@@ -149,6 +150,12 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
+    if error.status_code in {404, 405}:  # the framework's own: what a route does not find is a ServiceError
+        allowed = methods_at(request.scope)
+        answer = problem_response(unserved(request.method, request.url.path, allowed))
+        if allowed:
+            answer.headers["Allow"] = ", ".join(sorted(allowed))
+        return answer
     return problem_response(
         Problem(title=str(error.detail), status=error.status_code, detail=f"{request.method} {request.url.path}")
     )

@@ -174,7 +174,26 @@ async def test_what_does_not_exist_is_a_page_for_people_and_a_problem_for_progra
     assert page.headers["content-type"].startswith("text/html")
     problem = await operator.http.get("/api/v1/nowhere")
     assert problem.headers["content-type"] == "application/problem+json"
+    assert "nothing is served at /nowhere" in page.text
+    assert "nothing is served at /api/v1/nowhere" in problem.json()["detail"]
     assert (await operator.http.post("/chains")).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PATCH", "/api/v1/templates", "GET, HEAD, OPTIONS, POST"),
+        ("POST", "/api/v1/datasets/00000000-0000-0000-0000-000000000001/archive", "GET"),
+    ],
+)
+async def test_a_wrong_method_is_refused_with_those_that_are_right(
+    operator: Operator, method: str, path: str, allowed: str
+) -> None:
+    """Whichever of the two frameworks serves the address."""
+    answer = await operator.http.request(method, path)
+    assert (answer.status_code, answer.json()["type"]) == (405, "urn:sluice:problem:wrong-method")
+    assert f"{method} is not possible at {path}: use {allowed} (" in answer.json()["detail"]
+    assert {one.strip() for one in answer.headers["allow"].split(",")} == set(allowed.split(", "))
 
 
 async def test_an_empty_system_says_what_to_do(operator: Operator) -> None:

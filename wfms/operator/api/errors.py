@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import structlog
 from flask import Flask, Response, request
-from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem, ServiceError
 from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
+from sluice.servicekit.unserved import methods_at, unserved
 from wfms.operator.domain.errors import TooLarge
 
 log = structlog.get_logger(__name__)
@@ -34,6 +35,11 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
             return answer(TooLarge(app.config["MAX_CONTENT_LENGTH"]).problem())
         if error.code is not None and error.code < 400:
             return Response(error.get_body(), status=error.code, headers=error.get_headers())
+        if isinstance(error, NotFound | MethodNotAllowed):
+            allowed = _methods_here(error)
+            response = answer(unserved(request.method, request.path, allowed))
+            response.allow.update(allowed)
+            return response
         title = error.name or "Error"
         return answer(Problem(title=title, status=error.code or 500, detail=error.description or ""))
 
@@ -55,6 +61,12 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
         app.register_error_handler(kind, passing)
     app.register_error_handler(UNSTORABLE, not_storable)
     app.register_error_handler(Exception, unexpected)
+
+
+def _methods_here(error: NotFound | MethodNotAllowed) -> set[str]:
+    """By which either framework serves the address."""
+    methods = methods_at(request.environ["asgi.scope"])
+    return methods.union(error.valid_methods or ()) if isinstance(error, MethodNotAllowed) else methods
 
 
 def problem_response(problem: Problem) -> Response:
