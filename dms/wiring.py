@@ -106,7 +106,7 @@ def _loops(settings: DmsSettings, shop: Workshop, metrics: ServiceMetrics) -> _L
         sweep=sweep,
         fold=usage_folder(shop.database, metrics=metrics),
         look=storage_looker(shop.watch, metrics=metrics),
-        levels=level_watcher(shop.database, metrics=metrics),
+        levels=level_watcher(shop.database, shop.watch.free, metrics=metrics),
     )
 
 

@@ -55,12 +55,12 @@ def storages_router(database: Database, files: FileWork, watch: StorageWatch) ->
     @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
     async def mark(name: str, marks: WaterMarks) -> Storage:
         """From the high mark on the storage counts as filling, until it is below the low one. Repeating it is fine."""
-        return await set_marks(database, name, marks)
+        return await set_marks(database, watch, name, marks)
 
     @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))
     async def unmark(name: str) -> Storage:
         """The storage has no water marks from here on. Repeating it is fine."""
-        return await set_marks(database, name, None)
+        return await set_marks(database, watch, name, None)
 
     @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
     async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:

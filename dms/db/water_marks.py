@@ -19,7 +19,7 @@ WHERE (water_marks.low, water_marks.high) <> (EXCLUDED.low, EXCLUDED.high)
 DELETE_MARKS = "DELETE FROM water_marks WHERE storage_id = $1"
 
 SELECT_LEVELS = """
-SELECT m.storage_id, m.low, m.high, m.filling_since, s.name, s.capacity,
+SELECT m.storage_id, m.low, m.high, m.filling_since, s.name, s.url, s.capacity,
     coalesce((SELECT sum(u.bytes) FROM storage_usage u WHERE u.storage_id = s.id), 0)::bigint AS used
 FROM water_marks m JOIN storages s ON s.id = m.storage_id
 """
@@ -46,6 +46,7 @@ class Level:
 
     storage_id: UUID
     name: str
+    url: str
     capacity: int | None
     used: int
     marks: WaterMarks
@@ -58,6 +59,7 @@ async def levels(connection: Connection) -> dict[UUID, Level]:
         row["storage_id"]: Level(
             row["storage_id"],
             row["name"],
+            row["url"],
             row["capacity"],
             row["used"],
             WaterMarks(low=row["low"], high=row["high"]),

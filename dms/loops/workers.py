@@ -7,6 +7,7 @@ from uuid import uuid4
 from dms.db.claims import Claim, claim_sweep, claim_work
 from dms.db.storages import fold_usage
 from dms.usecases.claimed_work import Work, Workshop, work_on
+from dms.usecases.list_storages import Room
 from dms.usecases.remove_dataset import remove_dataset
 from dms.usecases.sweep_folder import SWEPT, sweep_dataset
 from dms.usecases.upload_dataset import upload_dataset
@@ -82,5 +83,5 @@ def storage_looker(watch: StorageWatch, *, metrics: ServiceMetrics) -> Loop:
     return Loop("dms.storages", watch.look, period=LOOK_PERIOD, metrics=metrics)
 
 
-def level_watcher(database: Database, *, metrics: ServiceMetrics) -> Loop:
-    return Loop("dms.levels", partial(watch_levels, database), period=LEVEL_PERIOD, metrics=metrics)
+def level_watcher(database: Database, free: Room, *, metrics: ServiceMetrics) -> Loop:
+    return Loop("dms.levels", partial(watch_levels, database, free), period=LEVEL_PERIOD, metrics=metrics)

@@ -7,8 +7,10 @@ import structlog
 
 from dms.db.storages import storage_named
 from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_filling
-from dms.domain.levels import fills, objection
+from dms.domain.levels import fills, held, objection
 from dms.domain.storage_facts import MarksRefused, UnknownStorage
+from dms.usecases.list_storages import Room
+from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import Storage, WaterMarks
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
@@ -16,9 +18,13 @@ from sluice.servicekit.database import Database
 log = structlog.get_logger(__name__)
 
 
-async def set_marks(database: Database, name: str, marks: WaterMarks | None) -> Storage:
+async def set_marks(database: Database, watch: StorageWatch, name: str, marks: WaterMarks | None) -> Storage:
     """Effect: the storage has these marks, or none; other marks than before begin anew. Repeating it is fine. Messages: none.
     Raises ``UnknownStorage``; ``MarksRefused`` for one that is no input storage, or that these marks do not fit."""
+    async with database.connection() as connection:
+        storage = await storage_named(connection, name)
+    if storage is not None and marks is not None:
+        await watch.see(storage.url)
     async with database.transaction() as transaction:
         storage = await storage_named(transaction.connection, name)
         if storage is None:
@@ -26,19 +32,20 @@ async def set_marks(database: Database, name: str, marks: WaterMarks | None) -> 
         if marks is None:
             await delete_marks(transaction.connection, storage.id)
         else:
-            _require_fitting(storage, marks)
+            _require_fitting(storage, marks, watch.free.get(storage.url))
             await put_marks(transaction.connection, storage.id, marks)
-    await watch_levels(database)
+    await watch_levels(database, watch.free)
     async with database.connection() as connection:
         level = (await levels(connection)).get(storage.id)
     since = None if level is None else level.filling_since
     return storage.model_copy(update={"marks": marks, "filling_since": since})
 
 
-def _require_fitting(storage: Storage, marks: WaterMarks) -> None:
+def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) -> None:
     if storage.type is not StorageType.INPUT:
         raise MarksRefused(storage.name, f"are for input storages, and it is of type {storage.type}")
-    if why := objection(marks, storage.capacity):
+    most = held(storage.capacity, used=storage.used, free=free)
+    if why := objection(marks, storage.capacity, most=most):
         raise MarksRefused(storage.name, why)
 
 
@@ -51,13 +58,14 @@ async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -
         return await on_storage(connection, storage.id, uids)
 
 
-async def watch_levels(database: Database) -> bool:
+async def watch_levels(database: Database, free: Room) -> bool:
     """Effect: a storage at its high mark counts as filling until it is below its low one; each change is logged. Messages: none.
-    False: done for now."""
+    ``free``: what was free on the file systems when they last answered. False: done for now."""
     async with database.connection() as connection:
         for level in (await levels(connection)).values():
             before = level.filling_since is not None
-            filling = fills(level.used, level.marks, level.capacity, before=before)
+            most = held(level.capacity, used=level.used, free=free.get(level.url))
+            filling = fills(level.used, level.marks, most, before=before)
             if filling is not before and await set_filling(connection, level, filling=filling):
                 log.info("storage.fills" if filling else "storage.has_room", storage=level.name, used=level.used)
     return False

@@ -37,11 +37,17 @@ class StorageWatch:
         self.roots = tuple(roots)
         self._known: dict[str, Folder] = {}
         self._room: dict[str, float] = {}
+        self._free: dict[str, float] = {}
 
     @property
     def room(self) -> Mapping[str, float]:
         """URL of a local storage → bytes that were free there; 0 where it did not answer."""
         return self._room
+
+    @property
+    def free(self) -> Mapping[str, float]:
+        """As ``room``; of one that did not answer, what was free when it last did."""
+        return self._free
 
     async def start(self) -> None:
         await self.look()
@@ -75,6 +81,11 @@ class StorageWatch:
                 log.warning("storage.takes_nothing", storage=one.name, url=one.url, reason=found[one.id])
         self.objections = found
         self.read_only = [folders[one.url] for one in storages if one.read_only and one.url in folders]
+
+    async def see(self, url: str) -> None:
+        """Effect: what is free on this storage is known, where it answers."""
+        if url not in self._free:
+            await self._folders([url])
 
     async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
         """Where a local folder lies, without links. Raises ``StorageRefused`` unless ``url`` lies where storages may;
@@ -120,7 +131,7 @@ class StorageWatch:
         looks = (self._files.look_at(local_path(url) or "/") for url in local)
         for url, found in zip(local, await asyncio.gather(*looks, return_exceptions=True), strict=True):
             if isinstance(found, Seen):
-                self._known[url], self._room[url] = found.folder, found.free
+                self._known[url], self._room[url], self._free[url] = found.folder, found.free, found.free
             elif isinstance(found, OSError | TimeoutError):
                 self._room[url] = 0.0
                 log.warning("storage.does_not_answer", url=url, reason=str(found) or type(found).__name__)

@@ -14,7 +14,9 @@ from sluice.storage import local_url
 app = typer.Typer(no_args_is_help=True, help="The places that files lie in.")
 
 
-_MARK = "Water mark: a share of the capacity, as in 80%, or bytes."
+_MARK = (
+    "Water mark: bytes, or a share, as in 80%, of the capacity; without one, of what lies there and is free on the file system."
+)
 LowOption = Annotated[str | None, typer.Option("--low", help=_MARK)]
 HighOption = Annotated[str | None, typer.Option("--high", help=_MARK)]
 

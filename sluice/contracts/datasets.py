@@ -156,7 +156,7 @@ class ArchiveFormat(StrEnum):
 
 class WaterMarks(Contract):
     """Of an input storage: from ``high`` on it counts as filling faster than it is worked off, until it is below ``low``. Each is
-    a share of its capacity (at most 1), or a number of bytes."""
+    a number of bytes, or a share (at most 1) of its capacity; without one, of what lies on it and is free on its file system."""
 
     low: Annotated[float, Field(gt=0, le=2**63)]
     high: Annotated[float, Field(gt=0, le=2**63)]

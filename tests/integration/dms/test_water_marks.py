@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from dms.loops.workers import delete_once
-from dms.usecases.watch_levels import watch_levels
-from sluice.contracts.datasets import Storage, WaterMarks
+from dms.usecases.watch_levels import set_marks, watch_levels
+from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
@@ -17,7 +17,7 @@ NAME = "input-1"
 
 async def storage(dms: Dms) -> Storage:
     """As it is found after a look at the levels by two instances at once."""
-    await asyncio.gather(watch_levels(dms.database), watch_levels(dms.database))
+    await asyncio.gather(*(watch_levels(dms.database, dms.watch.free) for _ in range(2)))
     return next(one for one in await dms.client.storages(StorageType.INPUT, everything=True) if one.name == NAME)
 
 
@@ -60,11 +60,33 @@ async def test_marks_count_at_once_and_can_be_taken_away(dms: Dms) -> None:
     assert all("marks" not in one and "filling_since" not in one for one in listed), "the release before knows no such fields"
 
 
+async def test_without_a_capacity_shares_are_of_what_lies_there_and_is_free(dms: Dms) -> None:
+    """As on the storages of an embedded system."""
+    free = dms.watch.free[dms.storages[StorageType.INPUT].url]
+    marks = WaterMarks(low=20 / free, high=50 / free)
+    assert (await dms.client.mark_storage(NAME, marks)).filling_since is None
+    first = await filled(dms, "first", 60)
+    assert (await storage(dms)).filling_since is not None
+    await delete(dms, first)
+    assert (await storage(dms)).filling_since is None
+
+
+async def test_a_storage_is_marked_before_an_instance_has_seen_it(dms: Dms) -> None:
+    (dms.folder / "fresh").mkdir()
+    await dms.client.register_storage(NewStorage(name="fresh", type=StorageType.INPUT, url=f"file://{dms.folder / 'fresh'}"))
+    marks = WaterMarks(low=0.5, high=0.8)
+    marked = await set_marks(dms.other_shop.database, dms.other_shop.watch, "fresh", marks)
+    assert marked.marks == marks
+
+
 async def test_marks_that_a_storage_cannot_have_are_refused(dms: Dms) -> None:
     with pytest.raises(Unprocessable, match="are for input storages, and it is of type logs"):
         await dms.client.mark_storage("logs-1", WaterMarks(low=10, high=20))
-    with pytest.raises(Unprocessable, match="shares of its capacity, and it has none: give bytes"):
-        await dms.client.mark_storage(NAME, WaterMarks(low=0.5, high=0.8))
+    bucket = ("bucket", "input", "s3://bucket/input")
+    sql = "INSERT INTO storages (id, name, type, url, read_only) VALUES (gen_random_uuid(), $1, $2, $3, true)"
+    await dms.fetch(sql, *bucket)
+    with pytest.raises(Unprocessable, match=r"shares of what it may hold, and that is not known: .* give bytes"):
+        await dms.client.mark_storage("bucket", WaterMarks(low=0.5, high=0.8))
     for call in (dms.client.mark_storage("none", WaterMarks(low=10, high=20)), dms.client.unmark_storage("none")):
         with pytest.raises(NotFound):
             await call
