@@ -10,7 +10,7 @@ import pytest
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.scene import Scene
+from tests.integration.operator.scene import Counts, Scene
 from tests.unit.cwl.samples import GRAPH
 
 
@@ -250,3 +250,12 @@ async def test_the_wms_that_does_not_answer_leaves_the_tasks_page(operator: Oper
     operator.links.apps["wms"] = broken
     page = await operator.http.get(f"/tasks/{task}")
     assert (page.status_code, "Not known now: the WMS does not answer" in page.text) == (200, True)
+
+
+async def test_what_finished_without_any_good_job_does_not_look_as_if_it_went_well(operator: Operator, scene: Scene) -> None:
+    """As a run of ``cwl-runner`` whose jobs fail: nothing that its template asks for is missed."""
+    ran = scene.chain("run-0001", 3, [Counts(failed=2, total=2)], ChainState.FINISHED)
+    pages = ["/", "/chains", f"/chains/{ran.uid}", "/tasks", f"/tasks/{ran.steps[0].task_uid}"]
+    for path in pages:
+        assert '<span class="state void">finished, 2 jobs failed, none finished</span>' in (await operator.http.get(path)).text, path
+    assert '<span class="state short">finished, 1 job failed</span>' in (await operator.http.get("/")).text, "some did well"

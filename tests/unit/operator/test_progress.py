@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sluice.contracts.chains import Chain, ChainStep
 from sluice.contracts.states import ChainState, ErrorClass, StepState, TaskMode, TaskState
 from sluice.contracts.tasks import TaskStatus
-from wfms.operator.domain.progress import Part, chain_progress, counts_of
+from wfms.operator.domain.progress import Part, Shortfall, chain_progress, counts_of
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -75,3 +75,21 @@ def test_why_a_step_stands_still() -> None:
 def test_a_failed_chain_gives_the_reason_of_its_step_where_it_has_none_of_its_own() -> None:
     failed = chain(ChainState.FAILED, ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"))
     assert chain_progress(failed, {}).reason == "step a: its input has no files"
+
+
+def test_what_finished_although_jobs_failed_is_told_from_what_went_well() -> None:
+    some, none, well = (uuid4() for _ in range(3))
+    tasks = {str(some): status(some, finished=3, failed=2), str(none): status(none, failed=4), str(well): status(well, finished=5)}
+
+    def finished(*uids: UUID) -> list[ChainStep]:
+        return [ChainStep(name="a", state=StepState.FINISHED, task_uid=uid) for uid in uids]
+
+    both = chain_progress(chain(ChainState.FINISHED, *finished(well, some, none)), tasks)
+    assert [step.tone for step in both.steps] == ["finished", "short", "void"]
+    assert both.shortfall == Shortfall(6, nothing=True)
+    assert both.shortfall.sentence == "6 jobs failed, none finished"
+    part = chain_progress(chain(ChainState.FINISHED, *finished(well, some)), tasks)
+    assert part.shortfall is not None
+    assert (part.shortfall.sentence, part.shortfall.tone) == ("2 jobs failed", "short")
+    assert chain_progress(chain(ChainState.FINISHED, *finished(well)), tasks).shortfall is None
+    assert chain_progress(chain(ChainState.CANCELED, *finished(some)), tasks).shortfall is None, "its state says enough"

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sluice.contracts.chains import Chain, ChainStep
-from sluice.contracts.states import StepState, TaskState
+from sluice.contracts.states import ChainState, StepState, TaskState
 from sluice.contracts.tasks import TaskStatus
+from wfms.operator.domain.wording import count_text
 
 
 class Part(StrEnum):
@@ -81,6 +82,31 @@ def counts_of(status: TaskStatus) -> Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Shortfall:
+    """Jobs that failed for good of what finished all the same, as its template allows. ``nothing``: none of a step's finished."""
+
+    failed: int
+    nothing: bool
+
+    @property
+    def sentence(self) -> str:
+        jobs = count_text(self.failed, "job")
+        return f"{jobs} failed, none finished" if self.nothing else f"{jobs} failed"
+
+    @property
+    def tone(self) -> str:
+        """How it is shown."""
+        return "void" if self.nothing else "short"
+
+
+def shortfall_of(state: StepState, task: TaskStatus | None) -> Shortfall | None:
+    """Of a step that finished; None where no job of it failed, or nobody knows."""
+    if state is not StepState.FINISHED or task is None or not task.failed:
+        return None
+    return Shortfall(task.failed, not task.finished)
+
+
+@dataclass(frozen=True, slots=True)
 class StepProgress:
     """``task`` None: the WMS does not have it (yet), or does not answer. ``over``: its chain has ended."""
 
@@ -91,6 +117,15 @@ class StepProgress:
     @property
     def counts(self) -> Counts | None:
         return None if self.task is None or self.task.total == 0 else counts_of(self.task)
+
+    @property
+    def shortfall(self) -> Shortfall | None:
+        return shortfall_of(self.step.state, self.task)
+
+    @property
+    def tone(self) -> str:
+        """How its state is shown."""
+        return self.step.state.value if self.shortfall is None else self.shortfall.tone
 
     @property
     def note(self) -> str:
@@ -126,8 +161,12 @@ class ChainProgress:
         return sum(progress.step.state is StepState.FINISHED for progress in self.steps)
 
     @property
-    def failed_jobs(self) -> int:
-        return sum(progress.task.failed for progress in self.steps if progress.task is not None)
+    def shortfall(self) -> Shortfall | None:
+        """Of its steps together, of a chain that finished."""
+        found = [step.shortfall for step in self.steps if step.shortfall is not None]
+        if self.chain.state is not ChainState.FINISHED or not found:
+            return None
+        return Shortfall(sum(one.failed for one in found), any(one.nothing for one in found))
 
     @property
     def reason(self) -> str:

@@ -10,7 +10,7 @@ from sluice.contracts.chains import ChainTask
 from sluice.contracts.problems import ServiceError, Unprocessable
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, JobOrder, TaskStatus
-from wfms.operator.domain.progress import Counts, counts_of
+from wfms.operator.domain.progress import Counts, Shortfall, counts_of, shortfall_of
 
 #: Jobs on one page.
 PAGE = 50
@@ -42,6 +42,10 @@ class TaskDetail:
     @property
     def counts(self) -> Counts | None:
         return None if self.row.jobs is None or self.row.jobs.total == 0 else counts_of(self.row.jobs)
+
+    @property
+    def shortfall(self) -> Shortfall | None:
+        return shortfall_of(self.row.status, self.row.jobs)
 
     @property
     def states(self) -> list[tuple[JobState, int]]:

@@ -16,7 +16,7 @@ from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.choices import chosen
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.errors import LogUnknown
-from wfms.operator.domain.progress import counts_of
+from wfms.operator.domain.progress import counts_of, shortfall_of
 from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
 from wfms.operator.usecases.read_task import JobFilter, TaskDetail, read_task
@@ -51,7 +51,8 @@ class TaskPages:
             page = self._bridge.run(
                 self._chains.tasks(state=state, limit=_PAGE, paged=True, full=True)
             )  # what was typed is no place
-        return {"tasks": page.tasks, "next": page.next, "counts_of": counts_of, "state": state}
+        shown = {"counts_of": counts_of, "shortfall_of": shortfall_of}
+        return {"tasks": page.tasks, "next": page.next, "state": state, **shown}
 
     def list(self) -> str:
         states = [state for state in StepState if state is not StepState.PENDING]
