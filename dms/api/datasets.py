@@ -86,7 +86,8 @@ def _add_list(router: APIRouter, database: Database) -> None:
         however many close at the same moment. So does whoever gives the newest `timestamp` of the answers as the next request's
         `timestamp`: that of a closed data set is the time of its closing, no two are alike, and none appears behind a later one.
 
-        **With `state` or `name`**: in the order of registration, in any state or those named. This is for people: a data set
+        **With `state` or `name`**: in the order of registration, in any state or those named. This is for people (who call an
+        output of a chain by the names of the chain's input and of the template's output, as `week.1.report`): a data set
         whose registration takes long may appear before the cursor.
         With `newest` the last one registered comes first. A cursor of one order is refused in the others.
 

@@ -26,6 +26,14 @@ SELECT_DATASET = "SELECT * FROM datasets WHERE uid = $1"
 SELECT_DATASET_BY_NAME = "SELECT * FROM datasets WHERE name = $1"
 SELECT_DATASETS = "SELECT * FROM datasets WHERE uid = ANY($1::uuid[]) ORDER BY position"
 
+UIDS_CALLED = """
+-- The data set that is registered under the name; where none is, the outputs of chains that people call so.
+SELECT uid FROM datasets WHERE name = $1
+UNION ALL
+SELECT uid FROM datasets
+WHERE meta->>'output_name' = $1 AND meta ? 'chain' AND NOT EXISTS (SELECT FROM datasets WHERE name = $1)
+"""
+
 LOCK_DATASET = """
 -- Registrations of files into one data set follow one another.
 SELECT * FROM datasets WHERE uid = $1 FOR UPDATE
@@ -48,7 +56,7 @@ LIST_REGISTERED = """
 -- In order of registration, for people.
 SELECT * FROM datasets
 WHERE position > $1 AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
-    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4) AND ($6::text IS NULL OR name = $6)
+    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4) AND ($6::uuid[] IS NULL OR uid = ANY($6))
 ORDER BY position LIMIT $5
 """
 
@@ -56,7 +64,7 @@ LIST_NEWEST = """
 -- The other way round; $1 is 0 at the beginning.
 SELECT * FROM datasets
 WHERE ($1 = 0 OR position < $1) AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
-    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4) AND ($6::text IS NULL OR name = $6)
+    AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4) AND ($6::uuid[] IS NULL OR uid = ANY($6))
 ORDER BY position DESC LIMIT $5
 """
 
@@ -199,6 +207,10 @@ async def datasets_by_uid(connection: Connection, uids: Sequence[UUID]) -> list[
     return [to_dataset(row) for row in await connection.fetch(SELECT_DATASETS, uids)]
 
 
+async def uids_called(connection: Connection, name: str) -> list[UUID]:
+    return [row["uid"] for row in await connection.fetch(UIDS_CALLED, name)]
+
+
 async def dataset_by_name(connection: Connection, name: str) -> DatasetRow | None:
     row = await connection.fetchrow(SELECT_DATASET_BY_NAME, name)
     return None if row is None else _to_row(row)
@@ -211,12 +223,12 @@ async def lock_dataset(connection: Connection, uid: UUID) -> DatasetRow | None:
 
 @dataclass(frozen=True, slots=True)
 class DatasetFilter:
-    """What a list of data sets is narrowed to. ``later_than``: their timestamps."""
+    """What a list of data sets is narrowed to. ``later_than``: their timestamps. ``uids``: None is any."""
 
     states: Sequence[DatasetState]
     type: DatasetType | None = None
     later_than: datetime | None = None
-    name: str | None = None
+    uids: Sequence[UUID] | None = None
 
 
 async def list_closed(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
@@ -225,13 +237,13 @@ async def list_closed(connection: Connection, after: int, limit: int, wanted: Da
 
 
 async def list_registered(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
-    rows = await connection.fetch(LIST_REGISTERED, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.name)
+    rows = await connection.fetch(LIST_REGISTERED, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.uids)
     return [_to_row(row) for row in rows]
 
 
 async def list_newest(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
     """``after`` 0: from the last one registered."""
-    rows = await connection.fetch(LIST_NEWEST, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.name)
+    rows = await connection.fetch(LIST_NEWEST, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.uids)
     return [_to_row(row) for row in rows]
 
 

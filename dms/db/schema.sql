@@ -243,3 +243,9 @@ CREATE TABLE storage_folders (
 );
 
 UPDATE alembic_version SET version_num='dms0007' WHERE alembic_version.version_num = 'dms0006';
+
+-- Running upgrade dms0007 -> dms0008
+
+CREATE INDEX datasets_output_name ON datasets ((meta->>'output_name')) WHERE meta ? 'chain';
+
+UPDATE alembic_version SET version_num='dms0008' WHERE alembic_version.version_num = 'dms0007';

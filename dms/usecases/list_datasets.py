@@ -5,7 +5,15 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
-from dms.db.datasets import DatasetFilter, dataset_by_uid, datasets_by_uid, list_closed, list_newest, list_registered
+from dms.db.datasets import (
+    DatasetFilter,
+    dataset_by_uid,
+    datasets_by_uid,
+    list_closed,
+    list_newest,
+    list_registered,
+    uids_called,
+)
 from dms.domain.cursor import Order, read_position, write_position
 from dms.domain.facts import UnknownDataset
 from sluice.contracts.base import Contract
@@ -15,6 +23,12 @@ from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Database
 
 READABLE = [state for state in DatasetState if state.readable]
+
+
+CALLED = (
+    "The data set that is registered under exactly this name. Where none is, outputs of chains that are called so: by the name "
+    "of the chain's input, a dot, and the template's output; there may be several."
+)
 
 
 class MixedQuery(Unprocessable):
@@ -35,7 +49,7 @@ class DatasetQuery(Contract):
     )
     type: DatasetType | None = None
     state: list[DatasetState] = Field([], description="Only these; all states where none is named.")
-    name: str | None = Field(None, description="The data set of exactly this name.")
+    name: str | None = Field(None, description=CALLED)
     uid: list[UUID] = Field([], max_length=1_000, description="Only these.")
     newest: bool = Field(default=False, description="The last one registered first.")
     limit: int = Field(1_000, ge=1, le=10_000)
@@ -54,8 +68,9 @@ async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
     order = Order.NEWEST if query.newest else for_people
     after = read_position(order, query.after)
     states = query.state or (READABLE if order is Order.CLOSING else list(DatasetState))
-    wanted = DatasetFilter(states=states, type=query.type, later_than=query.timestamp, name=query.name)
     async with database.connection() as connection:
+        uids = None if query.name is None else await uids_called(connection, query.name)
+        wanted = DatasetFilter(states=states, type=query.type, later_than=query.timestamp, uids=uids)
         rows = await _READ[order](connection, after, query.limit, wanted)
     if not rows:
         return DatasetPage(datasets=[], cursor=query.after or None)

@@ -13,6 +13,7 @@ from sluice.cli.get import get_chain
 from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.named import ChainArgument, DatasetArgument, the_chain, the_dataset
 from sluice.cli.output import answer, err, out, print_json, print_table
+from sluice.cli.paging import AfterOption, tell_more
 from sluice.cli.parameters import given_params, key_values
 from sluice.cli.watch import watch
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
@@ -34,7 +35,7 @@ def list_chains(
     *,
     state: Annotated[ChainState | None, typer.Option(help="Only those in this state.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
-    after: Annotated[str | None, typer.Option(help="Go on where the list before ended, as it says.")] = None,
+    after: AfterOption = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
@@ -49,8 +50,7 @@ def list_chains(
             [_row(chain) for chain in page.chains],
             empty="no chain yet: store a template, then register a data set (or `sluice run`)",
         )
-    if page.next is not None:
-        err.print(f"there are more: --after {page.next}")
+    tell_more(page.next)
 
 
 @app.command("show")

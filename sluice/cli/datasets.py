@@ -1,5 +1,6 @@
 """`sluice dataset …`"""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from sluice.cli.entries import RecursiveOption, entries_of
 from sluice.cli.get import get_dataset
 from sluice.cli.named import DatasetArgument, the_dataset
 from sluice.cli.output import answer, human_bytes, out, print_json, print_table
+from sluice.cli.paging import AfterOption, tell_more
 from sluice.cli.parameters import key_values
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
@@ -26,26 +28,36 @@ app.command("get")(get_dataset)
 
 
 @app.command("list")
-def list_datasets(
+def list_datasets(  # noqa: PLR0913 - a command's options, each by its name
     *,
     kind: Annotated[DatasetType | None, typer.Option("--type", help="Only of this type.")] = None,
     state: Annotated[DatasetState | None, typer.Option(help="Only in this state.")] = None,
+    name: Annotated[str | None, typer.Option(help="Only called so: DATASET, or INPUT.OUTPUT of a chain.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    after: AfterOption = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
     """Data sets, the one registered last first; deleted ones, and those being deleted, only with --state."""
     states = [one for one in DatasetState if one not in _GOING] if state is None else [state]
-    datasets = ask(url, home, lambda c: c.operator.datasets(type=kind, state=states, newest=True, limit=limit)).datasets
+
+    async def question(connection: Connection) -> tuple[list[Dataset], str | None]:
+        read = partial(connection.operator.datasets, type=kind, state=states, name=name, newest=True)
+        page = await read(after=after, limit=limit)
+        more = len(page.datasets) == limit and (await read(after=page.cursor, limit=1)).datasets
+        return page.datasets, page.cursor if more else None
+
+    datasets, further = ask(url, home, question)
     if as_json:
         print_json(datasets)
-        return
-    print_table(
-        ["uid", "name", "type", "state", "files", "size", "timestamp"],
-        [_row(dataset) for dataset in datasets],
-        empty="no data set",
-    )
+    else:
+        print_table(
+            ["uid", "name", "type", "state", "files", "size", "timestamp"],
+            [_row(dataset) for dataset in datasets],
+            empty="no data set",
+        )
+    tell_more(further)
 
 
 @app.command("show")
@@ -75,13 +87,14 @@ def files(
     dataset: DatasetArgument,
     *,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 1000,
+    after: AfterOption = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
     """The files of a data set, in order."""
     uid = the_dataset(url, home, dataset)
-    page = ask(url, home, lambda c: c.operator.files(uid, limit=limit))
+    page = ask(url, home, lambda c: c.operator.files(uid, after=after, limit=limit))
     if as_json:
         print_json(page)
         return
@@ -90,6 +103,7 @@ def files(
         [(f.seq, f.name, human_bytes(f.size), f.checksum[7:19], f.url) for f in page.files],
         empty="no file",
     )
+    tell_more(page.next)
 
 
 @app.command("register")

@@ -14,6 +14,7 @@ from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption,
 from sluice.cli.following import follow
 from sluice.cli.named import TaskArgument, the_task
 from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
+from sluice.cli.paging import AfterOption, tell_more
 from sluice.cli.terminal import teller
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.contracts.states import JobState
@@ -33,7 +34,7 @@ def list_jobs(  # noqa: PLR0913 - a command's options, each by its name
     state: Annotated[JobState | None, typer.Option(help="Only those in this state.")] = None,
     sort: Annotated[JobOrder, typer.Option(help="By number; or those that have ended, the greatest first.")] = JobOrder.SEQ,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
-    after: Annotated[str | None, typer.Option(help="Go on where the list before ended, as it says.")] = None,
+    after: AfterOption = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
@@ -49,8 +50,7 @@ def list_jobs(  # noqa: PLR0913 - a command's options, each by its name
             [_job_row(job) for job in page.jobs],
             empty="it has no job yet" if state is None else f"none of its jobs is {state.value}",
         )
-    if page.next is not None:
-        err.print(f"there are more: --after {page.next}")
+    tell_more(page.next)
 
 
 @app.command("show")

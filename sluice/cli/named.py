@@ -1,6 +1,5 @@
 """What people call things on the command line: data sets, chains, tasks and pilots by name, or by the beginning of their uid."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -10,15 +9,15 @@ import typer
 from sluice.cli.connect import Connection, ask
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.labels import label
+from sluice.contracts.labels import Ambiguous, meant
 from sluice.contracts.pilots import Pilot
-from sluice.contracts.problems import Conflict, Finding, NotFound
-from sluice.contracts.states import DatasetState, PilotState
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import PilotState
 from sluice.contracts.templates import template_label
 
 #: Characters of a uid that are taken for its beginning.
 SHORTEST = 6
-#: Looked through for a beginning of a uid, or a name that is not unique: the newest ones.
+#: Looked through for a beginning of a uid: the newest ones.
 _DATASETS, _CHAINS = 10_000, 1_000
 
 DatasetArgument = Annotated[
@@ -31,30 +30,19 @@ TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="Its uid, or C
 PilotArgument = Annotated[str, typer.Argument(metavar="PILOT", help="Its name, uid, or the uid's beginning.")]
 
 
-class Ambiguous(Conflict):
-    """Several things are called so; the findings name them."""
-
-    def __init__(self, what: str, called: str, candidates: Sequence[str]) -> None:
-        found = [Finding(message=candidate) for candidate in candidates]
-        super().__init__(f"{len(found)} {what} are called {called!r}: name one by its uid", findings=found)
-
-
 async def dataset_called(connection: Connection, called: str) -> Dataset:
     """Raises ``NotFound``, ``Ambiguous``."""
     uid = _uid(called)
     if uid is not None:
         return await connection.operator.dataset(uid)
-    exact = (await connection.operator.datasets(name=called)).datasets
-    if exact:
-        return exact[0]
-    newest = (await connection.operator.datasets(newest=True, limit=_DATASETS)).datasets
-    there = [one for one in newest if one.state is not DatasetState.DELETED]
-    found = [one for one in there if label(one) == called or _begins(one.uid, called)]
-    if len(found) > 1:
-        raise Ambiguous("data sets", called, [f"{one.uid}: {label(one)}, {one.type}, {one.state}" for one in found])
-    if not found:
+    found = (await connection.operator.datasets(name=called)).datasets
+    if not found and len(called) >= SHORTEST:
+        newest = (await connection.operator.datasets(newest=True, limit=_DATASETS)).datasets
+        found = [one for one in newest if _begins(one.uid, called)]
+    one = meant(called, found)
+    if one is None:
         raise NotFound(f"there is no data set {called!r}")
-    return found[0]
+    return one
 
 
 async def chain_called(connection: Connection, called: str) -> Chain:

@@ -7,7 +7,8 @@ import typer
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.jobs import list_jobs, logs, show_job
 from sluice.cli.named import TaskArgument, the_chain, the_task
-from sluice.cli.output import answer, err, out, print_json, print_table
+from sluice.cli.output import answer, out, print_json, print_table
+from sluice.cli.paging import AfterOption, tell_more
 from sluice.contracts.chains import ChainTask
 from sluice.contracts.states import StepState
 
@@ -24,7 +25,7 @@ def list_tasks(
     state: Annotated[StepState | None, typer.Option(help="Only those in this state.")] = None,
     chain: Annotated[str | None, typer.Option(help="Only those of this chain: its uid, or as `chain show` takes it.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 200,
-    after: Annotated[str | None, typer.Option(help="Go on where the list before ended, as it says.")] = None,
+    after: AfterOption = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
@@ -36,8 +37,7 @@ def list_tasks(
         print_json(page.tasks)
     else:
         print_table(_COLUMNS, [_row(task) for task in page.tasks], empty="no task")
-    if page.next is not None:
-        err.print(f"there are more: --after {page.next}")
+    tell_more(page.next)
 
 
 @app.command("show")

@@ -87,8 +87,13 @@ class DmsClient(ServiceClient):
         return found
 
     async def dataset_named(self, name: str) -> Dataset | None:
-        page = await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={"name": name})
-        return page.datasets[0] if page.datasets else None
+        """The one that is registered under exactly this name."""
+        return next((one for one in await self.datasets_called(name) if one.name == name), None)
+
+    async def datasets_called(self, name: str) -> list[Dataset]:
+        """The one that is registered under the name; where none is, outputs of chains that people call so (a release before this
+        one does not find these)."""
+        return (await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={"name": name})).datasets
 
     async def closed_datasets(
         self,
@@ -106,13 +111,16 @@ class DmsClient(ServiceClient):
         self,
         states: Iterable[DatasetState] = tuple(DatasetState),
         *,
+        name: str | None = None,
         after: str | None = None,
         type: DatasetType | None = None,
         limit: int | None = None,
         newest: bool = False,
     ) -> DatasetPage:
-        """Data sets in these states (any), in order of registration, or the newest first."""
-        params = {"state": list(states), "after": after, "type": type, "limit": limit, "newest": newest or None}
+        """Data sets in these states (any), in order of registration, or the newest first. ``name``: as ``datasets_called``."""
+        params = {
+            "state": list(states), "name": name, "after": after, "type": type, "limit": limit, "newest": newest or None
+        }  # fmt: skip
         return await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params=params)
 
     async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> Registered:

@@ -1,7 +1,19 @@
 """What people call what chains make: their data sets are registered under names that no two chains share."""
 
+from collections.abc import Sequence
+
 from sluice.contracts.chains import Chain, ChainDataset
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.problems import Conflict, Finding
+from sluice.contracts.states import DatasetState
+
+
+class Ambiguous(Conflict):
+    """Several things are called so; the findings name them."""
+
+    def __init__(self, what: str, called: str, candidates: Sequence[str]) -> None:
+        found = [Finding(message=candidate) for candidate in candidates]
+        super().__init__(f"{len(found)} {what} are called {called!r}: name one by its uid", findings=found)
 
 
 def label(dataset: Dataset) -> str:
@@ -14,6 +26,20 @@ def short_label(dataset: Dataset) -> str:
     """As ``label``; of what else a chain wrote its step and port, as ``sum.parts``: to be read beside the chain, not alone."""
     called = label(dataset)
     return called if called != dataset.name else called.removeprefix(f"{dataset.meta.get('chain')}.")
+
+
+def told_apart(dataset: Dataset) -> str:
+    """One of several of a name."""
+    return f"{dataset.uid}: {label(dataset)}, {dataset.type}, {dataset.state}, {dataset.timestamp:%F %T}"
+
+
+def meant(called: str, found: Sequence[Dataset]) -> Dataset | None:
+    """Of the data sets that are called so the one that a person means: deleted ones are passed over where there are others.
+    None where there is none. Raises ``Ambiguous``."""
+    there = [one for one in found if one.state is not DatasetState.DELETED] or found
+    if len(there) > 1:
+        raise Ambiguous("data sets", called, [told_apart(one) for one in there])
+    return there[0] if there else None
 
 
 def role(entry: ChainDataset) -> str:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from dms.db.claims import CLAIM_SWEEP, CLAIM_WORK
-from dms.db.datasets import LIST_CLOSED, LIST_NEWEST, SELECT_COMPLETE, SELECT_DATASETS
+from dms.db.datasets import LIST_CLOSED, LIST_NEWEST, SELECT_COMPLETE, SELECT_DATASETS, UIDS_CALLED
 from dms.db.files import ANYTHING_THERE, INSERT_FILES, LIST_FILES, SELECT_AT_NUMBER, SELECT_KNOWN
 from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
 from dms.domain.transitions import replica_sources
@@ -45,6 +45,8 @@ STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (LIST_CLOSED, (19_990, READABLE, "input", None, 1_000)),
     (LIST_CLOSED, (0, READABLE, None, datetime(2100, 1, 1, tzinfo=UTC), 1_000)),
     (LIST_NEWEST, (0, list(DatasetState), None, None, 50, None)),
+    (LIST_NEWEST, (0, list(DatasetState), None, None, 50, [UID])),
+    (UIDS_CALLED, ("week.1.report",)),
     (SELECT_DATASETS, ([uuid4() for _ in range(100)],)),
     (SELECT_COMPLETE, (DatasetState.OPEN, 100)),
     (CLAIM_SWEEP, (UID, None, SWEPT)),

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -64,6 +64,25 @@ async def test_a_data_set_is_read_by_uid_and_found_by_name_in_any_state(dms: Dms
     unknown = uuid4()
     with pytest.raises(NotFound, match=f"no data set has the uid {unknown}"):
         await dms.client.dataset(unknown)
+
+
+async def test_outputs_of_chains_are_found_by_what_people_call_them_unless_one_is_registered_so(dms: Dms) -> None:
+    async def output(name: str, **meta: str) -> UUID:
+        return (await dms.client.register_dataset(NewDataset(name=name, type=DatasetType.OUTPUT, meta=meta))).uid
+
+    async def called(name: str, **others: Any) -> list[UUID]:
+        return [one.uid for one in (await dms.client.datasets(name=name, **others)).datasets]
+
+    first = await output("a.sum.report", chain="a", output_name="week.1.report")
+    second = await output("b.sum.report", chain="b", output_name="week.1.report")
+    await output("mine", output_name="week.1.report")  # no chain wrote it: its metadata is its owner's
+    assert await called("week.1.report") == [first, second]
+    assert await called("week.1.report", newest=True, limit=1) == [second]
+    assert await called("week.1.report", states=[DatasetState.CLOSED]) == []
+    assert await called("a.sum.report") == [first]
+    assert await dms.client.dataset_named("week.1.report") is None, "what services ask for is the registered name"
+    own = await dms.dataset("week.1.report")
+    assert await called("week.1.report") == [own]
 
 
 async def test_several_data_sets_are_read_by_their_uids_in_one_answer(dms: Dms) -> None:

@@ -20,6 +20,7 @@ from sluice.contracts.chains import (
 )
 from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, File, FilePage, NewDataset, Storage
 from sluice.contracts.intake import Tie, Unmatched
+from sluice.contracts.labels import label
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState, TaskState
@@ -338,7 +339,8 @@ class Neighbours:
         ) -> DatasetPage:  # fmt: skip
             found = sorted(self.datasets.values(), key=lambda one: one.timestamp, reverse=newest)
             found = [one for one in found if type in {None, one.type} and one.state in (state or DatasetState)]
-            found = [one for one in found if name in {None, one.name}]
+            registered = [one for one in found if one.name == name]
+            found = found if name is None else registered or [one for one in found if label(one) == name]
             first = int(after or 0)
             return DatasetPage(datasets=found[first : first + limit], cursor=str(first + limit))
 

@@ -1,6 +1,7 @@
 """Data sets, chains and tasks by what people call them, against a real operator service behind a real port."""
 
 import html
+import re
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -9,7 +10,7 @@ import pytest
 
 from sluice.contracts.chains import Chain, ChainDataset
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.states import ChainDatasetStatus, DatasetType, StepState
+from sluice.contracts.states import ChainDatasetStatus, DatasetState, DatasetType, StepState
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
@@ -48,8 +49,74 @@ async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(operat
     again = await operator.client.register_dataset(NewDataset(name="other.sum.report", type=DatasetType.OUTPUT, meta=meta))
     said = await sluice("dataset", "files", "week.1.report", code=1)
     assert "2 data sets are called 'week.1.report'" in said
-    assert str(first.uid) in said
-    assert str(again.uid) in said
+    for one in (first, again):
+        assert f"{one.uid}: week.1.report, output, open, {one.timestamp:%F %T}" in said
+    listed = await sluice("dataset", "list", "--name", "week.1.report")
+    assert all(str(one.uid) in listed for one in (first, again))
+    gone = again.model_copy(update={"state": DatasetState.DELETED})
+    operator.neighbours.datasets[again.uid] = gone
+    assert await sluice("dataset", "files", "week.1.report") == "no file\n", "the other one is meant"
+
+
+async def test_a_list_of_data_sets_that_ends_before_all_are_shown_says_how_to_go_on(operator: Operator, sluice: Command) -> None:
+    for number in range(4):
+        await operator.client.register_dataset(NewDataset(name=f"week.{number}"))
+    first = await sluice("dataset", "list", "--limit", "2")
+    assert "week.3" in first
+    assert "week.1" not in first
+    found = re.search("there are more: --after (.+)", first)
+    assert found is not None
+    last = await sluice("dataset", "list", "--limit", "2", "--after", found[1])
+    assert "week.0" in last
+    assert "there are more" not in last
+    assert "there are more" not in await sluice("dataset", "list", "--limit", "4")
+
+
+async def test_outputs_of_the_same_name_are_told_apart_on_the_pages(operator: Operator, chain: Chain) -> None:
+    made = []
+    for number in range(8):
+        meta = {"chain": str(uuid4()), "output_name": "week.1.report"}
+        new = NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta)
+        made.append(await operator.client.register_dataset(new))
+    listed = (await operator.http.get("/datasets")).text
+    called = (await operator.http.get("/datasets?name=week.1.report")).text
+    for one in made:
+        told = f"{str(one.uid)[:8]}, of chain {one.meta['chain'][:8]}"
+        assert told in listed
+        assert told in called
+    assert str(chain.dataset_uid) in listed
+    assert str(chain.dataset_uid) not in called
+    page = (await operator.http.get(f"/datasets/{made[0].uid}")).text
+    assert "7 more data sets are called week.1.report" in page
+    assert page.count("/datasets/") - page.count(f"/datasets/{made[0].uid}") >= 5
+    assert "/datasets?name=week.1.report" in page
+    assert "more data set" not in (await operator.http.get(f"/datasets/{chain.dataset_uid}")).text
+
+
+async def test_a_name_of_several_is_answered_with_which_there_are_wherever_one_is_given(
+    operator: Operator, sluice: Command, chain: Chain
+) -> None:
+    meta = {"chain": "c", "output_name": "week.1.report"}
+    made = [
+        await operator.client.register_dataset(NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta))
+        for number in range(2)
+    ]
+    started = await operator.client.request_chain(made[0].uid, "linear")
+    asked = await operator.http.get("/api/v1/chains", params={"name": "week.1.report"})
+    assert asked.status_code == 409
+    said = await sluice("chain", "show", "week.1.report", code=1)
+    page = await operator.http.get("/chains/new", params={"dataset": "week.1.report", "template": "linear"})
+    for one in made:
+        assert str(one.uid) in asked.text
+        assert str(one.uid) in said
+        assert f"/chains/new?dataset={one.uid}&amp;template=linear" in page.text
+    known = {"name": "week.1.report", "dataset": str(made[0].uid)}
+    found = (await operator.http.get("/api/v1/chains", params=known)).json()["chains"]
+    assert [one["uid"] for one in found] == [str(started.uid)]
+    del operator.neighbours.datasets[made[1].uid]
+    assert f"chain {started.uid}" in await sluice("chain", "show", "week.1.report")
+    ready = (await operator.http.get("/chains/new", params={"dataset": "week.1.report", "template": "linear"})).text
+    assert f'value="{made[0].uid}"' in ready
 
 
 async def test_a_chain_by_its_data_set_or_the_beginning_of_its_uid(operator: Operator, sluice: Command, chain: Chain) -> None:

@@ -255,7 +255,8 @@ async def test_the_wms_that_does_not_answer_leaves_the_tasks_page(operator: Oper
 async def test_what_finished_without_any_good_job_does_not_look_as_if_it_went_well(operator: Operator, scene: Scene) -> None:
     """As a run of ``cwl-runner`` whose jobs fail: nothing that its template asks for is missed."""
     ran = scene.chain("run-0001", 3, [Counts(failed=2, total=2)], ChainState.FINISHED)
-    pages = ["/", "/chains", f"/chains/{ran.uid}", "/tasks", f"/tasks/{ran.steps[0].task_uid}"]
+    pages = ["/", "/chains", f"/chains/{ran.uid}", f"/datasets/{ran.dataset_uid}", "/tasks", f"/tasks/{ran.steps[0].task_uid}"]
+    told = '<span class="state void">finished, 2 jobs failed, none finished</span>'
     for path in pages:
-        assert '<span class="state void">finished, 2 jobs failed, none finished</span>' in (await operator.http.get(path)).text, path
+        assert told in (await operator.http.get(path)).text, path
     assert '<span class="state short">finished, 1 job failed</span>' in (await operator.http.get("/")).text, "some did well"

@@ -9,6 +9,7 @@ from uuid import UUID
 import asyncpg
 
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.labels import label
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Connection
@@ -137,7 +138,7 @@ async def lock_inputs(connection: Connection, uids: Iterable[UUID]) -> list[UUID
 
 
 def origin_of(uid: UUID, template: str, dataset: Dataset) -> Origin:
-    return Origin(uid, template, dataset.name, dataset.meta, dataset.period, dataset.run)
+    return Origin(uid, template, label(dataset), dataset.meta, dataset.period, dataset.run)
 
 
 async def hold_chain(connection: Connection, uid: UUID) -> Held | None:

@@ -74,7 +74,7 @@ def before_port(port: str) -> str:
 def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str) -> NewDataset:
     """The registration of what ``step`` writes at ``port``, on the storage at ``storage_url``."""
     name = dataset_name(origin.chain, step, port)
-    inherited = {key: value for key, value in origin.meta.items() if key != PRODUCED}
+    inherited = {key: value for key, value in origin.meta.items() if key not in _own_of(origin.meta)}
     meta = {"chain": str(origin.chain), "template": origin.template, "step": step}
     if port is not None:
         meta["port"] = port
@@ -89,6 +89,11 @@ def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, stor
         run=origin.run,
         url=f"{storage_url}/{name}",
     )
+
+
+def _own_of(meta: Mapping[str, Any]) -> set[str]:
+    """What an input says of itself alone, if a chain wrote it also what its own place there and its own name are."""
+    return {PRODUCED, "port", "output", "output_name"} if "chain" in meta else {PRODUCED}
 
 
 def _with_inherited(own: dict[str, Any], inherited: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What somebody who asks for a chain chooses from, and what is known of what they have chosen."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.labels import Ambiguous, meant
 from sluice.contracts.matching import bind, facts_of, objection
 from sluice.contracts.problems import NotFound
 from sluice.contracts.requiring import Subject, requires_text, unmet_dataset
@@ -27,8 +28,9 @@ _WORKABLE = [state for state in DatasetState if state.readable or state is Datas
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """``dataset`` and ``template``: None where none was chosen, or there is none such; ``trouble`` says so then. ``present``: the
-    newest chain that there is already for both. ``objection``: why the template would not take the data set by itself."""
+    """``dataset`` and ``template``: None where none was chosen, or there is none such; ``trouble`` says so then. ``called``: the
+    data sets that have the name, where there are several. ``present``: the newest chain that there is already for both.
+    ``objection``: why the template would not take the data set by itself."""
 
     datasets: list[Dataset]
     templates: list[StoredTemplate]
@@ -40,6 +42,7 @@ class Prepared:
     objection: str
     #: What the template requires of the data set and is not so, in words.
     unmet: str
+    called: Sequence[Dataset] = ()
 
     @property
     def ready(self) -> bool:
@@ -48,12 +51,16 @@ class Prepared:
 
 async def prepare_chain(database: Database, *, chains: ChainsClient, dms: DmsClient, dataset: str, template: str) -> Prepared:
     """``dataset``: name or uid, ``template``: name; empty: not chosen yet. Effect: none. Raises ``NotAvailable``."""
-    offered, templates, found = await asyncio.gather(
-        dms.datasets(_WORKABLE, limit=OFFERED, newest=True), list_templates(database, disabled=True), _dataset(dms, dataset)
+    offered, templates, called = await asyncio.gather(
+        dms.datasets(_WORKABLE, limit=OFFERED, newest=True), list_templates(database, disabled=True), _datasets(dms, dataset)
     )
     chosen = next((one for one in templates if one.name == template), None)
-    trouble = ""
-    if dataset and found is None:
+    found, trouble = None, ""
+    try:
+        found = meant(dataset, called)
+    except Ambiguous as refusal:
+        trouble = refusal.detail
+    if dataset and not called:
         trouble = f"there is no data set {dataset!r}"
     elif template and chosen is None:
         trouble = f"there is no template {template!r}"
@@ -70,19 +77,21 @@ async def prepare_chain(database: Database, *, chains: ChainsClient, dms: DmsCli
         unmet = requires_text(broken) if broken else ""
         made = await chains.chains(dataset=found.uid)
         present = next((one for one in made.chains if _same_version(one, chosen)), None)
-    return Prepared(offered.datasets, templates, found, chosen, trouble, bound, present, why or "", unmet)
+    several = called if found is None else ()
+    return Prepared(offered.datasets, templates, found, chosen, trouble, bound, present, why or "", unmet, several)
 
 
 def _same_version(chain: Chain, template: StoredTemplate) -> bool:
     return (chain.template_id, chain.template_version) == (template.id, template.version)
 
 
-async def _dataset(dms: DmsClient, named: str) -> Dataset | None:
+async def _datasets(dms: DmsClient, named: str) -> list[Dataset]:
+    """None where there is none such, or none is named."""
     if not named:
-        return None
+        return []
     try:
-        return await dms.dataset(UUID(named))
+        return [await dms.dataset(UUID(named))]
     except NotFound:
-        return None
+        return []
     except ValueError:
-        return await dms.dataset_named(named)
+        return await dms.datasets_called(named)

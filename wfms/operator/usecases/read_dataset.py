@@ -7,11 +7,15 @@ from uuid import UUID
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
+from sluice.clients.wms import WmsClient
 from sluice.contracts.datasets import Dataset, DatasetStatus, File
 from sluice.contracts.intake import Unmatched
+from sluice.contracts.labels import label
 from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Database
-from wfms.operator.domain.progress import ChainProgress, chain_progress
+from wfms.operator.domain.progress import ChainProgress
+from wfms.operator.usecases.read_chains import read_progress
 from wfms.operator.usecases.read_unmatched import read_unmatched
 
 #: Files on one page.
@@ -22,7 +26,8 @@ _MOST = 1000
 @dataclass(frozen=True, slots=True)
 class DatasetDetail:
     """``next``: where the next page of its files begins; None on the last. ``chains`` None: the chain service does not answer.
-    ``unmatched``: where it fitted no template and waits. ``status`` None: not known now."""
+    ``unmatched``: where it fitted no template and waits. ``status`` None: not known now.
+    ``namesakes``: others that people call so, the newest first."""
 
     dataset: Dataset
     files: list[File]
@@ -30,28 +35,48 @@ class DatasetDetail:
     chains: list[ChainProgress] | None
     unmatched: Unmatched | None
     status: DatasetStatus | None
+    namesakes: list[Dataset]
 
 
 async def read_dataset(
-    database: Database, uid: UUID, *, dms: DmsClient, chains: ChainsClient, intake: IntakeClient, after: str | None = None
+    database: Database,
+    uid: UUID,
+    *,
+    dms: DmsClient,
+    chains: ChainsClient,
+    wms: WmsClient,
+    intake: IntakeClient,
+    after: str | None = None,
 ) -> DatasetDetail:
     """Effect: none. ``after``: the page of files behind this place.
     Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out."""
     dataset, files, made, waiting, status = await asyncio.gather(
         dms.dataset(uid),
         dms.files(uid, after=after, limit=_FILES),
-        _chains(chains, uid),
+        _chains(chains, wms, uid),
         _unmatched(database, intake, uid),
         _status(dms, uid),
     )
-    return DatasetDetail(dataset, files.files, files.next, made, waiting, status)
+    return DatasetDetail(dataset, files.files, files.next, made, waiting, status, await _namesakes(dms, dataset))
 
 
-async def _chains(chains: ChainsClient, uid: UUID) -> list[ChainProgress] | None:
+async def _chains(chains: ChainsClient, wms: WmsClient, uid: UUID) -> list[ChainProgress] | None:
     try:
-        return [chain_progress(chain, {}) for chain in (await chains.chains(dataset=uid)).chains]
+        return await read_progress(wms, (await chains.chains(dataset=uid)).chains)
     except ServiceError:
         return None
+
+
+async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
+    """Registered names are one data set's alone."""
+    if label(dataset) == dataset.name:
+        return []
+    try:
+        found = await dms.datasets_called(label(dataset))
+    except ServiceError:
+        return []
+    others = [one for one in found if one.uid != dataset.uid and one.state is not DatasetState.DELETED]
+    return sorted(others, key=lambda one: one.timestamp, reverse=True)
 
 
 async def _status(dms: DmsClient, uid: UUID) -> DatasetStatus | None:

@@ -39,9 +39,9 @@ async def tasks_named(dms: DmsClient, chains: ChainsClient, wanted: TasksWanted)
     found: list[ChainTask] = []
     for first in range(0, len(parts), _AT_ONCE):
         some = parts[first : first + _AT_ONCE]
-        datasets = await asyncio.gather(*(dms.dataset_named(name) for name, _ in some))
-        for dataset, (_, step) in zip(datasets, some, strict=True):
-            if dataset is not None:
+        called = await asyncio.gather(*(dms.datasets_called(name) for name, _ in some))
+        for datasets, (_, step) in zip(called, some, strict=True):
+            for dataset in datasets:
                 found += await _of_step(chains, dataset.uid, step, wanted)
     return ChainTaskList(tasks=found[: wanted.limit])
 

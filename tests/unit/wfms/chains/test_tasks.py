@@ -88,6 +88,21 @@ def test_data_sets_carry_the_input_s_description() -> None:
     assert "port" not in logs.meta
 
 
+def test_what_a_chain_said_of_its_output_is_not_inherited_by_the_next_chain() -> None:
+    """Its name above all: all that the next one writes would be called so."""
+    own = {"chain": "before", "template": "t", "step": "sum", "port": "out", "output": "report", "output_name": "week.1.report"}
+    after = replace(ORIGIN, name="week.1.report", meta={"kind": "raw", **own})
+    workflow = plan(step("first"), step("last"), outputs=[("last", "out")])
+    for port in ("out", None):
+        made = new_dataset(after, workflow, step="first", port=port, storage_url="file:///s")
+        assert made.meta["kind"] == "raw"
+        assert "output_name" not in made.meta
+        assert made.meta.get("port") == port
+    assert new_dataset(after, workflow, step="last", port="out", storage_url="file:///s").meta["output_name"] == (
+        "week.1.report.last_out"
+    )
+
+
 def test_a_description_stored_before_there_were_bounds_is_not_inherited() -> None:
     """It could not be registered again, and the chain would fail."""
     old = replace(ORIGIN, meta={"notes": "x" * (MOST_META + MOST_ADDED)})

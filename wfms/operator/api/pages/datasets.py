@@ -18,6 +18,8 @@ from wfms.operator.usecases.read_unmatched import read_ties, read_unmatched, tak
 #: Data sets on one page.
 _PAGE = 50
 _UNMATCHED = 100
+#: Data sets of the same name that the page of one names.
+_NAMESAKES = 5
 
 
 class DatasetPages:
@@ -36,22 +38,24 @@ class DatasetPages:
     def list(self) -> str:
         state, kind = chosen(DatasetState), chosen(DatasetType, "type")
         states = list(DatasetState) if state is None else [state]
-        after = request.args.get("after")
-        page = self._bridge.run(self._use.dms.datasets(states, after=after, type=kind, limit=_PAGE, newest=True))
+        after, name = request.args.get("after"), request.args.get("name") or None
+        page = self._bridge.run(self._use.dms.datasets(states, name=name, after=after, type=kind, limit=_PAGE, newest=True))
         return render_template(
             "datasets.html",
             datasets=page.datasets,
             next=page.cursor if len(page.datasets) == _PAGE else None,
             state=state,
             kind=kind,
+            name=name,
             states=list(DatasetState),
             kinds=list(DatasetType),
         )
 
     def show(self, uid: UUID) -> str:
         use, after = self._use, request.args.get("after")
-        detail = self._bridge.run(read_dataset(use.database, uid, dms=use.dms, chains=use.chains, intake=use.intake, after=after))
-        return render_template("dataset.html", detail=detail)
+        reading = read_dataset(use.database, uid, dms=use.dms, chains=use.chains, wms=use.wms, intake=use.intake, after=after)
+        detail = self._bridge.run(reading)
+        return render_template("dataset.html", detail=detail, most=_NAMESAKES)
 
     def file(self, uid: UUID, file: int) -> str:
         detail = self._bridge.run(read_file(self._use.dms, uid, file, most=self._use.settings.file_preview))

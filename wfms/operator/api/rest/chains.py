@@ -4,6 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.base import Page
 from sluice.contracts.chains import Chain, ChainOutputs, ChainPage, RequestChain, RerunChain, RerunPlan
+from sluice.contracts.labels import meant
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from wfms.operator.api.dependencies import Dependencies
@@ -14,7 +15,7 @@ from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
 
 
 class ChainQuery(Page):
-    """``dataset``, ``name``: those whose input it is, by its uid and by its name."""
+    """``dataset``, ``name``: those whose input it is, by its uid and by its name, which must be the name of one only."""
 
     state: ChainState | None = None
     dataset: UUID | None = None
@@ -32,7 +33,7 @@ class ChainRoutes:
         uid = "/chains/<uuid:uid>"
         return [
             Route("GET", "/chains", self.list, "Chains, newest first; `name`: of their input data set.",
-                  answer=ChainPage, query=ChainQuery, errors=(NotAvailable,)),
+                  answer=ChainPage, query=ChainQuery, errors=(Conflict, NotAvailable)),
             Route("POST", "/chains", self.request,
                   "Carries a data set through a template: 201. A repetition, with the same version of the template and the "
                   "same parameters given, gives the first chain: 200.",
@@ -54,8 +55,9 @@ class ChainRoutes:
     async def list(self, query: ChainQuery) -> ChainPage:
         dataset = query.dataset
         if query.name is not None:
-            named = await self._dms.dataset_named(query.name)
-            if named is None or dataset not in {None, named.uid}:
+            called = await self._dms.datasets_called(query.name)
+            named = meant(query.name, [one for one in called if dataset in {None, one.uid}])
+            if named is None:
                 return ChainPage(chains=[], next=None)
             dataset = named.uid
         return await self._chains.chains(state=query.state, dataset=dataset, after=query.after, limit=query.limit)
