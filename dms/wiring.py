@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from dms.api.content import content_router
-from dms.api.datasets import datasets_router
+from dms.api.datasets import datasets_router, stalled_router
 from dms.api.files import files_router
 from dms.api.runs import runs_router
 from dms.api.storages import storages_router
@@ -64,6 +64,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
     wakes = Wakes(complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload))
     routers = [
         datasets_router(database, reads, watch, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
+        stalled_router(database),
         files_router(database, reads, watch, verify=settings.verify_files, on_complete=wakes.complete),
         content_router(database, reads),
         storages_router(database, files, watch),

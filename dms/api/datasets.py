@@ -9,12 +9,13 @@ from fastapi import APIRouter, Query, Response
 from dms.usecases.close_dataset import close_dataset
 from dms.usecases.file_reads import FileReads
 from dms.usecases.list_datasets import DatasetQuery, list_datasets, read_dataset
+from dms.usecases.list_stalled import list_stalled
 from dms.usecases.read_status import read_status
 from dms.usecases.register_dataset import register_dataset
 from dms.usecases.request_deletion import request_deletion
 from dms.usecases.resume_dataset import resume_dataset
 from dms.usecases.watch_storages import StorageWatch
-from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, NewDataset
+from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, NewDataset, StalledList
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
@@ -45,7 +46,8 @@ def datasets_router(
 
     @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
     async def status(uid: UUID) -> DatasetStatus:
-        """Can it be worked with? Where it waits for files: how many are missing, and which numbers no file has."""
+        """Can it be worked with? Where it waits for files: how many are missing, and which numbers no file has. Where its upload
+        or deletion does not go on: why."""
         return await read_status(database, uid)
 
     @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
@@ -72,6 +74,17 @@ def datasets_router(
         dataset = await request_deletion(database, uid, force=force)
         on_deletion()
         return dataset
+
+    return router
+
+
+def stalled_router(database: Database) -> APIRouter:
+    router = APIRouter(prefix="/api/v1", tags=["data sets"])
+
+    @router.get("/stalled", responses=errors(NotAvailable))
+    async def stalled(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> StalledList:
+        """Uploads and deletions that failed several times, and those that wait for a person: one entry for each reason."""
+        return await list_stalled(database, limit=limit)
 
     return router
 

@@ -148,6 +148,9 @@ class DatasetRow:
     registered_at: datetime
     #: What tools counted in its files, added up.
     counts: dict[str, int]
+    #: Why work on it failed the last time, while nobody is at it again; with ``halted`` nobody will be.
+    failure: str | None
+    halted: bool
 
 
 def to_dataset(row: asyncpg.Record) -> Dataset:
@@ -177,6 +180,8 @@ def _to_row(row: asyncpg.Record) -> DatasetRow:
         row["close_at"],
         row["registered_at"],
         row["counts"],
+        row["reason"] if row["claim_token"] is None else None,
+        row["halted_at"] is not None,
     )
 
 

@@ -1,5 +1,6 @@
 """Business facts about data sets that more than one use case runs into."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
@@ -81,9 +82,9 @@ class NotUploadable(Unprocessable):
 
 
 class NoStorage(Exception):
-    """No storage of the type wanted has room now; found while working, and tried again later."""
+    """No storage of the type wanted can take the data now; found while working, and tried again later. ``why``: of each of
+    them."""
 
-    def __init__(self, wanted: str, needed: int) -> None:
-        super().__init__(f"no enabled, writable storage of type {wanted} has room for {needed} bytes")
+    def __init__(self, wanted: str, why: Sequence[str]) -> None:
+        super().__init__(f"no storage of type {wanted} can take it: {'; '.join(why) or 'none is registered'}")
         self.wanted = wanted
-        self.needed = needed

@@ -1,5 +1,6 @@
 """Taking a storage out of use, and into use again."""
 
+from dms.db.stalled import retry_uploads
 from dms.db.storages import all_roots, lock_storages, set_enabled, set_folder, storage_named
 from dms.domain.places import Root
 from dms.domain.storage_facts import UnknownStorage
@@ -22,8 +23,8 @@ async def disable_storage(database: Database, watch: StorageWatch, name: str) ->
 
 
 async def enable_storage(database: Database, files: FileWork, watch: StorageWatch, name: str) -> Storage:
-    """Effect: it gets new data sets again, having been looked at and tried out as a new one is; nothing where it is enabled.
-    Messages: none.
+    """Effect: it gets new data sets again, having been looked at and tried out as a new one is, and uploads that rest are tried
+    again; nothing where it is enabled. Messages: none.
 
     Raises ``UnknownStorage``, ``StorageRefused``; ``StoragesOverlap`` with another that is enabled.
     """
@@ -42,6 +43,7 @@ async def enable_storage(database: Database, files: FileWork, watch: StorageWatc
             if await _enabled(transaction.connection) == others:  # else somebody enabled another meanwhile
                 await set_enabled(transaction.connection, name, enabled=True)
                 await set_folder(transaction.connection, storage.id, path)
+                await retry_uploads(transaction.connection)
             storage = await _storage(transaction.connection, name)
     await watch.judge()
     return storage

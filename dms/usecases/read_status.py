@@ -6,6 +6,7 @@ from dms.db.datasets import DatasetRow, dataset_by_uid
 from dms.db.files import numbers_used
 from dms.domain.completeness import missing_text
 from dms.domain.facts import UnknownDataset
+from dms.domain.failures import WORKS, failure_text
 from sluice.contracts.datasets import DatasetStatus
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection, Database
@@ -36,6 +37,8 @@ async def read_status(database: Database, uid: UUID) -> DatasetStatus:
 
 async def _waits_for(connection: Connection, row: DatasetRow) -> str | None:
     dataset = row.dataset
+    if row.failure is not None and dataset.state in WORKS:
+        return failure_text(dataset.state, row.failure, halted=row.halted)
     if row.close_at is None or dataset.state is not DatasetState.OPEN or dataset.count_files >= row.close_at:
         return None
     used = await numbers_used(connection, dataset.uid, gaps=MOST_GAPS)

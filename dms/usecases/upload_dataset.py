@@ -11,9 +11,10 @@ from dms.db.storages import add_usage, all_roots
 from dms.domain.facts import NoStorage
 from dms.domain.places import Root, place_of, upload_folder
 from dms.usecases.claimed_work import Workshop
-from dms.usecases.list_storages import storages_by_room
+from dms.usecases.list_storages import list_storages, storages_by_room
 from dms.usecases.remove_copies import remove_copies
 from dms.usecases.sweep_folder import sweep_folders
+from sluice.contracts.datasets import Storage
 from sluice.contracts.messages import DATASET_CLOSED, DatasetClosed
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.storage import StorageError
@@ -72,17 +73,25 @@ async def _target(shop: Workshop, claim: Claim) -> _Target:
     if claim.upload_url is not None and claim.upload_storage_id is not None:
         root = roots[claim.upload_storage_id]
         return _Target(root, claim.upload_url[len(root.url) + 1 :])
-    for storage, free in await storages_by_room(shop.database, StorageType.OUTPUT, shop.watch.room, shop.watch.objections):
-        if not storage.read_only and free >= claim.bytes:
-            break
-    else:
-        raise NoStorage(StorageType.OUTPUT, claim.bytes)
+    storage = await _with_room(shop, claim.bytes)
     root, folder = roots[storage.id], upload_folder(claim.name, claim.meta.get("output_name"))
     place_of(root.url_of(folder), [root], what=f"data set {claim.name!r}")
     async with shop.database.connection() as connection:
         if not await set_upload_place(connection, claim, root.id, root.url_of(folder)):
             raise ClaimLost(claim)
     return _Target(root, folder)
+
+
+async def _with_room(shop: Workshop, needed: int) -> Storage:
+    """Raises ``NoStorage``."""
+    watch = shop.watch
+    best = await storages_by_room(shop.database, StorageType.OUTPUT, watch.room, watch.objections)
+    for storage, free in best:
+        if not storage.read_only and free >= needed:
+            return storage
+    full = {one.id: f"has room for {max(free, 0):.0f} of {needed} bytes" for one, free in best if not one.read_only}
+    known = await list_storages(shop.database, StorageType.OUTPUT, room=watch.room, objections=watch.objections, everything=True)
+    raise NoStorage(StorageType.OUTPUT, [f"{one.name} {full.get(one.id) or one.objection}" for one in known])
 
 
 async def _copy_files(shop: Workshop, claim: Claim, target: _Target) -> None:

@@ -89,8 +89,8 @@ async def follow(
     for_nodes: bool = True,
 ) -> Chain:
     """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their counts each time, ``on_wait`` a
-    step of which no job has been at work for a while, with the reason, whenever the reason is another one. ``for_nodes``: as of
-    ``Waits``, whose ``NeverFits`` it raises."""
+    step of which no job has been at work for a while, or the upload that does not go on, with the reason, whenever it is another
+    one. ``for_nodes``: as of ``Waits``, whose ``NeverFits`` it raises."""
     pause = FIRST_LOOK
     waits = Waits(connection, on_wait, for_nodes=for_nodes)
     while True:
@@ -98,6 +98,7 @@ async def follow(
             chain, tasks = await asyncio.gather(connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid))
             on_look(chain, tasks.tasks)
             await waits.look(tasks.tasks)
+            waits.look_at_upload(chain)
         except NotAvailable:
             pass  # an outage of the system; what it does is not lost, look again
         if chain.state.final:

@@ -5,11 +5,15 @@ from collections.abc import Callable, Sequence
 
 from sluice.cli.connect import Connection
 from sluice.cli.stalled import LONG_WAIT, is_stalled, reason_in
-from sluice.contracts.chains import ChainTask
+from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.problems import NotFound
+from sluice.contracts.states import ChainState
 
-#: Step, reason.
+#: Step, or the upload; reason.
 OnWait = Callable[[str, str], None]
+
+#: No step's name: it has a blank.
+_UPLOAD = "the upload"
 
 
 class NeverFits(Exception):
@@ -41,6 +45,14 @@ class Waits:
                 await self._require_outlook(task)
                 await self._tell(task)
 
+    def look_at_upload(self, chain: Chain) -> None:
+        if chain.state is not ChainState.UPLOADING or not chain.reason:
+            self._since.pop(_UPLOAD, None)
+            return
+        now = time.monotonic()
+        if now - self._since.setdefault(_UPLOAD, now) > LONG_WAIT:
+            self._tell_anew(_UPLOAD, chain.reason)
+
     async def _require_outlook(self, task: ChainTask) -> None:
         if self._for_nodes:
             return
@@ -52,8 +64,10 @@ class Waits:
             raise NeverFits(task.step, outlook.reason)
 
     async def _tell(self, task: ChainTask) -> None:
-        sentence = (await self._connection.operator.explain_task(task.task_id)).text
+        self._tell_anew(task.step, (await self._connection.operator.explain_task(task.task_id)).text)
+
+    def _tell_anew(self, what: str, sentence: str) -> None:
         reason = reason_in(sentence)
-        if self._on_wait and self._told.get(task.step) != reason:
-            self._told[task.step] = reason
-            self._on_wait(task.step, sentence)
+        if self._on_wait and self._told.get(what) != reason:
+            self._told[what] = reason
+            self._on_wait(what, sentence)

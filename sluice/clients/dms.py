@@ -30,6 +30,7 @@ from sluice.contracts.datasets import (
     Period,
     Registered,
     Run,
+    StalledList,
     Storage,
     WaterMarks,
 )
@@ -75,6 +76,10 @@ class DmsClient(ServiceClient):
     async def dataset_status(self, uid: UUID) -> DatasetStatus:
         """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""
         return await self.call("GET", f"{_API}/datasets/{uid}/status", answer=DatasetStatus)
+
+    async def stalled(self, *, limit: int = 100) -> StalledList:
+        """Uploads and deletions that do not go on. Raises ``NotFound`` where a release before this one answers."""
+        return await self.call("GET", f"{_API}/stalled", answer=StalledList, params={"limit": limit})
 
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
         """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query string)."""

@@ -110,7 +110,9 @@ class ChainStep(Contract):
 
 
 class Chain(Contract):
-    """``rerun_of``: the chain that was asked to run again. ``acknowledged``: who has seen that it failed."""
+    """``reason``: why it failed, was or will be canceled; of one that uploads its output, why that does not go on (so tells the
+    operator service of a single chain). ``rerun_of``: the chain that was asked to run again. ``acknowledged``: who has seen that
+    it failed."""
 
     uid: UUID
     state: ChainState

@@ -80,7 +80,8 @@ class DatasetStatus(Contract):
     count_files: int
     #: How many files make it complete, where somebody has said so.
     close_at: int | None
-    #: Of one that waits for files: how many, and which numbers those registered have. One sentence.
+    #: Of one that waits for files: how many, and which numbers those registered have. Of one whose upload or deletion does not go
+    #: on: why. What follows "it waits for".
     waits_for: str | None
 
 
@@ -89,6 +90,26 @@ class DatasetPage(Contract):
 
     datasets: list[Dataset]
     cursor: str | None
+
+
+class Stalled(Contract):
+    """Data sets whose upload or deletion fails again and again for one reason. ``state``: uploading or deleting. ``halted``: it
+    is not tried again before a person asks for it. ``first``: the one that was registered first; ``number``: how many there
+    are. ``since``: when the first of them was to be uploaded."""
+
+    state: DatasetState
+    reason: str
+    halted: bool = False
+    first: Dataset
+    number: int
+    since: Timestamp | None = Field(default=None, exclude_if=absent)
+
+
+class StalledList(Contract):
+    """Most data sets first. ``more``: how many data sets wait for other reasons."""
+
+    stalled: list[Stalled]
+    more: int = 0
 
 
 class NewFile(Contract):
@@ -190,6 +211,19 @@ class Storage(NewStorage):
     def in_use(self) -> bool:
         """Does it get new data sets?"""
         return self.enabled and self.warning is None
+
+    @property
+    def objection(self) -> str | None:
+        """Why it can take no data now, as it was told in the list of all storages; a sentence with its name before it."""
+        if not self.enabled:
+            return f"is disabled (`sluice storage enable {self.name}`)"
+        if self.warning is not None:
+            return f"gets no new data sets ({self.warning})"
+        if self.read_only:
+            return "is read-only"
+        if self.capacity is not None and self.used >= self.capacity:
+            return f"is full ({self.used} of {self.capacity} bytes)"
+        return None
 
 
 class DatasetUids(Contract):

@@ -152,7 +152,7 @@ async def test_a_disabled_output_storage_gets_no_uploads(dms: Dms) -> None:
     await dms.client.disable_storage("output-1")
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.shop)
-    assert (await dms.row(uid))["reason"].startswith("no enabled, writable storage of type output")
+    assert (await dms.row(uid))["reason"].startswith("no storage of type output can take it: output-1 is disabled")
 
 
 async def test_a_storage_is_enabled_as_a_new_one_is_registered(dms: Dms) -> None:

@@ -18,7 +18,18 @@ from sluice.contracts.chains import (
     RerunPlan,
     RerunStep,
 )
-from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, File, FilePage, NewDataset, Storage
+from sluice.contracts.datasets import (
+    CloseDataset,
+    Dataset,
+    DatasetPage,
+    DatasetStatus,
+    File,
+    FilePage,
+    NewDataset,
+    Stalled,
+    StalledList,
+    Storage,
+)  # fmt: skip
 from sluice.contracts.intake import Tie, Unmatched
 from sluice.contracts.labels import label
 from sluice.contracts.pilots import Pilot, PilotList
@@ -58,6 +69,7 @@ class Neighbours:
         self.files: dict[UUID, list[File]] = {}
         #: Data set → what it waits for.
         self.waits_for: dict[UUID, str] = {}
+        self.stalled: list[Stalled] | None = []  #: None: of the release before, which cannot say
         #: Data set and number of files of each request to close one.
         self.closings: list[tuple[UUID, int | None]] = []
         self.requested: list[NewChain] = []
@@ -369,6 +381,12 @@ class Neighbours:
                 uid=uid, state=found.state, usable=found.usable, registered_at=found.timestamp, closed_at=found.closed_at,
                 count_files=found.count_files, close_at=None, waits_for=self.waits_for.get(uid),
             )  # fmt: skip
+
+        @router.get("/stalled")
+        async def stalled(limit: int) -> StalledList:
+            if self.stalled is None:
+                raise NotFound("Not Found")
+            return StalledList(stalled=self.stalled[:limit], more=sum(one.number for one in self.stalled[limit:]))
 
         @router.post("/datasets/{uid}/close")
         async def close(uid: UUID, request: CloseDataset) -> Dataset:

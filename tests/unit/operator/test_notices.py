@@ -7,8 +7,9 @@ import pytest
 
 from sluice.contracts.attention import Acknowledgement, Notice, NoticeList, Subject, Weight
 from sluice.contracts.chains import ChainStep
+from sluice.contracts.datasets import Dataset, Stalled
 from sluice.contracts.pilots import NodeResources, Pilot
-from sluice.contracts.states import ChainState, PilotState, StepState, TaskState
+from sluice.contracts.states import ChainState, DatasetState, DatasetType, PilotState, StepState, TaskState
 from tests.unit.operator.test_progress import NOW, chain, status
 from wfms.operator.domain import notices
 from wfms.operator.domain.overview import MOST_PILOTS, Overview, busy_slots
@@ -141,3 +142,29 @@ def overview(pilots: list[Pilot] | None) -> Overview:
 @pytest.mark.parametrize("wrong", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"])
 def test_what_is_no_id_of_a_notice(wrong: str) -> None:
     assert Notice.subject_of(wrong) is None
+
+
+def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
+    chain_uid = uuid4()
+    first = dataset(meta={"chain": str(chain_uid), "output_name": "d.report"})
+    up = Stalled(state=DatasetState.UPLOADING, reason="out is disabled", first=first, number=1, since=NOW)
+    [one, many, halted] = notices.of_stalled(
+        [
+            up,
+            up.model_copy(update={"number": 57}),
+            Stalled(state=DatasetState.DELETING, reason="a link", halted=True, first=dataset(), number=1),
+        ]
+    )
+    assert (one.text, one.chain, one.page) == ("The upload of data set d.report does not go on: out is disabled", chain_uid, None)
+    assert (one.weight, one.since, one.id) == (Weight.WARNING, NOW, None)
+    assert (many.text, many.chain) == ("The upload of 57 data sets does not go on: out is disabled", None)
+    assert many.page == "datasets"
+    assert halted.text.startswith("The deletion of data set d does not go on: a link (it waits for `sluice dataset resume ")
+    assert (halted.weight, halted.chain, halted.page) == (Weight.ERROR, None, "datasets")
+
+
+def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
+    return Dataset(
+        uid=uuid4(), name="d", type=DatasetType.INTERMEDIATE, state=DatasetState.UPLOADING, meta=meta or {}, count_files=1,
+        bytes=1, timestamp=NOW,
+    )  # fmt: skip

@@ -5,10 +5,12 @@ from uuid import UUID
 
 from sluice.contracts.attention import Notice, Subject, Weight
 from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import Dataset, Stalled
 from sluice.contracts.intake import Tie
+from sluice.contracts.labels import label
 from sluice.contracts.pilots import Pilot
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import ChainState, PilotState
+from sluice.contracts.states import ChainState, DatasetState, PilotState
 from sluice.contracts.tasks import TaskStatus
 from wfms.operator.domain.progress import chain_progress
 from wfms.operator.domain.wording import count_text
@@ -94,6 +96,30 @@ def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
         both = f"Templates {tie.template} and {tie.rival} have the same priority and match the same data sets"
         found.append(Notice(text=f"{both}: {tie.template} gets them", weight=Weight.WARNING, page="unmatched"))
     return found
+
+
+def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
+    """Uploads and deletions that do not go on, one notice for each reason."""
+    notices = []
+    for one in found:
+        what = "upload" if one.state is DatasetState.UPLOADING else "deletion"
+        single = one.number == 1
+        of = f"data set {label(one.first)}" if single else count_text(one.number, "data set")
+        text = f"The {what} of {of} does not go on: {one.reason}"
+        if one.halted:
+            text += f" (it waits for `sluice dataset resume {one.first.uid}`)" if single else " (`sluice dataset resume`)"
+        weight = Weight.ERROR if one.halted else Weight.WARNING
+        chain = _chain_of(one.first) if single else None
+        notices.append(Notice(text=text, weight=weight, since=one.since, chain=chain, page=None if chain else "datasets"))
+    return notices
+
+
+def _chain_of(dataset: Dataset) -> UUID | None:
+    """The chain that wrote it."""
+    try:
+        return UUID(str(dataset.meta.get("chain")))
+    except ValueError:
+        return None
 
 
 def of_queues(dead: Mapping[str, int]) -> list[Notice]:

@@ -170,7 +170,8 @@ class ChainProgress:
 
     @property
     def reason(self) -> str:
-        """Why it failed or was canceled: the chain's own reason, or that of the first step that has one."""
+        """Why it failed or was canceled, or its upload does not go on: the chain's own reason, or that of the first step that has
+        one."""
         if self.chain.reason or not self.chain.state.final:
             return self.chain.reason
         ended = (step for step in self.chain.steps if step.state in {StepState.FAILED, StepState.CANCELED} and step.reason)

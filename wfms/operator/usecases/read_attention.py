@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sluice.clients.attention import acknowledge_each
 from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.attention import Acknowledge, ChainCounts, Notice, NoticeList, Subject, WorkCounts
@@ -42,16 +43,23 @@ class _Part:
 
 
 async def read_attention(
-    database: Database, *, chains: ChainsClient, wms: WmsClient, intake: IntakeClient, dead: Mapping[str, int], limit: int
+    database: Database,
+    *,
+    chains: ChainsClient,
+    wms: WmsClient,
+    dms: DmsClient,
+    intake: IntakeClient,
+    dead: Mapping[str, int],
+    limit: int,
 ) -> Attention:
     """At most ``limit`` notices, as ``notices.chosen`` chooses, of each kind the newest. Effect: none. What a service that does
     not answer would have said is missing, and a notice says so. ``dead``: messages that nobody could handle, by queue."""
-    (of_chains, counted), (of_wms, work, pilots), of_intake = await asyncio.gather(
-        _chains(chains, limit), _wms(wms, chains, limit), _intake(database, intake)
+    (of_chains, counted), (of_wms, work, pilots), of_dms, of_intake = await asyncio.gather(
+        _chains(chains, limit), _wms(wms, chains, limit), _dms(dms, limit), _intake(database, intake)
     )
-    found = [*notices.of_queues(dead), *of_wms.notices, *of_intake, *of_chains.notices]
+    found = [*notices.of_queues(dead), *of_wms.notices, *of_intake, *of_dms.notices, *of_chains.notices]
     shown = notices.chosen(found, limit=limit)
-    more = of_chains.more + of_wms.more + len(found) - len(shown)
+    more = of_chains.more + of_wms.more + of_dms.more + len(found) - len(shown)
     return Attention(NoticeList(notices=shown, more=more), counted, work, pilots)
 
 
@@ -100,6 +108,15 @@ async def _wms(wms: WmsClient, chains: ChainsClient, limit: int) -> tuple[_Part,
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
     more = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
     return _Part(found, more), work, listed.pilots
+
+
+async def _dms(dms: DmsClient, limit: int) -> _Part:
+    try:
+        found = await _known(dms.stalled(limit=limit))
+    except ServiceError as error:
+        text = f"The DMS does not answer, so uploads and deletions that do not go on are missing here: {error.detail}"
+        return _Part([notices.of_trouble(text)])
+    return _Part([]) if found is None else _Part(notices.of_stalled(found.stalled), found.more)
 
 
 async def _datasets(chains: ChainsClient, tasks: Sequence[TaskStatus]) -> dict[UUID, str]:

@@ -18,6 +18,7 @@ from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.read_chains import read_progress
 from wfms.operator.usecases.read_outputs import outputs_of
 from wfms.operator.usecases.read_template import read_template_by_id
+from wfms.operator.usecases.read_waits import with_waits
 
 #: Files of an output that its chain's page names.
 FIRST_FILES = 5
@@ -63,7 +64,7 @@ class ChainDetail:
 async def read_chain(database: Database, chains: ChainsClient, dms: DmsClient, wms: WmsClient, *, uid: UUID) -> ChainDetail:
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain service; what the DMS or the WMS
     does not say is left out."""
-    chain = await chains.chain(uid)
+    chain = await with_waits(dms, await chains.chain(uid))
     progress, template, datasets = await asyncio.gather(
         read_progress(wms, [chain]),
         read_template_by_id(database, chain.template_id),

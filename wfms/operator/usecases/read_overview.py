@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import Chain
@@ -18,13 +19,13 @@ _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
 
 
 async def read_overview(
-    database: Database, *, chains: ChainsClient, wms: WmsClient, intake: IntakeClient, dead: Mapping[str, int]
+    database: Database, *, chains: ChainsClient, wms: WmsClient, dms: DmsClient, intake: IntakeClient, dead: Mapping[str, int]
 ) -> Overview:
     """Effect: none. What a service that does not answer would have said is missing, and the overview says so. Numbers are those
     of the services' databases, not of what is listed."""
     (running, ended), attention, templates = await asyncio.gather(
         _chains(chains),
-        read_attention(database, chains=chains, wms=wms, intake=intake, dead=dead, limit=_MOST_NOTICES),
+        read_attention(database, chains=chains, wms=wms, dms=dms, intake=intake, dead=dead, limit=_MOST_NOTICES),
         list_templates(database, disabled=True),
     )
     progress = await read_progress(wms, [*running, *ended])

@@ -31,7 +31,14 @@ class OverviewPages:
     def _read(self) -> dict[str, object]:
         use = self._dependencies
         overview: Overview = self._bridge.run(
-            read_overview(use.database, chains=use.chains, wms=use.wms, intake=use.intake, dead=use.queues.dead_lately)
+            read_overview(
+                use.database,
+                chains=use.chains,
+                wms=use.wms,
+                dms=use.dms,
+                intake=use.intake,
+                dead=use.queues.dead_lately,
+            )
         )
         return {"overview": overview, "busy_slots": busy_slots, "name": session.get(_NAME, "")}
 

@@ -26,8 +26,13 @@ class AttentionRoutes:
 
     async def list(self, query: AttentionQuery) -> NoticeList:
         use = self._dependencies
-        dead = use.queues.dead_lately
         found = await read_attention(
-            use.database, chains=use.chains, wms=use.wms, intake=use.intake, dead=dead, limit=query.limit
+            use.database,
+            chains=use.chains,
+            wms=use.wms,
+            dms=use.dms,
+            intake=use.intake,
+            dead=use.queues.dead_lately,
+            limit=query.limit,
         )
         return found.notices

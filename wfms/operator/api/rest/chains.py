@@ -10,6 +10,7 @@ from sluice.contracts.states import ChainState
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.usecases.read_outputs import read_outputs
+from wfms.operator.usecases.read_waits import with_waits
 from wfms.operator.usecases.request_chain import request_chain
 from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
 
@@ -38,7 +39,7 @@ class ChainRoutes:
                   "Carries a data set through a template: 201. A repetition, with the same version of the template and the "
                   "same parameters given, gives the first chain: 200.",
                   answer=Chain, status=201, body=RequestChain, errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read, "One chain with its steps and data sets.",
+            Route("GET", uid, self.read, "One chain with its steps and data sets; of one that uploads, why that does not go on.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
             Route("GET", uid + "/outputs", self.outputs, "What it gives in the end: its workflow's outputs, each a data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
@@ -67,7 +68,7 @@ class ChainRoutes:
         return Answered(chain, 201 if made else 200)
 
     async def read(self, uid: UUID) -> Chain:
-        return await self._chains.chain(uid)
+        return await with_waits(self._dms, await self._chains.chain(uid))
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
         chain, outputs = await read_outputs(self._database, self._chains, self._dms, uid=uid)

@@ -1,0 +1,51 @@
+"""A chain that stays uploading says why wherever one looks."""
+
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import Dataset, Stalled
+from sluice.contracts.states import ChainState, DatasetState
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.scene import Scene
+from tests.integration.operator.test_pages import scene
+from tests.integration.operator.test_template_command import Command, sluice
+
+__all__ = ["scene", "sluice"]
+
+DISABLED = "no storage of type output can take it: results is disabled (`sluice storage enable results`)"
+
+
+def held_up(operator: Operator) -> tuple[Chain, Dataset]:
+    """A chain that uploads its output to a disabled storage."""
+    neighbours = operator.neighbours
+    chain = next(one for one in neighbours.chains.values() if one.state is ChainState.UPLOADING)
+    last = next(one for one in reversed(chain.datasets) if one.port is not None)
+    meta = {"chain": str(chain.uid), "output_name": f"{chain.dataset_name}.result"}
+    output = neighbours.datasets[last.uid].model_copy(update={"state": DatasetState.UPLOADING, "meta": meta})
+    neighbours.datasets[last.uid] = output
+    neighbours.waits_for[last.uid] = f"its upload, which fails and is tried again: {DISABLED}"
+    return chain, output
+
+
+async def test_the_chain_says_why_its_output_is_not_uploaded(operator: Operator, scene: Scene, sluice: Command) -> None:
+    chain, _ = held_up(operator)
+    sentence = f"output run-0311-frames.result waits for its upload, which fails and is tried again: {DISABLED}"
+    assert (await operator.client.chain(chain.uid)).reason == sentence
+    assert f"O{sentence[1:]}" in (await operator.http.get(f"/chains/{chain.uid}")).text
+    assert sentence in " ".join((await sluice("chain", "show", str(chain.uid))).split())
+    operator.neighbours.waits_for.clear()
+    assert (await operator.client.chain(chain.uid)).reason == "", "it goes on"
+
+
+async def test_what_lasts_is_among_what_needs_attention(operator: Operator, scene: Scene, sluice: Command) -> None:
+    chain, output = held_up(operator)
+    one = Stalled(state=DatasetState.UPLOADING, reason=DISABLED, first=output, number=1, since=output.timestamp)
+    operator.neighbours.stalled = [one]
+    text = f"The upload of data set run-0311-frames.result does not go on: {DISABLED}"
+    page = (await operator.http.get("/")).text
+    assert text in page
+    assert f'href="/chains/{chain.uid}">Show' in page.partition(text)[2]
+    assert text in " ".join((await sluice("attention", "list")).split())
+    operator.neighbours.stalled = [one.model_copy(update={"number": 57})]
+    assert f"The upload of 57 data sets does not go on: {DISABLED}" in (await operator.http.get("/")).text
+    operator.neighbours.stalled = None
+    for gone in ("does not go on", "DMS does not answer"):
+        assert gone not in (await operator.http.get("/")).text, "of the release before"

@@ -1,0 +1,35 @@
+"""What a chain waits for whose output is on its way to the output storage."""
+
+import asyncio
+
+import structlog
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import Dataset, DatasetStatus
+from sluice.contracts.labels import label
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import ChainState, DatasetState
+
+log = structlog.get_logger(__name__)
+
+
+async def with_waits(dms: DmsClient, chain: Chain) -> Chain:
+    """The chain; where its steps are done and its output does not get to the output storage, with that as its reason. Effect:
+    none. Where the DMS does not answer nothing is said."""
+    if chain.state is not ChainState.UPLOADING or chain.reason:
+        return chain
+    written = [one.uid for one in chain.datasets if one.step is not None and one.port is not None]
+    try:
+        known = await dms.datasets_of(written)
+        going = [one for one in known if one.state in {DatasetState.OPEN, DatasetState.UPLOADING}]
+        found = await asyncio.gather(*(dms.dataset_status(one.uid) for one in going))
+    except ServiceError as error:
+        log.warning("dms.no_answer", chain=str(chain.uid), reason=error.detail)
+        return chain
+    return chain.model_copy(update={"reason": _sentence(list(zip(going, found, strict=True)))})
+
+
+def _sentence(found: list[tuple[Dataset, DatasetStatus]]) -> str:
+    waits = [f"output {label(one)} waits for {status.waits_for}" for one, status in found if status.waits_for is not None]
+    return "; ".join(waits)
