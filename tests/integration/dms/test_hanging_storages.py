@@ -98,6 +98,7 @@ async def test_files_and_folders_are_not_looked_at_for_ever(dms: Dms, mount: Mou
         await dms.dataset("more")
     with pytest.raises(NotAvailable, match=r"the files cannot be looked at: .* has not answered"):
         await dms.client.register_files(uid, [dms.write("frames", 1)])
+    monkeypatch.setattr(file_reads, "READ_LIMIT", 60)
     assert await log_answers(dms)
 
 
