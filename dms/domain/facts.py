@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.problems import Conflict, NeedsForce, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 
 
@@ -66,14 +66,12 @@ class NoFiles(Unprocessable):
         super().__init__(f"data set {name!r} has no files: register files before closing it", dataset=uid)
 
 
-class OutputKept(Conflict):
+class OutputKept(NeedsForce):
     """A last copy is deleted only on request (invariant 4)."""
 
     def __init__(self, uid: UUID, name: str, type_: DatasetType) -> None:
-        super().__init__(
-            f"data set {name!r} is of type {type_}: it may be the last copy; repeat with force=true to delete it for good",
-            dataset=uid,
-        )
+        why = f"data set {name!r} is of type {type_}: it may be the last copy"
+        super().__init__(why, forced="deletes it for good", dataset=uid)
 
 
 class NotUploadable(Unprocessable):

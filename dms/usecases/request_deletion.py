@@ -5,6 +5,7 @@ from uuid import UUID
 from dms.db.datasets import dataset_by_uid, lock_dataset, mark_deleting
 from dms.domain.facts import OutputKept, UnknownDataset
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.labels import label
 from sluice.contracts.messages import DeleteDataset
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import DatasetType
@@ -44,6 +45,6 @@ async def _mark(connection: Connection, uid: UUID, *, force: bool) -> bool:
     if row is None:
         return False
     if row.dataset.type is DatasetType.OUTPUT and not force:
-        raise OutputKept(uid, row.dataset.name, row.dataset.type)
+        raise OutputKept(uid, label(row.dataset), row.dataset.type)
     await mark_deleting(connection, uid)
     return True

@@ -13,7 +13,7 @@ from uuid import UUID
 from sluice import storage
 from sluice.cli.connect import Connection
 from sluice.cli.entries import ToBringIn, ToBundle, shown, trouble_with_name
-from sluice.cli.output import err
+from sluice.cli.output import counted, err
 from sluice.cli.waits import OnWait, Waits
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
@@ -42,7 +42,7 @@ async def bring_in(
     registered, made = await connection.dms.make_dataset(dataset.model_copy(update={"url": folder}))
     if registered.state is not DatasetState.OPEN:
         raise Conflict(
-            f"there is a data set {dataset.name!r} already, {registered.state} with {registered.count_files} files: "
+            f"there is a data set {dataset.name!r} already, {registered.state} with {counted(registered.count_files, 'file')}: "
             "take another name; that of a data set is never free again, also when it has been deleted"
         )
     urls = [f"{folder}/{name}" for name in names]

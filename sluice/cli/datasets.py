@@ -11,7 +11,7 @@ from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption,
 from sluice.cli.entries import RecursiveOption, entries_of
 from sluice.cli.get import get_dataset
 from sluice.cli.named import DatasetArgument, the_dataset
-from sluice.cli.output import answer, human_bytes, out, print_json, print_table
+from sluice.cli.output import answer, counted, human_bytes, out, print_json, print_table
 from sluice.cli.paging import AfterOption, tell_more
 from sluice.cli.parameters import key_values
 from sluice.contracts.counts import produced_texts
@@ -74,7 +74,7 @@ def show(
     if as_json:
         print_json(found.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
         return
-    size = ", ".join([f"{found.count_files} files", human_bytes(found.bytes), *produced_texts(found.meta)])
+    size = ", ".join([counted(found.count_files, "file"), human_bytes(found.bytes), *produced_texts(found.meta)])
     out.print(f"{found.name}: {found.type.value}, {found.state.value}, {size}")
     if status.waits_for is not None:
         out.print(f"  it waits for {status.waits_for}")
@@ -130,7 +130,8 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
         return await carry.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
 
     dataset = ask(url, home, bring_in)
-    answer(dataset, f"{dataset.name} ({dataset.uid}): {dataset.count_files} files, {human_bytes(dataset.bytes)}", as_json=as_json)
+    size = f"{counted(dataset.count_files, 'file')}, {human_bytes(dataset.bytes)}"
+    answer(dataset, f"{dataset.name} ({dataset.uid}): {size}", as_json=as_json)
 
 
 @app.command("close")
@@ -153,7 +154,7 @@ def close(
 
     found, status = ask(url, home, say)
     waits = "" if status.waits_for is None else f"; it waits for {status.waits_for}"
-    answer(found, f"{found.name}: {found.state.value}, {found.count_files} files{waits}", as_json=as_json)
+    answer(found, f"{found.name}: {found.state.value}, {counted(found.count_files, 'file')}{waits}", as_json=as_json)
 
 
 @app.command("delete")

@@ -11,7 +11,7 @@ from sluice.cli.bring_out import Output
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.named import ChainArgument, DatasetArgument, the_chain, the_dataset
 from sluice.cli.out_folder import require_folder
-from sluice.cli.output import err, human_bytes, out, print_json
+from sluice.cli.output import counted, err, human_bytes, out, print_json
 from sluice.contracts.chains import Chain, ChainOutput
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
@@ -97,4 +97,4 @@ def _tell(outputs: list[Output], folder: Path, *, as_json: bool) -> None:
     for output in outputs:
         out.print(f"{output.path}  {human_bytes(output.size)}")
     total = sum(output.size for output in outputs)
-    err.print(f"{len(outputs)} {'file' if len(outputs) == 1 else 'files'}, {human_bytes(total)}, in {folder}")
+    err.print(f"{counted(len(outputs), 'file')}, {human_bytes(total)}, in {folder}")

@@ -56,9 +56,17 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
 
 def print_problem(error: ServiceError) -> None:
     """The sentence of an error, and every finding with its place."""
-    err.print(Text.assemble(("error:", "bold red"), f" {error.detail}"))
+    sentence = error.detail
+    if {"why", "forced"} <= error.fields.keys():  # a ``NeedsForce``
+        sentence = f"{error.fields['why']}; --force {error.fields['forced']}"
+    err.print(Text.assemble(("error:", "bold red"), f" {sentence}"))
     for finding in error.findings:
         err.print(f"  {finding}")
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 file``, ``3 files``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def human_bytes(size: float) -> str:

@@ -46,6 +46,7 @@ class ServiceError(Exception):
         ServiceError
         ├── NotFound            404  there is no such thing
         ├── Conflict            409  it contradicts what is there (the state found is among the fields)
+        │   └── NeedsForce      409  it would be done all the same, if asked to
         ├── Unprocessable       422  understood, and wrong: ``findings`` say what and where
         └── NotAvailable        503  something this needs does not answer now
     """
@@ -77,6 +78,14 @@ class NotFound(ServiceError):
 
 class Conflict(ServiceError):
     status, slug, title = 409, "conflict", "Contradicts the present state"
+
+
+class NeedsForce(Conflict):
+    """``why`` it is refused, and what is done where it is ``forced`` ("cancels them first"). How to ask for that each interface
+    says in its own terms: by REST ``force=true``, on the command line ``--force`` (``sluice.cli.output``), on a page a button."""
+
+    def __init__(self, why: str, *, forced: str, findings: list[Finding] | None = None, **fields: Any) -> None:
+        super().__init__(f"{why}; force=true {forced}", findings=findings, **{**fields, "why": why, "forced": forced})
 
 
 class Unprocessable(ServiceError):

@@ -70,7 +70,7 @@ def test_a_name_that_is_taken_is_refused_and_its_files_stay(system: LiveSystem, 
     before = {path: path.read_bytes() for path in left(system, "taken")}
     os.replace(second, first)
     done = sluice("dataset", "register", "taken", first, "--url", system.url, code=1)
-    assert "there is a data set 'taken' already, closed with 1 files" in done.stderr
+    assert "there is a data set 'taken' already, closed with 1 file:" in done.stderr
     assert {path: path.read_bytes() for path in left(system, "taken")} == before
 
 

@@ -166,7 +166,7 @@ async def test_what_was_produced_is_shown(operator: Operator, sluice: Command) -
     dataset = closed("result", {}).model_copy(update={"meta": {"produced": {"files": 1, "bytes": 1200, "events": 41}}})
     operator.neighbours.datasets[dataset.uid] = dataset
     assert "1 file, 1.2 kB, 41 events" in (await operator.http.get(f"/datasets/{dataset.uid}")).text
-    assert "1 files, 1.2 kB, 41 events" in await sluice("dataset", "show", str(dataset.uid))
+    assert "1 file, 1.2 kB, 41 events" in await sluice("dataset", "show", str(dataset.uid))
 
 
 async def test_a_data_set_that_waits_for_files_says_so(operator: Operator, sluice: Command) -> None:

@@ -14,7 +14,7 @@ import structlog
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.problems import Conflict, Finding, NotAvailable, NotFound
+from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotAvailable, NotFound
 from sluice.contracts.states import ChainState, DatasetType
 from sluice.servicekit.database import PASSING, Database
 from sluice.servicekit.logging import log_ids
@@ -31,13 +31,14 @@ HOLD = timedelta(seconds=30)
 MOST_NAMED = 20
 
 
-class DatasetNeeded(Conflict):
+class DatasetNeeded(NeedsForce):
     """Chains that have not ended need the data set; the findings name them."""
 
     def __init__(self, dataset: Dataset, needing: list[Needing]) -> None:
         count = f"{len(needing)} chains that have" if len(needing) != 1 else f"chain {needing[0].uid}, which has"
         super().__init__(
-            f"data set {dataset.name} is needed by {count} not ended: wait, cancel, or delete it by force, which cancels first",
+            f"data set {dataset.name} is needed by {count} not ended: wait or cancel",
+            forced="cancels first, and then deletes it",
             findings=[
                 Finding(message=f"chain {one.uid}: {one.dataset} through {one.template}, {one.state}")
                 for one in needing[:MOST_NAMED]

@@ -2,7 +2,7 @@
 
 ServiceError
 ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown
-├── Conflict ─ TemplateInUse, TemplateDisabled, OvertakenVersion, DatasetUnusable, NoOutputs
+├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable, NoOutputs
 ├── Unprocessable ─ TemplateRefused, RequestRefused
 ├── TooLarge        413
 └── ForeignRequest  403
@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from sluice.contracts.chains import Chain
-from sluice.contracts.problems import Conflict, Finding, NotFound, ServiceError, Unprocessable
+from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotFound, ServiceError, Unprocessable
 
 #: Chains that stand in the way, named one by one; the rest is counted.
 MOST_NAMED = 20
@@ -32,14 +32,14 @@ class RunTemplateUnknown(NotFound):
         super().__init__(f"no run has brought a template {template_id}", id=template_id)
 
 
-class TemplateInUse(Conflict):
-    """Chains of the template still run; deleting it needs ``force``. The findings name them."""
+class TemplateInUse(NeedsForce):
+    """Chains of the template still run. The findings name them."""
 
     def __init__(self, name: str, chains: Sequence[Chain]) -> None:
         count = f"{len(chains)} chains of template {name!r} still run"
         super().__init__(
-            f"{count if len(chains) != 1 else f'1 chain of template {name!r} still runs'}; "
-            "wait, cancel, or delete it by force (chains that run go on)",
+            f"{count if len(chains) != 1 else f'1 chain of template {name!r} still runs'}: wait or cancel",
+            forced="deletes it all the same (chains that run go on)",
             findings=[
                 Finding(message=f"chain {one.uid} of data set {one.dataset_name}, version {one.template_version}: {one.state}")
                 for one in chains[:MOST_NAMED]
