@@ -137,7 +137,7 @@ async def _receive(connection: Connection, number: int, target: BinaryIO, *, att
 
 def _job_row(job: Job) -> tuple[object, ...]:
     time = "" if job.seconds is None else f"{job.seconds:.1f} s"
-    memory = "" if job.peak_memory is None else round(job.peak_memory)
+    memory = "" if not job.peak_memory else round(job.peak_memory, 1 if job.peak_memory < 9.95 else None)
     why = job.error_class or "", job.message
     return (
         job.id,

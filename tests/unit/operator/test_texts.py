@@ -8,14 +8,14 @@ import pytest
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import bind as bind_parameters
 from sluice.contracts.matching import condition_text, facts_of
-from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
+from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Resources
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.unit.operator.plans import plan, step
 from wfms.operator.domain.document import MOST_VALUES, NotStorable, storable
 from wfms.operator.domain.listing import MOST_LINES, list_lines
 from wfms.operator.domain.parameters import type_name
-from wfms.operator.domain.wording import ago_text, duration_text, size_text
+from wfms.operator.domain.wording import ago_text, duration_text, memory_text, needs_text, size_text
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -84,6 +84,13 @@ def test_sizes_and_moments() -> None:
         "2 h ago",
         "2 d ago",
     ]
+
+
+def test_what_a_job_asks_for_and_uses() -> None:
+    assert needs_text(Resources(cores=2, ram=2048, time_limit=60)) == "2 cores, 2\u202f048 MiB, at most 60 s"
+    assert needs_text(Resources(time_limit=0)) == "1 core, no memory asked for: the node's is the limit"
+    used = (None, 0, 0.3, 9.96, 312.4, 2048)
+    assert [memory_text(one) for one in used] == ["–", "–", "0.3 MiB", "10 MiB", "312 MiB", "2\u202f048 MiB"]
 
 
 def test_types_in_words() -> None:

@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from sluice.contracts.plan import Resources
+
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
@@ -12,6 +14,18 @@ def size_text(size: float) -> str:
             return f"{size:.0f} {unit}" if unit == "B" or size >= 99.5 else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:.1f} PB"
+
+
+def needs_text(needs: Resources) -> str:
+    """What one job asks for: ``2 cores, 512 MiB, at most 60 s``."""
+    cores = f"{needs.cores:g} {'core' if needs.cores == 1 else 'cores'}"
+    memory = f"{number_text(needs.ram)} MiB" if needs.ram else "no memory asked for: the node's is the limit"
+    return f"{cores}, {memory}" + (f", at most {needs.time_limit:g} s" if needs.time_limit else "")
+
+
+def memory_text(used: float | None) -> str:
+    """MiB that were used: ``0.4 MiB``, ``312 MiB``; a dash where nothing was measured."""
+    return "–" if not used else f"{used:.1f} MiB" if used < 9.95 else f"{number_text(round(used))} MiB"
 
 
 def duration_text(duration: timedelta) -> str:

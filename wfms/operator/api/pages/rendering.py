@@ -34,6 +34,8 @@ def prepare_rendering(flask: Flask) -> None:
         size=wording.size_text,
         number=wording.number_text,
         count=wording.count_text,
+        needs=wording.needs_text,
+        memory=wording.memory_text,
         condition=condition_text,
         required=required,
         produced=produced_texts,
