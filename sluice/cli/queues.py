@@ -1,12 +1,13 @@
 """`sluice queue …`"""
 
+import sys
 from typing import Annotated
 
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.output import answer, err, out, print_json, print_table
-from sluice.contracts.queues import ChooseMessages
+from sluice.contracts.queues import SHOWN, ChooseMessages
 
 app = typer.Typer(no_args_is_help=True, help="Messages between services, and those that nobody could handle.")
 
@@ -50,8 +51,22 @@ def show(
     )
     for one in found.messages if bodies else []:
         out.print(f"\n{one.id}:\n{one.body}")
+        if one.cut:
+            err.print(f"these are the first {SHOWN} of its {one.size} bytes; all: sluice queue body {queue} {one.id}")
     if found.dead > len(found.messages):
-        err.print(f"the oldest {len(found.messages)} of {found.dead} are shown")
+        err.print(f"the oldest {len(found.messages)} of {found.dead} are shown: --limit shows more")
+
+
+@app.command("body")
+def body(
+    queue: str,
+    message: Annotated[str, typer.Argument(help="Its id, as `queue show` names it.")],
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+) -> None:
+    """All that a dead message says, as it was sent, to standard output."""
+    sys.stdout.buffer.write(ask(url, home, lambda c: c.operator.dead_body(queue, message)))
 
 
 @app.command("requeue")

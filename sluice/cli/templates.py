@@ -12,14 +12,15 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
-from sluice.cli.output import answer, err, out, print_json, print_table
+from sluice.cli.output import answer, counted, err, out, print_json, print_table
+from sluice.cli.paging import tell_more
 from sluice.cli.publishing import named, publish, upload, waiting_for, waiting_lines
 from sluice.cli.template_files import read_template_files
 from sluice.contracts.matching import condition_text
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.requiring import required
-from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template
+from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, TemplateList
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
 
@@ -58,7 +59,7 @@ def check(
                 out.print(annotation(finding) if form is Format.GITHUB else str(finding))
             if result.plan is not None and form is Format.TEXT:
                 steps = ", ".join(f"{step.name} ({step.mode.value})" for step in result.plan.steps)
-                count = f"{len(result.plan.steps)} {'step' if len(result.plan.steps) == 1 else 'steps'}"
+                count = counted(len(result.plan.steps), "step")
                 out.print(f"{file}: fine; {count}: {steps}")
     if any(result.plan is None for result in results):
         raise typer.Exit(1)
@@ -98,25 +99,32 @@ def _tell(stored: Template, warnings: list[Finding], *, as_json: bool, note: str
 def list_templates(
     *,
     every: Annotated[bool, typer.Option("--all", help="Also those that came with runs: nothing is matched with these.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Of those that came with runs.")] = 100,
+    after: Annotated[UUID | None, typer.Option(help="Only those of runs, from where the list before ended, as it says.")] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
     """All published templates, the latest version of each."""
 
-    async def question(connection: Connection) -> list[Template]:
-        published = (await connection.operator.templates(disabled=True)).templates
-        return published + ((await connection.operator.run_templates()).templates if every else [])
+    every = every or after is not None
+    nothing = TemplateList(templates=[])
 
-    templates = ask(url, home, question)
+    async def question(connection: Connection) -> tuple[list[Template], UUID | None]:
+        published = await connection.operator.templates(disabled=True) if after is None else nothing
+        of_runs = await connection.operator.run_templates(limit=limit, after=after, paged=True) if every else nothing
+        return [*published.templates, *of_runs.templates], of_runs.next
+
+    templates, further = ask(url, home, question)
     if as_json:
         print_json(templates)
-        return
-    print_table(
-        ["name", "version", "steps", "stored", "state", *(["id"] if every else [])],
-        [_row(template) + ((template.id,) if every else ()) for template in templates],
-        empty="no template yet: publish one with `sluice template publish FILE`",
-    )
+    else:
+        print_table(
+            ["name", "version", "steps", "stored", "state", *(["id"] if every else [])],
+            [_row(template) + ((template.id,) if every else ()) for template in templates],
+            empty="no template yet: publish one with `sluice template publish FILE`",
+        )
+    tell_more(further)
 
 
 def _row(template: Template) -> tuple[object, ...]:
@@ -163,7 +171,7 @@ def show(
     files = template.files or {"workflow.cwl": template.cwl or ""}
     if folder is not None:
         plain_errors(lambda: _write(folder, files))
-        answer({"folder": str(folder), "files": sorted(files)}, f"{len(files)} files in {folder}", as_json=as_json)
+        answer({"folder": str(folder), "files": sorted(files)}, f"{counted(len(files), 'file')} in {folder}", as_json=as_json)
     elif as_json:
         print_json(template)
     elif text:

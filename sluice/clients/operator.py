@@ -74,9 +74,11 @@ class OperatorClient(ServiceClient):
         ``Unprocessable`` with every finding."""
         return await self.call("POST", f"{_API}/run-templates", body=template, answer=Template)
 
-    async def run_templates(self, *, limit: int | None = None) -> TemplateList:
-        """Those that came with runs, the last one run first."""
-        return await self.call("GET", f"{_API}/run-templates", answer=TemplateList, params={"limit": limit})
+    async def run_templates(self, *, limit: int | None = None, after: UUID | None = None, paged: bool = False) -> TemplateList:
+        """Those that came with runs, the last one run first; with ``paged`` says where the next page begins. Raises
+        ``NotFound`` where there never was ``after``."""
+        params = {"limit": limit, "after": after, "paged": paged or None}
+        return await self.call("GET", f"{_API}/run-templates", answer=TemplateList, params=params)
 
     async def run_template(self, uid: UUID) -> Template:
         """With its text. Raises ``NotFound``."""
@@ -282,6 +284,11 @@ class OperatorClient(ServiceClient):
     async def dead_messages(self, queue: str, *, limit: int | None = None) -> DeadMessages:
         """The oldest, with their reasons. Raises ``NotFound``."""
         return await self.call("GET", f"{_API}/queues/{quote(queue)}/dead", answer=DeadMessages, params={"limit": limit})
+
+    async def dead_body(self, queue: str, message: str) -> bytes:
+        """All that a dead message says. Raises ``NotFound``."""
+        path = f"{_API}/queues/{quote(queue)}/dead/{quote(message)}/body"
+        return (await self._send(self._http.build_request("GET", path))).content
 
     async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
         """Raises ``NotFound``: the queue, or every message that is named."""

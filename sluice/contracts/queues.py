@@ -19,14 +19,24 @@ class QueueList(Contract):
     queues: list[QueueStatus]
 
 
+#: Bytes of a body that are shown in a list.
+SHOWN = 4000
+
+
 class DeadMessage(Contract):
-    """``id``: by which it is requeued or dropped. ``body``: its beginning, as text. ``size``: bytes of the whole body."""
+    """``id``: by which it is requeued or dropped. ``body``: its first ``SHOWN`` bytes, as text, and ``…`` where there are more.
+    ``size``: bytes of the whole body."""
 
     id: str
     reason: str
     died_at: Timestamp | None
     body: str
     size: int
+
+    @property
+    def cut(self) -> bool:
+        """Is only its beginning here?"""
+        return self.size > SHOWN
 
 
 class DeadMessages(Contract):

@@ -61,7 +61,10 @@ class Template(Contract):
 
 
 class TemplateList(Contract):
+    """``next``: the ``after`` of the next page, where pages were asked for; None on the last."""
+
     templates: list[Template]
+    next: Annotated[UUID | None, Field(exclude_if=absent)] = None
 
 
 class Change(StrEnum):

@@ -7,13 +7,13 @@ import structlog
 
 from sluice.contracts.messages import CONSUMER
 from sluice.contracts.problems import NotAvailable, NotFound
-from sluice.contracts.queues import ChooseMessages, DeadMessage, DeadMessages, MessagesMoved, QueueList, QueueStatus
+from sluice.contracts.queues import SHOWN, ChooseMessages, DeadMessage, DeadMessages, MessagesMoved, QueueList, QueueStatus
 from sluice.servicekit.transport.base import DeadLetter, Transport, TransportUnavailable
 
 log = structlog.get_logger(__name__)
 
-#: Bytes of a body that are shown.
-_SHOWN = 4000
+#: The oldest dead messages, among which one is looked for.
+_MOST = 1000
 
 
 class QueueUnknown(NotFound):
@@ -52,6 +52,15 @@ class QueueDesk:
             count = await self._transport.count_dead(_known(queue))
             letters = await self._transport.dead_letters(queue, limit=limit) if count else []
         return DeadMessages(queue=queue, dead=count, messages=[_shown(letter) for letter in letters])
+
+    async def body(self, queue: str, message: str) -> bytes:
+        """All that a dead message says. Raises ``MessagesUnknown`` where it is not among the oldest that lists show."""
+        with _plainly():
+            letters = await self._transport.dead_letters(_known(queue), limit=_MOST)
+        found = next((letter.body for letter in letters if letter.id == message), None)
+        if found is None:
+            raise MessagesUnknown(queue, [message])
+        return found
 
     async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
         """Raises ``MessagesUnknown`` where messages are named and none of them is there."""
@@ -96,5 +105,5 @@ def _ids(choice: ChooseMessages) -> set[str] | None:
 
 
 def _shown(letter: DeadLetter) -> DeadMessage:
-    text = letter.body[:_SHOWN].decode("utf-8", "replace") + ("…" if len(letter.body) > _SHOWN else "")
+    text = letter.body[:SHOWN].decode("utf-8", "replace") + ("…" if len(letter.body) > SHOWN else "")
     return DeadMessage(id=letter.id, reason=letter.reason, died_at=letter.died_at, body=text, size=len(letter.body))

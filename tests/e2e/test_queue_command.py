@@ -45,6 +45,9 @@ def test_dead_messages_are_seen_put_back_and_dropped(system: LiveSystem) -> None
     assert "not a message as the services send them" in shown
     assert "no message [at all]" in shown
 
+    assert sluice("queue", "body", DMS_DELETIONS, "first", *home).stdout == "no message [at all]"
+    assert "no dead letter of message 'no'" in sluice("queue", "body", DMS_DELETIONS, "no", *home, code=1).stderr
+
     assert "1 put back" in sluice("queue", "requeue", DMS_DELETIONS, "first", *home).stdout
     asyncio.run(both_dead(transport))  # it was tried again, and died again
     assert "2 dropped from dms.deletions, 0 dead now" in sluice("queue", "drop", DMS_DELETIONS, "--all", *home).stdout

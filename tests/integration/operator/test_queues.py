@@ -14,8 +14,11 @@ from sluice.servicekit.queues import QueueDesk
 from sluice.servicekit.transport.base import Message
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.test_template_command import Command, sluice
 from tests.waiting import eventually
 from wfms.operator.loops.measure_queues import queue_gauges
+
+__all__ = ["sluice"]
 
 LONG = b'{"note": "' + b"<b>" * 3000 + b'"}'
 
@@ -51,6 +54,23 @@ async def test_dead_messages_are_shown_with_their_reasons_and_the_beginning_of_w
     assert (message.id, message.reason, message.size) == ("x", "x is <no> task", len(LONG))
     assert message.body == LONG[:4000].decode() + "…"
     assert message.died_at is not None
+
+
+async def test_all_of_a_dead_message_can_be_had_where_only_its_beginning_is_shown(operator: Operator, sluice: Command) -> None:
+    await kill(operator, "long", body=LONG)
+    await kill(operator, "short", body=b"{}")
+    page = (await operator.http.get(f"/queues/{WMS_TASKS}")).text
+    assert f"first 4\u202f000 of {len(LONG):_} bytes".replace("_", "\u202f") in page
+    assert page.count("Download all of it") == 1
+    [address] = re.findall(r'<a href="(/api[^"]+)" download', page)
+    whole = await operator.http.get(address)
+    assert (whole.content, whole.headers["content-type"]) == (LONG, "application/octet-stream")
+    assert whole.headers["x-content-type-options"] == "nosniff"
+    shown = await sluice("queue", "show", WMS_TASKS, "--bodies")
+    assert f"the first 4000 of its {len(LONG)} bytes; all: sluice queue body wms.tasks long" in shown
+    assert "queue body wms.tasks short" not in shown
+    with pytest.raises(NotFound, match="message 'gone'"):
+        await operator.client.dead_body(WMS_TASKS, "gone")
 
 
 async def test_dead_messages_need_attention_until_there_are_none(operator: Operator) -> None:

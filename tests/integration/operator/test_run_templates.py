@@ -1,5 +1,8 @@
 """Templates that come with runs of files: nothing that is live takes notice of them."""
 
+import re
+from uuid import uuid4
+
 import httpx
 import pytest
 
@@ -8,7 +11,11 @@ from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.templates import RUN_VERSION, NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
+from tests.integration.operator.test_template_command import Command, sluice
 from tests.integration.operator.test_templates import rows
+from tests.unit.cwl.samples import LINEAR
+
+__all__ = ["sluice"]
 
 
 async def test_a_run_touches_nothing_that_is_live(operator: Operator, spd_text: str) -> None:
@@ -41,6 +48,30 @@ async def test_the_same_files_run_again_are_one_template(operator: Operator, spd
     listed = (await operator.client.run_templates()).templates
     assert [str(one.id) for one in listed] == [str(called.id), str(other.id), first.json()["id"]], "the last one run first"
     assert [one.cwl for one in listed] == [None] * 3
+
+
+async def test_they_are_listed_page_by_page(operator: Operator, sluice: Command) -> None:
+    made = [await operator.client.store_run_template(NewTemplate(name=f"t{number}", cwl=LINEAR)) for number in range(5)]
+    newest = [one.id for one in reversed(made)]
+    first = await operator.client.run_templates(limit=2, paged=True)
+    assert ([one.id for one in first.templates], first.next) == (newest[:2], newest[1])
+    last = await operator.client.run_templates(limit=3, after=first.next, paged=True)
+    assert ([one.id for one in last.templates], last.next) == (newest[2:], None)
+    assert "next" not in (await operator.http.get("/api/v1/run-templates?limit=2")).json(), "as the release before reads it"
+    with pytest.raises(NotFound, match="no run has brought"):
+        await operator.client.run_templates(after=uuid4())
+    await operator.client.store_template(NewTemplate(name="published", cwl=LINEAR))
+    said = await sluice("template", "list", "--all", "--limit", "2")
+    assert "published" in said
+    assert f"there are more: --after {newest[1]}" in said
+    rest = await sluice("template", "list", "--after", str(newest[1]))
+    assert all(str(uid) in rest for uid in newest[2:])
+    assert "published" not in rest
+    assert "there are more" not in rest
+    for number in range(60):
+        await operator.client.store_run_template(NewTemplate(name=f"many-{number}", cwl=LINEAR))
+    [older] = re.findall(r'href="(/run-templates\?after=[^"]+)">Older', (await operator.http.get("/run-templates")).text)
+    assert str(newest[-1]) in (await operator.http.get(older)).text
 
 
 async def test_one_that_is_taken_off_the_list_stays_with_its_chains(operator: Operator, spd_text: str) -> None:

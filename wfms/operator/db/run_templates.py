@@ -46,7 +46,11 @@ DELETE FROM run_templates WHERE run_at IS NULL AND created_at < now() - interval
 SELECT_BY_ID = f"SELECT {_COLUMNS} FROM run_templates WHERE id = $1"
 
 SELECT_ALL = f"""
-SELECT {_WITHOUT_FILES} FROM run_templates WHERE run_at IS NOT NULL AND deleted_at IS NULL ORDER BY run_at DESC, name LIMIT $1
+-- Behind the template $2, where it stands now.
+SELECT {_WITHOUT_FILES} FROM run_templates
+WHERE run_at IS NOT NULL AND deleted_at IS NULL
+    AND ($2::uuid IS NULL OR (run_at, id) < (SELECT before.run_at, before.id FROM run_templates AS before WHERE before.id = $2))
+ORDER BY run_at DESC, id DESC LIMIT $1
 """
 
 DELETE = "UPDATE run_templates SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id"
@@ -85,9 +89,9 @@ async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | N
     return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id))
 
 
-async def all_run(connection: Connection, *, limit: int) -> list[StoredTemplate]:
+async def all_run(connection: Connection, *, limit: int, after: UUID | None) -> list[StoredTemplate]:
     """Those that were run, the last one first; without their texts and documents, which are empty here."""
-    return [template_of(row) for row in await connection.fetch(SELECT_ALL, limit)]
+    return [template_of(row) for row in await connection.fetch(SELECT_ALL, limit, after)]
 
 
 async def delete(connection: Connection, template_id: UUID) -> bool:

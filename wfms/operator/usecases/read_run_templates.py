@@ -1,5 +1,6 @@
 """Reads, and takes off the list, templates that came with runs."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
 import structlog
@@ -11,14 +12,22 @@ from wfms.operator.domain.template import StoredTemplate
 
 log = structlog.get_logger(__name__)
 
-#: Listed, the last ones run.
-MOST = 1000
+
+@dataclass(frozen=True, slots=True)
+class RunTemplates:
+    """``next``: the one that the next page begins behind; None on the last."""
+
+    templates: list[StoredTemplate]
+    next: UUID | None
 
 
-async def list_run_templates(database: Database, *, limit: int = MOST) -> list[StoredTemplate]:
-    """The last one run first, without their files."""
+async def list_run_templates(database: Database, *, limit: int, after: UUID | None = None) -> RunTemplates:
+    """One page, the last one run first, without their files. Raises ``RunTemplateUnknown`` where there never was ``after``."""
     async with database.connection() as connection:
-        return await run_templates.all_run(connection, limit=limit)
+        if after is not None and await run_templates.by_id(connection, after) is None:
+            raise RunTemplateUnknown(after)
+        found = await run_templates.all_run(connection, limit=limit + 1, after=after)
+    return RunTemplates(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
 
 async def read_run_template(database: Database, template_id: UUID) -> StoredTemplate:

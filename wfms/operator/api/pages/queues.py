@@ -4,7 +4,7 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.problems import NotFound
-from sluice.contracts.queues import ChooseMessages, DeadMessages
+from sluice.contracts.queues import SHOWN, ChooseMessages, DeadMessages
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.rendering import live
@@ -34,7 +34,7 @@ class QueuePages:
 
     def show(self, queue: str) -> str:
         found: DeadMessages = self._bridge.run(self._desk.dead(queue, limit=_MOST))
-        return render_template("queue.html", found=found)
+        return render_template("queue.html", found=found, shown=SHOWN)
 
     def requeue(self, queue: str) -> AnyResponse:
         if (choice := _choice()) is not None:

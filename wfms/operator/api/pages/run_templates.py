@@ -2,16 +2,20 @@
 
 from uuid import UUID
 
-from flask import Blueprint, Response, flash, redirect, render_template, send_file, url_for
+from flask import Blueprint, Response, flash, redirect, render_template, request, send_file, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.domain.errors import RunTemplateUnknown
 from wfms.operator.domain.flow import draw
 from wfms.operator.domain.listing import list_files
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.read_run_templates import delete_run_template, list_run_templates, read_run_template
 from wfms.operator.usecases.zip_files import zip_of
+
+#: Templates on one page.
+_PAGE = 50
 
 
 class RunTemplatePages:
@@ -30,7 +34,12 @@ class RunTemplatePages:
         return self._bridge.run(read_run_template(self._database, template_id))
 
     def list(self) -> str:
-        return render_template("run_templates.html", templates=self._bridge.run(list_run_templates(self._database)))
+        try:
+            after = UUID(request.args["after"]) if "after" in request.args else None
+            page = self._bridge.run(list_run_templates(self._database, limit=_PAGE, after=after))
+        except (ValueError, RunTemplateUnknown):
+            page = self._bridge.run(list_run_templates(self._database, limit=_PAGE))  # what was typed is no place
+        return render_template("run_templates.html", templates=page.templates, next=page.next)
 
     def show(self, template_id: UUID) -> str:
         template = self._read(template_id)

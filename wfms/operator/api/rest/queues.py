@@ -8,7 +8,7 @@ from sluice.contracts.base import Contract
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
 from wfms.operator.api.dependencies import Dependencies
-from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.route import Answered, Route
 
 
 class DeadQuery(Contract):
@@ -27,6 +27,8 @@ class QueueRoutes:
                   answer=QueueList, errors=(NotAvailable,)),
             Route("GET", queue + "/dead", self.dead, "The oldest dead messages of a queue, each with its reason.",
                   answer=DeadMessages, query=DeadQuery, errors=errors),
+            Route("GET", queue + "/dead/<message>/body", self.body, "All that a dead message says, as it was sent.",
+                  errors=errors),
             Route("POST", queue + "/requeue", self.requeue, "Puts dead messages back into their queue, as if sent anew.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
             Route("POST", queue + "/drop", self.drop, "Removes dead messages for good.",
@@ -38,6 +40,9 @@ class QueueRoutes:
 
     async def dead(self, queue: str, query: DeadQuery) -> DeadMessages:
         return await self._desk.dead(queue, limit=query.limit)
+
+    async def body(self, queue: str, message: str) -> Answered:
+        return Answered(await self._desk.body(queue, message), content_type="application/octet-stream")
 
     async def requeue(self, queue: str, body: ChooseMessages) -> MessagesMoved:
         return await self._desk.requeue(queue, body)

@@ -13,12 +13,16 @@ from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import TooLarge
-from wfms.operator.usecases.read_run_templates import MOST, delete_run_template, list_run_templates, read_run_template
+from wfms.operator.usecases.read_run_templates import delete_run_template, list_run_templates, read_run_template
 from wfms.operator.usecases.store_run_template import store_run_template
 
 
 class RunListQuery(Contract):
-    limit: Annotated[int, Field(ge=1, le=MOST)] = MOST
+    """``paged``: say where the next page begins. ``after``: the ``next`` of the page before."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 1000
+    after: UUID | None = None
+    paged: bool = False
 
 
 class RunTemplateRoutes:
@@ -34,7 +38,7 @@ class RunTemplateRoutes:
                   answer=Template, status=201, body=NewTemplate, read=read_upload, uploads=True,
                   errors=(Unprocessable, TooLarge)),
             Route("GET", "/run-templates", self.list, "Templates that came with runs, the last one run first.",
-                  answer=TemplateList, query=RunListQuery),
+                  answer=TemplateList, query=RunListQuery, errors=(NotFound,)),
             Route("GET", one, self.read, "One template that came with a run, with its files.",
                   answer=Template, errors=(NotFound,)),
             Route("DELETE", one, self.delete, "Takes one off the list; its chains go on.", status=204, errors=(NotFound,)),
@@ -45,8 +49,8 @@ class RunTemplateRoutes:
         return Answered(stored.template.contract(whole=True), HTTPStatus.CREATED if stored.new else HTTPStatus.OK)
 
     async def list(self, query: RunListQuery) -> TemplateList:
-        found = await list_run_templates(self._database, limit=query.limit)
-        return TemplateList(templates=[template.contract() for template in found])
+        found = await list_run_templates(self._database, limit=query.limit, after=query.after)
+        return TemplateList(templates=[one.contract() for one in found.templates], next=found.next if query.paged else None)
 
     async def read(self, template_id: UUID) -> Template:
         return (await read_run_template(self._database, template_id)).contract(whole=True)
