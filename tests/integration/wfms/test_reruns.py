@@ -1,6 +1,7 @@
 """Chains that are run again: what is taken over, what runs, what is kept for it and for how long (invariant 4)."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -8,6 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.contracts.chains import Chain, RerunChain
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Between, Parameter, ParameterRef, Plan, Require, Retention, Source
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, StepState, TaskState
@@ -257,6 +259,44 @@ async def test_one_key_is_one_rerun_whatever_crashes(world: World) -> None:
     chains = (await world.chains.chains()).chains
     assert len(chains) == place + 1
     assert {chain.state for chain in chains if chain.rerun_of} == {ChainState.FINISHED}
+
+
+async def delete_by_request(world: World, first: Chain) -> None:
+    await world.chains.delete_dataset(dataset_of(first, "decode"))
+
+
+async def give_up(world: World, first: Chain) -> None:
+    """The first chain's time is over."""
+    await world.rows("wfms.chains", "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1", first.uid)
+    await world.end_keeping()
+
+
+async def delete_the_input(world: World, first: Chain) -> None:
+    await world.chains.delete_dataset(first.dataset_uid)
+
+
+@pytest.mark.parametrize("lose", [delete_by_request, give_up, delete_the_input])
+async def test_what_goes_while_it_is_looked_at_is_not_taken_over(
+    world: World, monkeypatch: pytest.MonkeyPatch, lose: Callable[[World, Chain], Awaitable[None]]
+) -> None:
+    """Invariant 4: after the answer of the DMS, before the new chain is there."""
+    first = await begin(world, three_steps(retention=Retention(input="keep")), fail="filter")
+    look, once = world.dms.datasets_of, iter([True])
+
+    async def look_and_lose(uids: Sequence[UUID]) -> list[Dataset]:
+        found = await look(uids)
+        if next(once, False):
+            await lose(world, first)
+        return found
+
+    monkeypatch.setattr(world.dms, "datasets_of", look_and_lose)
+    if lose is delete_the_input:
+        with pytest.raises(Conflict, match=r"and its input, data set .*, has been deleted"):
+            await again(world, first, from_step="decode")
+        return
+    second = await again(world, first)
+    assert [one.taken_from for one in second.steps] == [None, None, None]
+    assert dataset_of(first, "decode") not in {one.uid for one in second.datasets}
 
 
 async def test_files_given_as_parameters_stay_for_a_rerun_as_long_as_the_rest(world: World) -> None:

@@ -52,6 +52,7 @@ WHERE dataset_uid = ANY(ARRAY(
 
 FORGET = "DELETE FROM deletions WHERE dataset_uid = $1"
 FORGET_REFUSED = "DELETE FROM deletions WHERE dataset_uid = $1 AND force = $2 RETURNING 1"
+GIVE_UP_INPUT = "UPDATE inputs SET released_at = $2 WHERE dataset_uid = $1 AND released_at IS NULL"
 KEEP_INPUT = "UPDATE inputs SET released_at = NULL WHERE dataset_uid = $1"
 
 
@@ -95,6 +96,12 @@ async def forget(connection: Connection, uid: UUID) -> None:
 async def forget_refused(connection: Connection, uid: UUID, *, force: bool) -> bool:
     """False where it is there no more, or somebody has asked for it by force meanwhile."""
     return await connection.fetchval(FORGET_REFUSED, uid, force) is not None
+
+
+async def give_up_input(connection: Connection, uid: UUID, *, now: datetime) -> None:
+    """Precondition: it is locked by ``lock_inputs``. No chain starts on it or takes it over any more, though the one that wrote
+    it may have it still."""
+    await connection.execute(GIVE_UP_INPUT, uid, now)
 
 
 async def keep_input(connection: Connection, uid: UUID) -> None:

@@ -18,7 +18,7 @@ from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotAvailabl
 from sluice.contracts.states import ChainState, DatasetType
 from sluice.servicekit.database import PASSING, Database
 from sluice.servicekit.logging import log_ids
-from wfms.chains.db import chains, datasets, deletions
+from wfms.chains.db import chains, deletions
 from wfms.chains.db.deletions import Needing
 from wfms.chains.usecases.cancel_chain import TooLate, cancel_chain
 
@@ -51,8 +51,8 @@ class DatasetNeeded(NeedsForce):
 async def delete_dataset(database: Database, dms: DmsClient, uid: UUID, *, force: bool) -> Dataset:
     """Effect: the DMS deletes the data set, an output too if ``force``. While chains need it that is refused; with ``force`` they
     are canceled, and it is deleted when the last of them has ended (one whose output is on its way to the output storage cannot
-    be canceled any more: it ends by itself). No chain starts on it any more. Repeating it is fine. Messages: those of
-    ``cancel_chain``. Errors: ``NotFound``, ``DatasetNeeded``; ``Conflict`` of the DMS (an output, without ``force``);
+    be canceled any more: it ends by itself). No chain starts on it or takes it over any more. Repeating it is fine. Messages:
+    those of ``cancel_chain``. Errors: ``NotFound``, ``DatasetNeeded``; ``Conflict`` of the DMS (an output, without ``force``);
     ``NotAvailable``."""
     dataset = await dms.dataset(uid)
     if dataset.type is DatasetType.OUTPUT and not force:
@@ -63,7 +63,7 @@ async def delete_dataset(database: Database, dms: DmsClient, uid: UUID, *, force
         needing = await deletions.needed_by(transaction.connection, uid)
         if needing and not force:
             raise DatasetNeeded(dataset, needing)
-        await datasets.release_input(transaction.connection, [uid], now=now)
+        await deletions.give_up_input(transaction.connection, uid, now=now)
         await deletions.ask(transaction.connection, uid, force=force, now=now)
     return await _carry_out(database, dms, uid, force=force) or dataset
 
