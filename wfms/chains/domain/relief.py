@@ -11,4 +11,7 @@ def reason_of(storage: Storage) -> str:
 
 
 def _mark(mark: float, capacity: int | None) -> str:
-    return f"{100 * mark:g} % of {capacity} bytes" if mark <= 1 and capacity is not None else f"{mark:.0f} bytes"
+    if mark > 1:
+        return f"{mark:.0f} bytes"
+    most = "what it may hold" if capacity is None else f"{capacity} bytes"
+    return f"{100 * mark:g} % of {most}"
