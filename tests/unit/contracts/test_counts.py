@@ -66,3 +66,9 @@ def test_conditions_and_people_see_what_was_produced() -> None:
     assert produced_facts(meta) == {"produced.files": 2, "produced.bytes": 9, "produced.events": 41}
     assert produced_texts(meta) == ["41 events"]
     assert (produced_facts({"produced": "much"}), produced_texts({})) == ({}, [])
+
+
+@pytest.mark.parametrize("else_called_so", ["a lot", 7, ["events"], None])
+def test_what_is_called_like_the_counts_and_is_something_else_is_left_alone(else_called_so: Any) -> None:
+    meta = {"produced": else_called_so}
+    assert (produced_facts(meta), produced_texts(meta)) == ({}, [])

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Between, Condition, Equals, Glob, Parameter, Plan, Require
-from sluice.contracts.requiring import Subject, requires_text, unmet, unmet_dataset
+from sluice.contracts.requiring import Subject, required, requires_text, unmet, unmet_dataset
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.unit.wfms.chains.plans import plan, step
 
@@ -46,6 +46,18 @@ def test_all_that_does_not_hold_is_told_with_its_value() -> None:
         "and parameter mode = None, which is 'fast'"
     )
     assert unmet(workflow(REQUIRED), subject(files=10, size=1), {}) == ["meta version like '2.*', which is missing"]
+
+
+def test_what_is_required_is_listed_by_what_it_is_of() -> None:
+    assert required(workflow(None)) == {}
+    assert required(workflow(REQUIRED)) == {
+        "files": REQUIRED.files,
+        "bytes": REQUIRED.bytes,
+        "meta version": REQUIRED.meta["version"],
+        "meta type": REQUIRED.meta["type"],
+        "parameter cut": REQUIRED.parameters["cut"],
+        "parameter mode": REQUIRED.parameters["mode"],
+    }
 
 
 def test_bytes_that_nobody_knows_yet_are_not_looked_at() -> None:

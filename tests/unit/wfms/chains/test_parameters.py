@@ -1,13 +1,14 @@
 """Parameters: checked, completed, filled in."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from sluice.contracts.parameters import describe, findings, fits
 from sluice.contracts.plan import Constant, Parameter, ParameterRef
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.chains.domain.parameters import arguments, complete
+from wfms.chains.domain.parameters import arguments, complete, given_files
 
 ENUM = {"type": "enum", "symbols": ["file:///wf.cwl#mode/fast", "slow"]}
 
@@ -80,3 +81,14 @@ def test_values_given_defaults_and_constants_become_arguments() -> None:
     assert params == {"cut": 2, "scale": 1.5, "maybe": None}
     assert arguments(WORKFLOW, WORKFLOW.steps[0], params) == {"cut": 2, "scale": 1.5, "maybe": None, "fixed": [1]}
     assert arguments(WORKFLOW, WORKFLOW.steps[0], {})["scale"] == 1.5
+
+
+def test_what_was_given_comes_before_defaults_and_what_was_not_has_no_value() -> None:
+    assert complete(WORKFLOW, {"scale": 3.0}) == {"scale": 3.0, "maybe": None}
+
+
+def test_files_are_those_that_were_given() -> None:
+    files = {name: Parameter(type="File") for name in ("mask", "none")}
+    wf = plan(step("only"), outputs=[("only", "out")], parameters={**files, "cut": Parameter(type="int")})
+    found = given_files(wf, {"mask": {"class": "File", "dataset": str(UUID(int=1))}, "none": None, "cut": 1})
+    assert {name: file.dataset for name, file in found.items()} == {"mask": UUID(int=1)}

@@ -127,6 +127,10 @@ def test_the_storage_with_the_most_room() -> None:
     off, frozen, endless = storage("off", enabled=False), storage("frozen", read_only=True), storage("endless", used=10**12)
     assert choose_storage(StorageType.LOGS, [full, small, large, off, frozen]) is large
     assert choose_storage(StorageType.LOGS, [large, endless]) is endless
+    odd = large.model_copy(update={"name": "odd", "used": 0, "warning": "its folder is not there"})
+    assert choose_storage(StorageType.LOGS, [odd, small]) is small
+    with pytest.raises(NoStorage, match=r"odd gets no new data sets \(its folder is not there\)"):
+        choose_storage(StorageType.LOGS, [odd])
     with pytest.raises(
         NoStorage, match=r"full is full \(5 of 5 bytes\); off is disabled \(.* enable off`\); frozen is read-only"
     ):
