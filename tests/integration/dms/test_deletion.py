@@ -88,7 +88,8 @@ async def test_data_sets_that_share_files_and_go_together_leave_nothing(dms: Dms
     assert await used(dms, StorageType.INTERMEDIATE) == 0, "each file is counted once"
 
 
-async def test_files_on_read_only_storages_are_only_forgotten(dms: Dms, tmp_path: Path) -> None:
+@pytest.mark.parametrize("looked", [True, False], ids=["by its folder", "by what is stored"])
+async def test_files_on_read_only_storages_are_only_forgotten(dms: Dms, tmp_path: Path, looked: bool) -> None:
     (tmp_path / "tape").mkdir()
     url = f"file://{tmp_path}/tape"
     await dms.client.register_storage(NewStorage(name="tape", type=StorageType.INPUT, url=url, read_only=True))
@@ -96,6 +97,8 @@ async def test_files_on_read_only_storages_are_only_forgotten(dms: Dms, tmp_path
     (tmp_path / "tape" / file.name).write_bytes(dms.path("set", file.name).read_bytes())
     dataset = await dms.client.register_dataset(NewDataset(name="taped", url=f"{url}/taped"))
     await dms.client.register_files(dataset.uid, [file.model_copy(update={"url": f"{url}/{file.name}"})])
+    if not looked:
+        dms.shop.watch.read_only = ()  # as where it is no local folder
     await dms.client.delete_dataset(dataset.uid)
     assert await delete_once(dms.shop)
     assert (await dms.client.dataset(dataset.uid)).state is DatasetState.DELETED

@@ -81,6 +81,18 @@ async def test_a_folder_that_has_become_a_link_is_neither_swept_nor_removed(dms:
     assert (await dms.client.dataset(kept)).state is DatasetState.CLOSED
 
 
+async def test_an_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: Path) -> None:
+    uid, _ = await dms.filled("result", 1)
+    folder = dms.path("result", "")
+    folder.rename(tmp_path / "outside")
+    folder.symlink_to(tmp_path / "outside")
+    await dms.apply(UploadDataset(uid=uid))
+    assert await upload_once(dms.shop)
+    row = await dms.row(uid)
+    assert (row["state"], row["halted_at"] is not None) == (DatasetState.UPLOADING, True)
+    assert dms.files_on(StorageType.OUTPUT) == []
+
+
 async def test_an_upload_writes_over_nothing_behind_a_link(dms: Dms) -> None:
     uid, files = await dms.filled("result", 1)
     theirs = dms.write("theirs", 0, b"theirs", DatasetType.OUTPUT)

@@ -9,7 +9,7 @@ from dms.loops.workers import delete_once, sweep_once, upload_once
 from sluice.contracts.datasets import NewDataset, NewFile
 from sluice.contracts.messages import UploadDataset
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import DatasetState, StorageType
+from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
 SAID = "elsewhere now, and was {folder} when it was registered or last enabled: put that back, or disable"
@@ -76,6 +76,17 @@ async def test_nothing_is_read_deleted_swept_or_uploaded_in_another_folder(dms: 
     await dms.fetch("UPDATE datasets SET retry_at = now()")
     assert await delete_once(dms.shop)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
+
+
+async def test_a_folder_without_files_is_left_in_another_folder_too(dms: Dms, said: str) -> None:
+    uid = await dms.dataset("empty", DatasetType.INPUT)
+    root = dms.folder / "input"
+    replace(root, [], name="empty")
+    await dms.client.delete_dataset(uid)
+    assert await delete_once(dms.shop)
+    assert (root / "empty").is_dir()
+    row = await dms.row(uid)
+    assert (row["state"], said.replace("intermediate", "input") in row["reason"]) == (DatasetState.DELETING, True)
 
 
 async def test_it_gets_nothing_new_and_says_why(dms: Dms, root: Path, said: str) -> None:

@@ -1,18 +1,25 @@
 """Where storages may lie, apart from one another, tried out first; and how one is taken out of use."""
 
 import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from dms.db.storages import insert_storage, lock_storages, set_enabled
 from dms.loops.workers import delete_once, upload_once
+from dms.usecases.enable_storage import enable_storage
 from dms.usecases.register_storage import register_storage
-from sluice.contracts.datasets import NewStorage
+from sluice.contracts.datasets import NewDataset, NewStorage
 from sluice.contracts.messages import UploadDataset
 from sluice.contracts.problems import Conflict, NotFound, ServiceError, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from sluice.servicekit.database import Connection
 from tests.integration.dms.conftest import Dms
+from tests.waiting import eventually
 
 LOGS = StorageType.LOGS
 
@@ -88,6 +95,40 @@ async def test_of_two_that_overlap_and_come_at_once_one_is_registered(dms: Dms) 
     )
     assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
     assert len(await dms.client.storages(LOGS)) == 2
+
+
+@asynccontextmanager
+async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connection]:
+    """A transaction of another instance that holds the storages; in the end ``work``, which began before, waits for it."""
+
+    async def waits() -> bool:
+        return bool(await dms.fetch("SELECT 1 FROM pg_locks WHERE relation = 'storages'::regclass AND NOT granted"))
+
+    async with dms.other_shop.database.transaction() as transaction:
+        await lock_storages(transaction.connection)
+        task = asyncio.ensure_future(work)
+        await eventually(waits, what="the storages are waited for")
+        yield transaction.connection
+    with pytest.raises(Conflict, match="one lies in the other"):
+        await task
+
+
+async def test_what_another_instance_registers_meanwhile_is_compared_too(dms: Dms) -> None:
+    (dms.folder / "new" / "inner").mkdir(parents=True)
+    outer, inner = new("outer", dms.folder / "new"), new("inner", dms.folder / "new" / "inner")
+    async with meanwhile(dms, register_storage(dms.database, dms.shop.files, dms.shop.watch, outer)) as connection:
+        assert await insert_storage(connection, uuid4(), inner)
+    assert {one.name for one in await dms.client.storages(LOGS)} == {"logs-1", "inner"}
+
+
+async def test_what_another_instance_enables_meanwhile_is_compared_too(dms: Dms) -> None:
+    for name in ("logs-1", "output-1"):
+        await dms.client.disable_storage(name)
+    (dms.folder / "logs").rmdir()
+    (dms.folder / "logs").symlink_to("output")
+    async with meanwhile(dms, enable_storage(dms.database, dms.shop.files, dms.shop.watch, "logs-1")) as connection:
+        await set_enabled(connection, "output-1", enabled=True)
+    assert await dms.client.storages(LOGS) == []
 
 
 async def test_the_same_at_once_is_one_storage(dms: Dms) -> None:
@@ -245,6 +286,9 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(dms: Dm
     file = dms.write("archive", 1, type_=DatasetType.LOGS)
     beside = dms.write("beside", 2, type_=DatasetType.LOGS)
     await dms.client.register_files(uid, [file, beside])
+    (dms.folder / "logs" / "archive" / "empty").mkdir()
+    url = f"{dms.storages[LOGS].url}/archive/empty"
+    empty = (await dms.client.register_dataset(NewDataset(name="empty", type=DatasetType.LOGS, url=url))).uid
     await legacy.add("archive", dms.folder / "by-link", type_="input", read_only=True)
     await dms.shop.watch.look()
     await dms.client.delete_dataset(uid)
@@ -252,3 +296,7 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(dms: Dm
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
     assert dms.path("archive", file.name, DatasetType.LOGS).exists(), "it is only forgotten"
     assert not dms.path("beside", beside.name, DatasetType.LOGS).exists()
+    await dms.client.delete_dataset(empty)
+    assert await delete_once(dms.shop)
+    assert (await dms.client.dataset(empty)).state is DatasetState.DELETED
+    assert (dms.folder / "logs" / "archive" / "empty").is_dir()
