@@ -12,10 +12,13 @@ from sluice.contracts.wording import Spelling
 #: A person's name as that person writes it.
 PersonName = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$"),
+    StringConstraints(
+        strip_whitespace=True, min_length=1, max_length=100,
+        pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$",
+    ),
     Spelling(
         "a person's name", first=r"[^\x00-\x1f\x7f]", other=r"[^\x00-\x1f\x7f]", most=100,
-        rule="has at most 100 characters, and no control character (tab, newline)",
+        rule="is not blank, has at most 100 characters, and no control character (tab, newline)",
     ),
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from sluice.contracts.attention import PersonName
 from sluice.contracts.base import Checksum, FileName, ImageName, Name, StorageUrl
 from sluice.contracts.wording import sentence_of
 from tests.contract.models import contract_models
@@ -36,6 +37,7 @@ def said(kind: Any, text: object) -> str:
         (ImageName, "a/.b", "'a/.b' is not an image's name: "),
         (Checksum, "md5:00", "'md5:00' is not a checksum: a checksum is sha256: and 64 hexadecimal digits"),
         (StorageUrl, "/data", "'/data' is not an absolute URL such as file:///data/input"),
+        (PersonName, " ", "' ' is not a person's name: a person's name is not blank"),
         (Name, 5, "a name has letters"),
     ],
 )
