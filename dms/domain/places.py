@@ -13,6 +13,8 @@ from sluice.contracts.states import StorageType
 
 #: Longest name that file systems take, bytes, less room for a temporary name's beginning.
 LONGEST_FOLDER = 240
+#: Longest that Linux takes, bytes: a name, and a whole path.
+LONGEST_NAME, LONGEST_PATH = 255, 4_095
 
 
 class OutsideStorages(Unprocessable):
@@ -73,7 +75,17 @@ def place_of(url: str, roots: Sequence[Root], *, what: str) -> Place:
     path = url[len(root.url) + 1 :]
     if path and not stays_inside(path):
         raise OutsideStorages(what, url, f"does not stay inside storage {root.name!r} ({root.url}): give a plain path below it")
+    if url.startswith("file:") and (why := _too_long(url)):
+        raise OutsideStorages(what, url, f"{why}: give a shorter one")
     return Place(root, path)
+
+
+def _too_long(url: str) -> str:
+    if any(len(name.encode()) > LONGEST_NAME for name in url.split("/")):
+        return f"has a name of more than {LONGEST_NAME} bytes, which no file system takes"
+    if len(url.removeprefix("file://").encode()) > LONGEST_PATH:
+        return f"has a path of more than {LONGEST_PATH} bytes, which no file system takes"
+    return ""
 
 
 def upload_folder(dataset_name: str, output_name: object) -> str:

@@ -20,7 +20,16 @@ from sluice.contracts.naming import own_name
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.states import DatasetState, StorageType
 from sluice.servicekit.database import Database
-from sluice.storage import ChecksumMismatch, FileMissing, OutsideStorage, Reader, StorageError, StorageUnavailable, local_path
+from sluice.storage import (
+    ChecksumMismatch,
+    FileMissing,
+    NoFile,
+    OutsideStorage,
+    Reader,
+    StorageError,
+    StorageUnavailable,
+    local_path,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -78,6 +87,8 @@ async def open_log(database: Database, reads: FileReads, url: str) -> Content:
         raise NotFound("the log has been deleted", url=url) from error
     except OutsideStorage as error:
         raise OutsideStorages("log", url, "leads out of its storage") from error
+    except NoFile as error:
+        raise OutsideStorages("log", url, f"names no log: {error.reason}") from error
     except StorageError as error:
         raise NotAvailable(f"the storage does not give the log: {error}", url=url) from error
     return Content(file, place.path.rpartition("/")[2], file.size, None)

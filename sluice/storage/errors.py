@@ -4,6 +4,7 @@ StorageError            any of these: carries ``url`` and ``reason``
 ├── FileMissing         there is no such file
 ├── ChecksumMismatch    the content is not what was recorded (``expected``, ``found``)
 ├── StorageFull         no room, or the quota is used up
+├── NoFile              what is there is no file, or no file can be there
 ├── OutsideStorage      the URL does not lie in the storage it should
 │   └── BehindLink      a link is passed on the way to it
 └── StorageUnavailable  the storage does not answer, refuses access, or its protocol is not installed
@@ -14,6 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+#: The name, or the whole path, is longer than the file system takes; links lead in a circle.
+_NO_PLACE = {errno.ENAMETOOLONG, errno.ELOOP}
 
 
 class StorageError(Exception):
@@ -42,6 +45,10 @@ class ChecksumMismatch(StorageError):
 class StorageFull(StorageError):
     def __init__(self, url: str) -> None:
         super().__init__(url, "the storage is full")
+
+
+class NoFile(StorageError):
+    pass
 
 
 class OutsideStorage(StorageError):
@@ -75,6 +82,8 @@ def from_os_error(url: str, error: OSError) -> StorageError:
         return FileMissing(url)
     if is_full(error):
         return StorageFull(url)
+    if error.errno in _NO_PLACE:
+        return NoFile(url, f"no file can be there: {error.strerror}")
     return StorageUnavailable(url, error.strerror or str(error) or type(error).__name__)
 
 

@@ -5,7 +5,7 @@ from stat import S_ISREG
 from typing import Any
 
 from sluice.storage import remote
-from sluice.storage.errors import StorageUnavailable, os_errors_at
+from sluice.storage.errors import FileMissing, NoFile, os_errors_at
 from sluice.storage.places import local_path
 
 
@@ -38,16 +38,19 @@ class Reader:
 
 
 def open_reader(url: str) -> Reader:
-    """Raises ``FileMissing``, ``StorageUnavailable`` (what is no regular file is never read, nor waited for)."""
+    """Raises ``FileMissing``, ``NoFile`` (what is no regular file is never read, nor waited for), ``StorageUnavailable``."""
     path = local_path(url)
     if path is None:
         file, size = remote.open_file(url)
         return Reader(url, file, size)
     with os_errors_at(url):
         # A pipe without a writer would keep who opens it waiting.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except NotADirectoryError as error:  # below a file there is nothing
+            raise FileMissing(url) from error
     status = os.fstat(descriptor)
     if not S_ISREG(status.st_mode):
         os.close(descriptor)
-        raise StorageUnavailable(url, "this is no regular file")
+        raise NoFile(url, "this is no regular file")
     return Reader(url, open(descriptor, "rb", buffering=0), status.st_size)

@@ -129,6 +129,18 @@ async def test_a_log_is_given_by_its_place_on_a_storage_for_logs_and_nowhere_els
     root = dms.storages[StorageType.LOGS].url
     for url in (data.url, f"{root}/%2e%2e/{StorageType.INPUT}/x", root, "http://example.org/x", f"file://localhost{root[7:]}/x"):
         assert (await dms.http.get("/api/v1/logs", params={"url": url})).status_code == 422, url
+    (dms.folder / "logs" / "circle").symlink_to("circle")
+    for name, why in (
+        ("x" * 256, "has a name of more than 255 bytes"),
+        ("ä" * 128, "has a name of more than 255 bytes"),
+        ("x/" * 2100 + "x", "has a path of more than 4095 bytes"),
+        ("x\0y", "does not stay inside storage"),
+        ("circle", "names no log: no file can be there"),
+        ("logs-of-a-step", "names no log: this is no regular file"),
+    ):
+        refused = await dms.http.get("/api/v1/logs", params={"url": f"{root}/{name}"})
+        assert (refused.status_code, why in refused.json()["detail"]) == (422, True), refused.text
+    assert (await dms.http.get("/api/v1/logs", params={"url": f"{written.url}/x"})).status_code == 404, "below a file"
     (dms.folder / "logs" / "link").symlink_to(dms.path("data", data.name))
     assert (await dms.http.get("/api/v1/logs", params={"url": f"{root}/link"})).status_code == 422
     assert (await dms.http.get("/api/v1/logs", params={"url": f"{root}/gone"})).status_code == 404

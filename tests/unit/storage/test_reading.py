@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sluice import storage
-from sluice.storage import FileMissing, StorageUnavailable
+from sluice.storage import FileMissing, NoFile
 
 CONTENT = bytes(range(256)) * 40
 
@@ -36,5 +36,5 @@ def test_what_is_not_there(url: str) -> None:
 def test_only_regular_files_are_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
-        with pytest.raises(StorageUnavailable, match="no regular file"):
+        with pytest.raises(NoFile, match="no regular file"):
             storage.open_reader(f"file://{path}")
