@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 
 from dms.usecases.enable_storage import disable_storage, enable_storage
 from dms.usecases.file_work import FileWork
-from dms.usecases.list_storages import list_storages
+from dms.usecases.list_storages import list_storages, measure_storages
 from dms.usecases.register_storage import register_storage
 from dms.usecases.watch_levels import find_on_storage, set_marks
 from dms.usecases.watch_storages import StorageWatch
@@ -34,13 +34,15 @@ def storages_router(database: Database, files: FileWork, watch: StorageWatch) ->
         type: Annotated[StorageType | None, Query()] = None,
         name: Annotated[str | None, Query(description="The storage of this name.")] = None,
         all: Annotated[bool, Query(description="Those too that get no new data sets.")] = False,
+        measured: Annotated[bool, Query(description="With what is free on each, and how many data sets lie there.")] = False,
     ) -> list[Storage]:
         """Storages that get new data sets, those with the most free space first; none is an empty list. With `all`: disabled ones
         too, and those that get no new data sets for another reason, which is their `warning`. With `name`: that storage, whether
         it gets new data sets or not."""
         everything = all or name is not None
         found = await list_storages(database, type, room=watch.room, objections=watch.objections, everything=everything)
-        return [storage for storage in found if name in {None, storage.name}]
+        chosen = [storage for storage in found if name in {None, storage.name}]
+        return await measure_storages(database, chosen, free=watch.free) if measured else chosen
 
     @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
     async def disable(name: str) -> Storage:

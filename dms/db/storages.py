@@ -5,7 +5,7 @@ from uuid import UUID
 
 from dms.domain.places import Root
 from sluice.contracts.datasets import NewStorage, Storage
-from sluice.contracts.states import StorageType
+from sluice.contracts.states import DatasetState, ReplicaState, StorageType
 from sluice.servicekit.database import Connection
 
 INSERT_STORAGE = """
@@ -64,6 +64,20 @@ WITH taken AS (
 INSERT INTO storage_usage (storage_id, bytes) SELECT storage_id, sum(bytes) FROM taken GROUP BY storage_id
 """
 
+COUNT_DATASETS = """
+-- By the storage that a data set's folder lies on; of one without a folder, by that of its first file.
+SELECT storage_id, count(*) AS datasets FROM (
+    SELECT coalesce(
+        (SELECT s.id FROM storages s WHERE starts_with(d.url, s.url || '/') ORDER BY length(s.url) DESC LIMIT 1),
+        (
+            SELECT r.storage_id FROM dataset_files f JOIN replicas r ON r.file_id = f.file_id AND r.state = $2
+            WHERE f.dataset_uid = d.uid ORDER BY f.seq, f.name LIMIT 1
+        )
+    ) AS storage_id
+    FROM datasets d WHERE d.state = ANY($1::text[])
+) AS lying WHERE storage_id IS NOT NULL GROUP BY storage_id
+"""
+
 COUNT_USAGE = "SELECT count(*) FROM storage_usage"
 
 
@@ -117,6 +131,13 @@ async def all_roots(connection: Connection) -> dict[UUID, Root]:
 async def add_usage(connection: Connection, change: Mapping[UUID, int]) -> None:
     if change:
         await connection.execute(INSERT_USAGE, list(change.keys()), list(change.values()))
+
+
+async def count_datasets(connection: Connection) -> dict[UUID, int]:
+    """Storage → data sets that lie there; those that are being deleted do, too."""
+    states = [state for state in DatasetState if state is not DatasetState.DELETED]
+    rows = await connection.fetch(COUNT_DATASETS, states, ReplicaState.AVAILABLE)
+    return {row["storage_id"]: row["datasets"] for row in rows}
 
 
 async def fold_usage(connection: Connection, *, more_than: int) -> None:

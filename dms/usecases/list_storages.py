@@ -1,6 +1,7 @@
 """Which storages there are, best first."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from uuid import UUID
 
 from dms.db import storages as sql
@@ -29,6 +30,22 @@ async def list_storages(
     told = [_told(one, objections, found.get(one.id)) for one in known]
     best = _with_room([one for one in told if one.in_use], room)
     return [*(storage for storage, _ in best), *(one for one in told if not one.in_use)]
+
+
+async def measure_storages(database: Database, storages: Sequence[Storage], *, free: Room) -> list[Storage]:
+    """Effect: none. Each with the bytes that still fit, as far as they are known, and with how many data sets lie there."""
+    async with database.connection() as connection:
+        counts = await sql.count_datasets(connection)
+    rooms = {storage.id: _free(storage, free) for storage in storages}
+    return [
+        one.model_copy(
+            update={
+                "free": max(0, int(rooms[one.id])) if isfinite(rooms[one.id]) else None,
+                "datasets": counts.get(one.id, 0),
+            }
+        )
+        for one in storages
+    ]
 
 
 def _told(storage: Storage, objections: Objections, level: Level | None) -> Storage:

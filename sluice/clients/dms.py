@@ -190,10 +190,13 @@ class DmsClient(ServiceClient):
         ``Unprocessable`` where no storage may be, or the DMS cannot use it."""
         return await self.call("POST", f"{_API}/storages", body=new, answer=Storage)
 
-    async def storages(self, type: StorageType | None = None, *, everything: bool = False) -> list[Storage]:
+    async def storages(
+        self, type: StorageType | None = None, *, everything: bool = False, measured: bool = False
+    ) -> list[Storage]:
         """Those that get new data sets, the one with the most free space first; none is an empty list. ``everything``: all there
-        are (a release before this one does not tell disabled ones)."""
-        params = {"type": type, "all": everything or None}
+        are (a release before this one does not tell disabled ones). ``measured``: with what is free, and how many data sets lie
+        on each (a release before this one tells neither)."""
+        params = {"type": type, "all": everything or None, "measured": measured or None}
         return (await self.call("GET", f"{_API}/storages", answer=_Storages, params=params)).root
 
     async def disable_storage(self, name: str) -> Storage:

@@ -206,6 +206,10 @@ class Storage(NewStorage):
     #: Told there as well, of one that has marks; and since when it has been filling.
     marks: Annotated[WaterMarks | None, Field(exclude_if=absent)] = None
     filling_since: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
+    #: Told where it is asked for: bytes that still fit, as they were last looked at (none: without a limit, or not known); and
+    #: how many data sets lie there.
+    free: Annotated[int | None, Field(exclude_if=absent)] = None
+    datasets: Annotated[int | None, Field(exclude_if=absent)] = None
 
     @property
     def in_use(self) -> bool:

@@ -212,6 +212,7 @@ async def test_no_page_is_wider_than_the_window(
         "/datasets",
         f"/datasets/{next(iter(operator.neighbours.datasets))}",
         "/datasets/unmatched",
+        "/storages",
         "/chains/new",
         "/chains/new?dataset=run-0312-frames&template=spd",
         "/no",

@@ -394,7 +394,7 @@ class Neighbours:
             return await dataset(uid)
 
         @router.get("/storages")
-        async def storages() -> list[Storage]:
-            return self.storages
+        async def storages(measured: bool = False) -> list[Storage]:
+            return [one.model_copy(update={} if measured else {"free": None, "datasets": None}) for one in self.storages]
 
         return router

@@ -14,6 +14,7 @@ from wfms.operator.api.pages.queues import QueuePages
 from wfms.operator.api.pages.reruns import RerunPages
 from wfms.operator.api.pages.run_templates import RunTemplatePages
 from wfms.operator.api.pages.start import StartPages
+from wfms.operator.api.pages.storages import StoragePages
 from wfms.operator.api.pages.tasks import TaskPages
 from wfms.operator.api.pages.templates import TemplatePages
 
@@ -21,7 +22,7 @@ from wfms.operator.api.pages.templates import TemplatePages
 def pages_blueprint(dependencies: Dependencies, bridge: Bridge) -> Blueprint:
     pages = Blueprint("pages", __name__, static_folder="static", static_url_path="/static", template_folder="html")
     chains = (ChainPages, RerunPages, StartPages)
-    for part in (OverviewPages, DatasetPages, TemplatePages, RunTemplatePages, *chains, TaskPages, QueuePages):
+    for part in (OverviewPages, DatasetPages, TemplatePages, RunTemplatePages, *chains, TaskPages, QueuePages, StoragePages):
         part(dependencies, bridge).add_to(pages)
     pages.before_request(_check_form)
     pages.after_request(_cache_static)

@@ -1,0 +1,84 @@
+"""The page of storages: what gets new data, why the rest does not, and how full each is."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.datasets import Storage, WaterMarks
+from sluice.contracts.states import StorageType
+from tests.integration.operator.conftest import Operator
+from wfms.operator.domain.storage_lines import StorageLine
+
+URL = "file:///data/<in>"
+
+
+def storage(name: str = "input-1", **more: Any) -> Storage:
+    given = {"type": StorageType.INPUT, "url": URL, "enabled": True, "used": 0, "free": 700, "datasets": 1204} | more
+    return Storage(id=uuid4(), name=name, **given)
+
+
+async def rows(operator: Operator) -> list[str]:
+    """As they are read: without tags."""
+    page = (await operator.http.get("/storages")).text
+    body = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in body.split("</tr>")[:-1]]
+
+
+async def test_each_storage_is_listed_with_how_full_it_is(operator: Operator) -> None:
+    operator.neighbours.storages = [
+        storage(used=300),
+        storage("bucket", url="s3://b/in", used=2_000_000, free=None, datasets=0, read_only=True),
+        storage("small", capacity=1000, used=500, free=500, marks=WaterMarks(low=0.6, high=900)),
+        storage("old", enabled=False),
+    ]
+    assert await rows(operator) == [
+        "input-1 file:///data/&lt;in&gt; input enabled 1 204 300 B 30 % of 1.0 kB 700 B –",
+        "bucket s3://b/in input read-only enabled 0 2.0 MB no limit –",
+        "small file:///data/&lt;in&gt; input enabled 1 204 500 B 50 % of 1.0 kB 500 B 60 % to 900 B",
+        "old file:///data/&lt;in&gt; input disabled 1 204 0 B 0 % of 700 B 700 B –",
+    ]
+
+
+async def test_what_a_person_has_to_know_stands_below(operator: Operator) -> None:
+    operator.neighbours.storages = [
+        storage(warning="its folder is not there: is its file system mounted?"),
+        storage("full", used=900, free=100, marks=WaterMarks(low=0.6, high=0.8), filling_since=datetime.now(UTC)),
+    ]
+    first, reason, second, relief = await rows(operator)
+    assert " refused " in first
+    assert reason == "Gets no new data sets: its folder is not there: is its file system mounted?"
+    assert second.endswith("60 % to 80 % filling")
+    assert relief == (
+        "Fills faster than it is worked off, since just now : tasks whose chains make room there are ranked higher."
+    )
+
+
+async def test_a_dms_of_the_release_before_tells_less(operator: Operator) -> None:
+    operator.neighbours.storages = [storage(free=None, datasets=None)]
+    assert await rows(operator) == ["input-1 file:///data/&lt;in&gt; input enabled – 0 B not known –"]
+
+
+async def test_the_page_is_found_from_all_others_and_says_how_to_begin(operator: Operator) -> None:
+    assert 'href="/storages"' in (await operator.http.get("/")).text
+    page = (await operator.http.get("/storages")).text
+    assert "sluice storage init" in page
+    assert 'href="/storages" aria-current="page"' in page
+
+
+@pytest.mark.parametrize(
+    ("more", "share", "places"),
+    [
+        ({"capacity": 1000, "used": 250}, 25, [50, 80]),
+        ({"used": 300, "free": 700}, 30, [50, 80]),
+        ({"capacity": 1000, "used": 2000}, 100, [50, 80]),
+        ({"capacity": 1000, "marks": WaterMarks(low=100, high=2000)}, 0, [10, 100]),
+        ({"free": None, "marks": WaterMarks(low=100, high=200)}, None, [None, None]),
+        ({"free": 0}, None, [50, 80]),
+    ],
+)
+def test_marks_and_use_are_drawn_on_one_scale(more: dict[str, Any], share: float | None, places: list[float | None]) -> None:
+    line = StorageLine(storage(**({"marks": WaterMarks(low=0.5, high=0.8)} | more)))
+    assert (line.share, [place for _, place in line.marks]) == (share, places)

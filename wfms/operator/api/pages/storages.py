@@ -1,0 +1,20 @@
+"""``/storages``: where files lie, what gets new data and why the rest does not, and how full each is."""
+
+from flask import Blueprint, render_template
+
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.domain.storage_lines import StorageLine
+
+
+class StoragePages:
+    def __init__(self, dependencies: Dependencies, bridge: Bridge) -> None:
+        self._dms = dependencies.dms
+        self._bridge = bridge
+
+    def add_to(self, pages: Blueprint) -> None:
+        pages.add_url_rule("/storages", "storages", self.list)
+
+    def list(self) -> str:
+        found = self._bridge.run(self._dms.storages(everything=True, measured=True))
+        return render_template("storages.html", lines=[StorageLine(one) for one in found])

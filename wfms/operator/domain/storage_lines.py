@@ -1,0 +1,44 @@
+"""What a list of storages says of each: whether it gets new data, and how full it is."""
+
+from dataclasses import dataclass
+
+from sluice.contracts.datasets import Storage
+from wfms.operator.domain.wording import size_text
+
+
+@dataclass(frozen=True, slots=True)
+class StorageLine:
+    storage: Storage
+
+    @property
+    def state(self) -> str:
+        if not self.storage.enabled:
+            return "disabled"
+        return "enabled" if self.storage.in_use else "refused"
+
+    @property
+    def most(self) -> int | None:
+        """Bytes that it may hold, as its water marks mean it; None: without a limit, or not known."""
+        if self.storage.capacity is not None or self.storage.free is None:
+            return self.storage.capacity
+        return self.storage.used + self.storage.free
+
+    @property
+    def share(self) -> float | None:
+        """Per cent of it that is used, at most 100."""
+        return None if not self.most else min(100.0, 100 * self.storage.used / self.most)
+
+    @property
+    def marks(self) -> list[tuple[str, float | None]]:
+        """The low and the high water mark: in words, and in per cent of what it may hold."""
+        found = self.storage.marks
+        return [] if found is None else [(_mark_text(mark), self._place(mark)) for mark in (found.low, found.high)]
+
+    def _place(self, mark: float) -> float | None:
+        if mark <= 1:
+            return 100 * mark
+        return None if not self.most else min(100.0, 100 * mark / self.most)
+
+
+def _mark_text(mark: float) -> str:
+    return f"{100 * mark:g} %" if mark <= 1 else size_text(mark)
