@@ -87,3 +87,23 @@ async def test_an_answer_that_cannot_be_noted_is_still_an_answer(tmp_path: Path)
     answers = ReportAnswers(answers=[AnsweredReport(id=sent.id, attempt=sent.attempt, answer=ReportAnswer.ACCEPTED)])
     await outbox.answered([sent], answers)
     assert outbox.empty.is_set()
+
+
+def test_lines_that_a_full_disk_has_damaged_hide_no_others(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "slot-7")
+    journal.begun((1, 1))
+    path = tmp_path / journal.name
+    path.write_text(path.read_text() + 'begun [2\nreport {"id": 3\nplacing [[1, 1], ["file:///a"]]\n')
+    path.with_name(f"{journal.name}.answered").write_text("[9\n")
+    assert {token: trace.urls for token, trace in read_journals(tmp_path).items()} == {(1, 1): ["file:///a"]}
+
+
+def test_a_journal_goes_with_what_says_which_of_it_was_answered(tmp_path: Path) -> None:
+    ledger, name = Ledger(tmp_path), "slot-7.0.journal"
+    (tmp_path / name).touch()
+    for job_id in (1, 2):
+        ledger.expect(name, (job_id, 1))
+    ledger.answered(name, [(1, 1)])
+    ledger.expect("slot-7.1.journal", (3, 1))
+    ledger.answered(name, [(2, 1)])
+    assert list(tmp_path.iterdir()) == []

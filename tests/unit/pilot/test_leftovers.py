@@ -75,3 +75,20 @@ async def test_nothing_is_removed_where_the_storages_are_not_told(store: Path, e
 
     assert await Leftovers(ask).remove([f"file://{store}/set/left"]) is done
     assert (store / "set" / "left").exists()
+
+
+async def test_a_further_storage_is_asked_for_and_what_is_behind_a_link_keeps_nothing_up(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "later").mkdir()
+    (tmp_path / "later" / "left").touch()
+    (store / "door").symlink_to("set")
+    known = [f"file://{store}"]
+
+    async def ask() -> StorageUrls:
+        return StorageUrls(urls=known)
+
+    removing = Leftovers(ask)
+    assert await removing.remove([f"file://{store}/set/gone"])
+    known.append(f"file://{tmp_path}/later")
+    assert await removing.remove([f"file://{store}/door/left", f"file://{tmp_path}/later/left"])
+    assert (store / "set" / "left").exists()
+    assert not (tmp_path / "later" / "left").exists()

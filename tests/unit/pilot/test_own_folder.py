@@ -55,6 +55,15 @@ def test_a_link_of_ones_own_is_followed(tmp_path: Path) -> None:
     assert own_folder(tmp_path / "link" / "work") == (tmp_path / "disk" / "work").resolve()
 
 
+def test_the_way_that_a_link_leads_is_looked_at_too(tmp_path: Path) -> None:
+    """Another could put a folder of his in the place of the one that it leads to."""
+    (tmp_path / "open" / "disk").mkdir(parents=True)
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "link").symlink_to(tmp_path / "open" / "disk")
+    with pytest.raises(UnsafeFolderError, match="can be replaced by anybody"):
+        own_folder(tmp_path / "link" / "work")
+
+
 @pytest.mark.parametrize("given", [0o720, 0o702, 0o777, 0o1777])
 def test_others_may_not_write_to_it(tmp_path: Path, given: int) -> None:
     (tmp_path / "work").mkdir()
