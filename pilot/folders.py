@@ -16,6 +16,7 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import stat
 import time
@@ -190,8 +191,8 @@ def _opened(path: str) -> Folder:
 
 
 def delete_tree(path: Path | str) -> None:
-    """Deletes a folder, also what a tool has taken the rights to away from; what cannot be deleted is left. A link, or whatever
-    else stands there, is removed itself."""
+    """Deletes a folder, also what a tool has taken the rights to away from, or has made too deep for a path or the stack; what
+    cannot be deleted is left. A link, or whatever else stands there, is removed itself."""
     try:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             os.unlink(path)
@@ -199,20 +200,32 @@ def delete_tree(path: Path | str) -> None:
         shutil.rmtree(path)
     except FileNotFoundError:
         return
-    except OSError:
-        _make_writable(path)
+    except (OSError, RecursionError):
+        _flatten(path)
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _make_writable(path: Path | str) -> None:
+def _flatten(path: Path | str) -> None:
+    """Every folder in it is moved right below it, and open to us."""
+    waiting, prefix, number = [str(path)], secrets.token_hex(8), 0
+    while waiting:
+        folder = waiting.pop()
+        for inner in _folders_in(folder):
+            number += 1
+            place = inner if folder == str(path) else f"{path}/{prefix}-{number}"
+            with contextlib.suppress(OSError):
+                os.chmod(inner, stat.S_IRWXU)
+                os.rename(inner, place)
+                waiting.append(place)
+
+
+def _folders_in(folder: str) -> list[str]:
+    """Links to folders are none."""
     with contextlib.suppress(OSError):
-        os.chmod(path, stat.S_IRWXU)
-    for folder, names, _ in os.walk(path):  # which looks into each only after its turn here
-        for name in names:
-            inner = f"{folder}/{name}"
-            if not os.path.islink(inner):
-                with contextlib.suppress(OSError):
-                    os.chmod(inner, stat.S_IRWXU)
+        os.chmod(folder, stat.S_IRWXU)
+        with os.scandir(folder) as found:
+            return [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+    return []
 
 
 def _empty(folder: str, *, take: Callable[[os.DirEntry[str]], bool] | None = None) -> None:

@@ -22,10 +22,10 @@ class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not fo
     own: OwnFiles
 
     def glob(self, pattern: str) -> list[str]:
-        return [file_uri(path) for path in self.own.glob(self._abs(pattern))]
+        return [file_uri(self._readable(path)) for path in self.own.glob(self._abs(pattern))]
 
     def open(self, fn: str, mode: str) -> IO[Any]:
-        return os.fdopen(self.own.open(self._abs(fn)), mode)
+        return os.fdopen(self.own.open(self._abs(fn)), mode, encoding=None if "b" in mode else "utf-8")
 
     def exists(self, fn: str) -> bool:
         return self.own.status(self._abs(fn)) is not None
@@ -44,7 +44,16 @@ class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not fo
         return self.own.is_folder(self._abs(fn))
 
     def listdir(self, fn: str) -> list[str]:
-        return [abspath(quote(name), fn) for name in self.own.names(self._abs(fn))]
+        return [abspath(quote(self._readable(name)), fn) for name in self.own.names(self._abs(fn))]
+
+    def _readable(self, path: str) -> str:
+        """CWL names files in texts. Raises ``NotOwnError``."""
+        try:
+            path.encode()
+        except UnicodeEncodeError as error:
+            what = f"the name {self.own.shown(path)!a} is no text in UTF-8: let the tool give it another"
+            raise NotOwnError(path, what, left=True) from error
+        return path
 
     def realpath(self, path: str) -> str:
         """There are no links in the paths of a job's folders, so none need to be looked for at each job."""

@@ -354,7 +354,7 @@ class Attempt:
             ended_at=datetime.now(UTC),
             exit_code=ended.exit_code if ended is not None and exit_code is None else exit_code,
             error_class=error_class,
-            message=message[:4000],
+            message=message[:4000].encode(errors="backslashreplace").decode(),
             outputs=self._outputs,
             log=log_file,
             peak_memory=None if ended is None or ended.memory is None else round(ended.memory, 1),

@@ -9,7 +9,15 @@ from cwltool.errors import WorkflowException
 from cwltool.process import shortname
 from cwltool.workflow import default_make_tool
 
-from pilot.runner.refusals import port_in, port_naming, port_of_object, refusal_in
+from pilot.runner.refusals import (
+    UnsoundError,
+    port_in,
+    port_naming,
+    port_of_object,
+    refusal_in,
+    require_sound,
+    require_sound_object,
+)
 
 _SELF = re.compile(r"\bself\b")
 
@@ -25,12 +33,14 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
         access = builder.make_fs_access(outdir)
         outdir = access.own.real(outdir)
         try:
+            require_sound_object(access.own, outdir)
             return super().collect_output_ports(ports, builder, outdir, *more, **named)
         except WorkflowException as error:
             refusal = refusal_in(error)
             if refusal is not None:
                 refusal.port = (
-                    port_in(error)
+                    refusal.port
+                    or port_in(error)
                     or port_naming(self._given, refusal.path)
                     or port_of_object(access.own, outdir, builder.outdir, refusal.path)
                 )
@@ -40,9 +50,14 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
         """An expression that looks at the files may look at their checksums, which take reading them."""
         expression = schema.get("outputBinding", {}).get("outputEval", "")
         checksums = compute_checksum or bool(_SELF.search(expression))
-        found = super().collect_output(schema, builder, outdir, fs_access, compute_checksum=checksums)
+        try:
+            found = super().collect_output(schema, builder, outdir, fs_access, compute_checksum=checksums)
+        except UnicodeDecodeError as error:
+            raise UnsoundError("a file whose contents are asked for (loadContents) is no text in UTF-8") from error
         if "id" in schema:
-            self._given[shortname(schema["id"])] = found
+            port = shortname(schema["id"])
+            self._given[port] = found
+            require_sound(found, port)
         return found
 
 

@@ -13,6 +13,7 @@ from cwl_utils.errors import JavascriptException
 from cwl_utils.sandboxjs import NodeJSEngine, code_fragment_to_js, get_js_engine, set_js_engine
 
 from pilot.runner.javascript import MEMORY, JavaScript
+from sluice.storage import flaw_in
 
 #: Bytes: the most that an expression may give.
 _MOST_ANSWER = 64 << 20
@@ -84,6 +85,9 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
             answer = self._answer(scan, code)
         if answer is None or "error" in answer:
             raise JavascriptException(f"the expression {named(scan)} failed: {str((answer or {}).get('error'))[:2000]}")
+        flaw = flaw_in(answer["value"])
+        if flaw is not None:
+            self._exceed(f"the expression {named(scan)} gave what cannot be used: {flaw}")
         return answer["value"]
 
     def _answer(self, scan: str, code: str) -> dict[str, Any] | None:
@@ -100,7 +104,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
                 self.end()
                 return None
             self._ended(scan, process.wait(), exchange.said)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._exceed(f"the expression {named(scan)} gave no answer that can be used: {error}")
         self._answers += 1
         return answer

@@ -81,7 +81,7 @@ def _name(job: LeasedJob, entry: _Entry, own: str) -> str:
         return _file_name.validate_python(name)
     except ValidationError as error:
         sentence = f"output {entry.output.port!r}: the file name {own!r} is too long or has control characters"
-        raise AttemptError(ErrorClass.STAGE_OUT_FAILED, sentence) from error
+        raise AttemptError(ErrorClass.TOOL_REFUSED, sentence) from error
 
 
 @dataclass(slots=True)
@@ -98,7 +98,9 @@ class _Packer:
             pack(entry.value, Path(path), opened=self.own.open)
         except NotOwnError as error:
             raise refused_output(error, port=entry.output.port) from error
-        except (BundleError, FileNotFoundError) as error:
+        except BundleError as error:
+            raise AttemptError(ErrorClass.TOOL_REFUSED, f"output {entry.output.port!r} cannot be kept: {error}") from error
+        except FileNotFoundError as error:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"output {entry.output.port!r} cannot be kept: {error}") from error
         return path, f"{_own_name(entry.value) or entry.output.port}.tar"
 

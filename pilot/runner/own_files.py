@@ -7,7 +7,6 @@ Paths are walked folder by folder through descriptors, and links by hand, so tha
 import errno
 import os
 import re
-import shutil
 import stat
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
@@ -17,13 +16,18 @@ from fnmatch import filter as matching
 
 from cwltool.errors import WorkflowException
 
-from pilot.folders import OUT, TMP, Folder
+from pilot.folders import OUT, TMP, Folder, delete_tree
+from sluice.storage import MOST_FOLDERS
 
 #: Device and inode.
 Identity = tuple[int, int]
 
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_LINKS = 40
+#: Folders between one of the job's and what a tool in it makes.
+_ABOVE = 4
+#: Characters of a path in a sentence.
+_SHOWN = 120
 _MAGIC = re.compile(r"[*?[]")
 #: How the paths of outputs begin: of the job's tool, and of one inside a workflow.
 _OUTPUT = re.compile(f"^({OUT}|{TMP}/o-[^/]+)/")
@@ -52,6 +56,10 @@ class _OutsideError(Exception):
 
 class _CircleError(Exception):
     """Links lead to links, perhaps without end."""
+
+
+class _DeepError(Exception):
+    """The way goes through more folders than anybody follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +205,7 @@ class OwnFiles:
                 if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
                     os.unlink(name, dir_fd=folder)
                 elif target is not None:
-                    shutil.rmtree(name, dir_fd=folder)
+                    delete_tree(f"/proc/self/fd/{folder}/{name}")
             if target is not None:
                 with suppress(FileExistsError):
                     os.symlink(target, name, dir_fd=folder)
@@ -219,6 +227,9 @@ class OwnFiles:
             descriptor = self._input(path, outside.path)
         except _CircleError as error:
             raise self._special(path, f"a chain of more than {_MOST_LINKS} links") from error
+        except _DeepError as error:
+            what = f"more than {MOST_FOLDERS} folders deep: let the tool make a flatter tree, or an archive of it"
+            raise self._special(path, what) from error
         try:
             yield descriptor
         finally:
@@ -287,7 +298,8 @@ class OwnFiles:
             raise self._special(path, "neither a file nor a folder")
 
     def _special(self, path: str, what: str) -> NotOwnError:
-        return NotOwnError(path, f"{self.shown(path)!r} is {what}")
+        shown = self.shown(path)
+        return NotOwnError(path, f"{shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}…'!r} is {what}")
 
     def _refusal(self, path: str, outside: str) -> NotOwnError:
         way = "is" if path == outside else f"leads to {outside!r}, which is"
@@ -344,6 +356,8 @@ class _Walk:
         found = os.open(part, _LOOK, dir_fd=place)
         if not stat.S_ISLNK(os.fstat(found).st_mode):
             self._passed.append(found)
+            if len(self._passed) > MOST_FOLDERS + _ABOVE:
+                raise _DeepError
             return
         os.close(found)
         self._follow_link(os.readlink(part, dir_fd=place))

@@ -252,9 +252,14 @@ def _relink(job: Any, own: OwnFiles) -> None:
 def _prepared(job: Any, own: OwnFiles) -> PreparedJob:
     if not job.command_line:
         raise AttemptError(ErrorClass.TOOL_FAILED, "the tool's command line is empty: it has no baseCommand and no arguments")
+    arguments = [str(argument) for argument in job.command_line]
+    environment = {key: str(value) for key, value in job.environment.items()}
+    _require_no_nul("argument", {str(number): argument for number, argument in enumerate(arguments)})
+    _require_no_nul("environment variable", environment)
+    _require_no_nul("stream", {"stdout": job.stdout or "", "stderr": job.stderr or ""})
     return PreparedJob(
-        arguments=[str(argument) for argument in job.command_line],
-        environment={key: str(value) for key, value in job.environment.items()},
+        arguments=arguments,
+        environment=environment,
         stdin=job.stdin,
         stdout=_stream(job.outdir, job.stdout),
         stderr=_stream(job.outdir, job.stderr),
@@ -262,6 +267,15 @@ def _prepared(job: Any, own: OwnFiles) -> PreparedJob:
         own=own,
         program=os.path.basename(str(job.command_line[0])),
     )
+
+
+def _require_no_nul(what: str, texts: Mapping[str, str]) -> None:
+    """What the system gives to a program ends at such a character. Raises ``AttemptError``."""
+    name = next((name for name, text in texts.items() if "\0" in text), None)
+    if name is not None:
+        raise AttemptError(
+            ErrorClass.TOOL_REFUSED, f"the tool's {what} {name} has a NUL character, which no program can be given"
+        )
 
 
 def _stream(outdir: str, name: str | None) -> str | None:

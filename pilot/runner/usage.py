@@ -33,6 +33,6 @@ def folder_size(roots: list[str]) -> float:
                         folders.append(entry.path)
                     else:
                         total += entry.stat(follow_symlinks=False).st_blocks * 512
-        except FileNotFoundError:
+        except OSError:  # it has gone, or the tool keeps us out of it
             continue
     return total / _MIB

@@ -100,9 +100,13 @@ class _Placer:
     def place(self, group: Sequence[dict[str, Any]], folder: Path) -> None:
         """Their locations are relative to ``folder`` afterwards."""
         self._number += 1
+        _tell_apart(group)
         names = {one["basename"] for one in group}
-        base = self._base if not names & self._taken else self._base / str(self._number)
-        self._taken |= names
+        if names & self._taken:
+            base = self._base / storage.free_name(str(self._number), self._taken)
+        else:
+            base = self._base
+            self._taken |= names
         base.mkdir(parents=True, exist_ok=True)
         for one in group:
             path = base / one["basename"]
@@ -122,8 +126,19 @@ def _put(value: dict[str, Any], path: Path) -> None:
         path.write_text(str(value.get("contents", "")))
     else:
         path.mkdir()
-        for one in value.get("listing", ()):
-            _put(one, path / _safe_name(str(one.get("basename") or "file")))
+        listing = value.get("listing", ())
+        for one in listing:
+            one["basename"] = _safe_name(str(one.get("basename") or "file"))
+        _tell_apart(listing)
+        for one in listing:
+            _put(one, path / one["basename"])
+
+
+def _tell_apart(group: Sequence[dict[str, Any]]) -> None:
+    """What lies in one folder has names of its own there."""
+    taken: set[str] = set()
+    for one in group:
+        one["basename"] = storage.free_name(one["basename"], taken)
 
 
 def _write_json(values: list[Any], output: ChainOutput, folder: Path) -> Path:

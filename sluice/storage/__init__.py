@@ -1,6 +1,6 @@
 """Reading and writing files on storages: local ones by plain system calls, all others through fsspec."""
 
-from sluice.storage.bundles import BundleError, pack, unpack
+from sluice.storage.bundles import BundleError, free_name, pack, unpack
 from sluice.storage.entries import Entry, Stored, is_temporary
 from sluice.storage.errors import (
     BehindLink,
@@ -31,13 +31,17 @@ from sluice.storage.operations import (
 from sluice.storage.places import local_path, local_url, require_within, through_link, within
 from sluice.storage.probe import probe
 from sluice.storage.reading import Reader, open_reader
+from sluice.storage.values import MOST_FOLDERS, MOST_NESTED, Flaw, flaw_in, read_json
 
 __all__ = [
+    "MOST_FOLDERS",
+    "MOST_NESTED",
     "BehindLink",
     "BundleError",
     "ChecksumMismatch",
     "Entry",
     "FileMissing",
+    "Flaw",
     "Folder",
     "NoFile",
     "OutsideStorage",
@@ -50,7 +54,9 @@ __all__ = [
     "copy",
     "entries",
     "fetch",
+    "flaw_in",
     "folder_at",
+    "free_name",
     "is_full",
     "is_temporary",
     "link_open",
@@ -62,6 +68,7 @@ __all__ = [
     "put",
     "put_bytes",
     "put_open",
+    "read_json",
     "remove",
     "remove_folder_within",
     "remove_within",

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote, unquote, urlsplit
 
+from sluice.storage.values import MOST_FOLDERS, flaw_in
+
 VALUE = "value.json"
 _FILES = "files"
 #: Of a File or Directory, what holds only where it lies; runners work it out anew.
@@ -37,8 +39,12 @@ def pack(value: Any, path: Path, *, opened: Callable[[str], int] = open_any) -> 
     """Writes ``value`` with its files to ``path``. ``opened``: gives each file and folder, for reading; no other way leads to
     them. Raises ``BundleError``, ``OSError``, and what ``opened`` raises.
 
-    Files are local: they have a ``location`` that is a file URL, or a ``path``, or else their content with them (literals).
+    Files are local: they have a ``location`` that is a file URL, or a ``path``, or else their content with them (literals). Of
+    those that belong beside one another, one whose name is taken gets another, as cwltool does it: ``out.txt_2``.
     """
+    flaw = flaw_in(value)
+    if flaw is not None:
+        raise BundleError(str(flaw))
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
         packer = _Packer(archive, opened)
         content = json.dumps(packer.packed(value), ensure_ascii=False, separators=(",", ":")).encode()
@@ -61,7 +67,7 @@ def unpack(path: Path, folder: Path) -> Any:
                         value = json.load(content)
                 else:
                     _extract(archive, member, folder)
-    except (tarfile.TarError, ValueError, UnicodeError) as error:
+    except (tarfile.TarError, ValueError, FileExistsError, RecursionError) as error:
         raise BundleError(f"{path.name} is no bundle: {error}") from error
     if value is _MISSING:
         raise BundleError(f"{path.name} is no bundle: it has no {VALUE}")
@@ -71,11 +77,23 @@ def unpack(path: Path, folder: Path) -> Any:
 _MISSING = object()
 
 
+def free_name(name: str, taken: set[str]) -> str:
+    """``name``, or the like, that is not ``taken``, as it is then."""
+    free, number = name, 1
+    while free in taken:
+        number += 1
+        free = f"{name}_{number}"
+    taken.add(free)
+    return free
+
+
 class _Packer:
     def __init__(self, archive: tarfile.TarFile, opened: Callable[[str], int]) -> None:
         self._archive = archive
         self._opened = opened
         self._number = 0
+        #: Names of what lies in each folder.
+        self._taken: dict[str, set[str]] = {}
 
     def packed(self, value: Any, folder: str | None = None) -> Any:
         """``folder``: where a secondary file goes, beside its primary one."""
@@ -93,12 +111,15 @@ class _Packer:
             folder, self._number = f"{_FILES}/{self._number}", self._number + 1
         kept = {key: one for key, one in value.items() if key not in _OF_ITS_PLACE}
         source = _local_path(value)
+        _require_name(kept.get("basename"))
         if source is None:
             kept.pop("location", None)
             if "contents" not in kept and "listing" not in kept:
                 raise BundleError(f"a {value['class']} has neither a place nor content: {value.get('basename') or '(no name)'}")
         else:
-            kept["basename"] = value.get("basename") or os.path.basename(source.rstrip("/"))
+            kept["basename"] = free_name(
+                value.get("basename") or os.path.basename(source.rstrip("/")), self._taken.setdefault(folder, set())
+            )
             kept["location"] = f"{folder}/{kept['basename']}"
             self._add(source, kept["location"], within=())
             if value["class"] == "Directory":
@@ -123,6 +144,8 @@ class _Packer:
         here = (status.st_dev, status.st_ino)
         if here in within:
             raise BundleError(f"{name!r} is a link to a folder that it lies in")
+        if len(within) >= MOST_FOLDERS:
+            raise BundleError(f"{name[:80]!r}… lies more than {MOST_FOLDERS} folders deep: make it flatter, or an archive")
         self._archive.addfile(_member(name, status))
         for entry in names:
             self._add(f"{source}/{entry}", f"{name}/{entry}", within=(*within, here))
@@ -138,6 +161,12 @@ def _member(name: str, status: os.stat_result | None = None) -> tarfile.TarInfo:
         executable = folder or bool(status.st_mode & 0o100)
     member.mode = 0o755 if executable else 0o644
     return member
+
+
+def _require_name(name: str | None) -> None:
+    """Raises ``BundleError`` where it would lead out of its folder, or into another."""
+    if name and (name in (".", "..") or "/" in name or "\0" in name):
+        raise BundleError(f"{name[:200]!r} is no name of a file")
 
 
 def _local_path(value: dict[str, Any]) -> str | None:

@@ -101,6 +101,22 @@ def test_lists_with_equal_names_are_told_apart_and_described(tmp_path: Path, out
     assert [one["path"] for one in told] == ["found/000000/a", "found/000000/b", "found/000000/3/a"]
 
 
+def test_nothing_stands_in_the_place_of_another(tmp_path: Path, out: Path) -> None:
+    """Whatever the files are called, and wherever the tool had them."""
+    [one], [other], [third] = made(tmp_path / "1", "3"), made(tmp_path / "2", "a"), made(tmp_path / "3", "a")
+    unpack_output([bundle(tmp_path, 0, [one, other, third])], output(), out)
+    assert set(listing(out).values()) >= {"1 3", "2 a", "3 a"}
+    literal = {"class": "Directory", "basename": "d", "listing": made(tmp_path / "4", "a") + made(tmp_path / "5", "a")}
+    beside = {**made(tmp_path / "6", "x")[0], "secondaryFiles": made(tmp_path / "7", "x")}
+    unpack_output([bundle(tmp_path, 1, [literal, beside])], output(), out)
+    assert {name: text for name, text in listing(out).items() if name != "found.json" and " " in text and text[0] in "4567"} == {
+        "found/d/a": "4 a",
+        "found/d/a_2": "5 a",
+        "found/x": "6 x",
+        "found/x_2": "7 x",
+    }
+
+
 @pytest.mark.parametrize(("single", "expected"), [(True, {"n": 3, "said": "é"}), (False, [{"n": 3, "said": "é"}])])
 def test_values_become_json(tmp_path: Path, out: Path, single: bool, expected: Any) -> None:
     unpack_output([bundle(tmp_path, 0, {"n": 3, "said": "é"})], output(single=single), out)

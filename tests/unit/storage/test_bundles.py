@@ -115,3 +115,46 @@ def test_what_cannot_be_kept_is_told(tmp_path: Path) -> None:
             pack({"class": kind, "path": str(tmp_path / path)}, tmp_path / "x.tar")
     with pytest.raises(BundleError, match="neither a place nor content"):
         pack({"class": "File", "basename": "a"}, tmp_path / "x.tar")
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ".", "a\0b"])
+def test_names_are_of_files_in_their_folder(name: str, made: Path, tmp_path: Path) -> None:
+    for value in ({"path": str(made / "a b#1.bam")}, {"contents": "x"}):
+        with pytest.raises(BundleError, match="is no name of a file"):
+            pack({"class": "File", "basename": name, **value}, tmp_path / "x.tar")
+
+
+def test_of_files_beside_one_another_none_takes_the_place_of_another(made: Path, tmp_path: Path) -> None:
+    (made / "tree" / "x").write_text("in the tree")
+    (made / "x").write_text("above it")
+    beside = [
+        {"class": "File", "path": str(made / "tree" / "x")},
+        {"class": "File", "path": str(made / "a b#1.bam"), "basename": "x"},
+    ]
+    pack({"class": "File", "path": str(made / "x"), "secondaryFiles": beside}, tmp_path / "x.tar")
+    found = unpack(tmp_path / "x.tar", tmp_path / "out")
+    every = [found, *found["secondaryFiles"]]
+    assert [one["basename"] for one in every] == [path_of(one).name for one in every] == ["x", "x_2", "x_3"]
+    assert [path_of(one).read_text() for one in every] == ["above it", "in the tree", "reads"]
+
+
+def test_values_that_not_everybody_can_read_are_not_kept(tmp_path: Path) -> None:
+    with pytest.raises(BundleError, match=r"^n\[1\] is NaN, and JSON has no such number"):
+        pack({"n": [1, float("nan")]}, tmp_path / "x.tar")
+
+
+def test_folders_too_deep_are_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "/".join("d" * 101)).mkdir(parents=True)
+    pack({"class": "Directory", "path": str(tmp_path / "d" / "d")}, tmp_path / "x.tar")
+    with pytest.raises(BundleError, match="lies more than 100 folders deep"):
+        pack({"class": "Directory", "path": str(tmp_path / "d")}, tmp_path / "x.tar")
+
+
+@pytest.mark.parametrize("value", [b"[" * 5000, b"9" * 5000])
+def test_a_value_that_cannot_be_read_makes_no_bundle(value: bytes, tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "x.tar", "w") as archive:
+        member = tarfile.TarInfo("value.json")
+        member.size = len(value)
+        archive.addfile(member, io.BytesIO(value))
+    with pytest.raises(BundleError, match="is no bundle"):
+        unpack(tmp_path / "x.tar", tmp_path / "out")
