@@ -261,33 +261,6 @@ def test_too_much_memory(runner: Runner, root: Path) -> None:
     assert report.peak_memory > 64
 
 
-def test_memory_that_nobody_asked_for_is_limited_by_the_node(root: Path) -> None:
-    """Not by what a job is counted with which asks for none."""
-    small = Runner(root.parent / "small", settings={"memory_unasked": 200})
-    hungry = python("import time; x = bytearray(300 << 20); time.sleep(60)")
-    asks_nothing = Resources(time_limit=30.0)
-    report = run(small, task(root, hungry, resources=asks_nothing), [input_file(root / "in" / "a.dat")])
-    small.close()
-    error_class, message = failed(report)
-    assert error_class is ErrorClass.OUT_OF_MEMORY
-    assert message.endswith(
-        "MiB of memory, all that this node lets a job have that asks for none (ramMin): 200 MiB, and was ended"
-    )
-    large = Runner(root.parent / "large", settings={"memory_unasked": 4000})
-    fed = python("import time; x = bytearray(300 << 20); time.sleep(1.5)")
-    report = run(large, task(root, fed, resources=asks_nothing), [input_file(root / "in" / "b.dat")])
-    large.close()
-    assert report.outcome is AttemptOutcome.FINISHED, report.message
-
-
-def test_another_attempt_may_have_more_memory_than_its_task_asks_for(runner: Runner, root: Path) -> None:
-    executable = python("import time; x = bytearray(300 << 20); time.sleep(1.5)")
-    task_ = task(root, executable, resources=Resources(time_limit=30.0, ram=50))
-    again = job(task_, [input_file(root / "in" / "a.dat")], job_id=77).model_copy(update={"ram": 400})
-    report = runner.attempt(task_, again)
-    assert report.outcome is AttemptOutcome.FINISHED, report.message
-
-
 @pytest.mark.parametrize(("version", "ram"), [("v1.0", "1024"), ("v1.1", "256"), ("v1.2", "256")])
 def test_a_tool_is_told_what_its_version_gives_it(runner: Runner, root: Path, version: str, ram: str) -> None:
     executable = tool(["echo"], arguments=["$(runtime.ram)"], cwlVersion=version)

@@ -16,9 +16,9 @@ from pilot.memory_groups import MemoryGroups, find_memory_groups, limit_file
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.runner import Runner
-from tests.unit.pilot.test_attempts import run
+from tests.unit.pilot.test_attempts import failed, python, run
 
 #: MiB. What the tools here ask for; they may use twice that.
 ASKED, LIMIT = 128, 256
@@ -262,3 +262,38 @@ def test_without_the_right_to_make_groups_the_pilot_says_so() -> None:
         assert "memory.limits" in said
         assert "each process" in said
         assert "Permission denied" in said
+
+
+def brake_of(runner: Runner, root: Path, resources: Resources, *, ram: int | None = None) -> int:
+    """What a tool is told that each of its processes may have for its data, which follows from what it may use of memory; it uses
+    300 MiB. ``ram``: of the attempt."""
+    waits = "import resource as r\nx = bytearray(300 << 20)\nwhile (most := r.getrlimit(r.RLIMIT_DATA)[0]) < 0: pass\nprint(most)"
+    task_ = task(root, python(waits), resources=resources)
+    inputs = [input_file(root / "in" / "b.dat")]
+    report = runner.attempt(task_, job(task_, inputs, job_id=ram or resources.ram).model_copy(update={"ram": ram}))
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    return int((root / "out" / report.outputs[0].name).read_text())
+
+
+def test_memory_that_nobody_asked_for_is_limited_by_the_node(runner: Runner, root: Path) -> None:
+    """Not by what a job is counted with which asks for none."""
+    small = Runner(root.parent / "small", settings={"memory_unasked": 200})
+    hungry = python("import time; x = bytearray(300 << 20); time.sleep(60)")
+    asks_nothing = Resources(time_limit=30.0)
+    report = run(small, task(root, hungry, resources=asks_nothing), [input_file(root / "in" / "a.dat")])
+    small.close()
+    error_class, message = failed(report)
+    assert error_class is ErrorClass.OUT_OF_MEMORY
+    assert message.endswith(
+        "MiB of memory, all that this node lets a job have that asks for none (ramMin): 200 MiB, and was ended"
+    )
+    large = Runner(root.parent / "large", settings={"memory_unasked": 4000})
+    unasked = brake_of(large, root, asks_nothing)
+    large.close()
+    assert unasked == brake_of(runner, root, Resources(time_limit=30.0, ram=2000)), "of which twice as much may be used"
+
+
+def test_another_attempt_may_have_more_memory_than_its_task_asks_for(runner: Runner, root: Path) -> None:
+    asks_more = brake_of(runner, root, Resources(time_limit=30.0, ram=400))
+    assert brake_of(runner, root, Resources(time_limit=30.0, ram=200)) < asks_more
+    assert brake_of(runner, root, Resources(time_limit=30.0, ram=200), ram=400) == asks_more
