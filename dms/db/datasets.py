@@ -69,8 +69,9 @@ ORDER BY position DESC LIMIT $5
 """
 
 ADD_TO_COUNTERS = """
-UPDATE datasets SET count_files = count_files + $2, bytes = bytes + $3, close_at = coalesce(close_at, $4),
-    counts = coalesce($5, counts)
+-- Bytes that no column would hold stay at what one does: no size is a reason to lose its file.
+UPDATE datasets SET count_files = count_files + $2, bytes = least(bytes::numeric + $3::numeric, 9223372036854775807),
+    close_at = coalesce(close_at, $4), counts = coalesce($5, counts)
 WHERE uid = $1
 """
 

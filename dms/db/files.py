@@ -57,7 +57,10 @@ sent AS MATERIALIZED (
 ),
 made AS (INSERT INTO files (id, size, checksum, meta, origin) SELECT id, size, checksum, meta, origin FROM sent),
 copies AS (INSERT INTO replicas (file_id, storage_id, path, state) SELECT id, storage_id, path, $10 FROM sent),
-used AS (INSERT INTO storage_usage (storage_id, bytes) SELECT storage_id, sum(size) FROM sent GROUP BY storage_id)
+used AS (
+    INSERT INTO storage_usage (storage_id, bytes)
+    SELECT storage_id, least(sum(size), 9223372036854775807) FROM sent GROUP BY storage_id
+)
 INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, name, seq, id FROM sent
 """
 

@@ -14,7 +14,9 @@ ON CONFLICT DO NOTHING RETURNING id
 """
 
 _WITH_USED = """
-SELECT s.*, coalesce((SELECT sum(u.bytes) FROM storage_usage u WHERE u.storage_id = s.id), 0)::bigint AS used FROM storages s
+SELECT s.*, (
+    SELECT least(coalesce(sum(u.bytes), 0), 9223372036854775807)::bigint FROM storage_usage u WHERE u.storage_id = s.id
+) AS used FROM storages s
 """
 
 SELECT_SAME_STORAGE = f"""
@@ -61,7 +63,8 @@ WITH taken AS (
     DELETE FROM storage_usage WHERE id IN (SELECT id FROM storage_usage ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED)
     RETURNING storage_id, bytes
 )
-INSERT INTO storage_usage (storage_id, bytes) SELECT storage_id, sum(bytes) FROM taken GROUP BY storage_id
+INSERT INTO storage_usage (storage_id, bytes)
+SELECT storage_id, least(sum(bytes), 9223372036854775807) FROM taken GROUP BY storage_id
 """
 
 COUNT_DATASETS = """

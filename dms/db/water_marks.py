@@ -20,7 +20,9 @@ DELETE_MARKS = "DELETE FROM water_marks WHERE storage_id = $1"
 
 SELECT_LEVELS = """
 SELECT m.storage_id, m.low, m.high, m.filling_since, s.name, s.url, s.capacity,
-    coalesce((SELECT sum(u.bytes) FROM storage_usage u WHERE u.storage_id = s.id), 0)::bigint AS used
+    (
+        SELECT least(coalesce(sum(u.bytes), 0), 9223372036854775807)::bigint FROM storage_usage u WHERE u.storage_id = s.id
+    ) AS used
 FROM water_marks m JOIN storages s ON s.id = m.storage_id
 """
 

@@ -93,7 +93,7 @@ FROM held
 
 SELECT_BYTES = """
 -- Of the inputs of jobs, those that all jobs of a task get included.
-SELECT j.id, coalesce(sum((file->>'size')::bigint), 0)::bigint AS bytes
+SELECT j.id, least(coalesce(sum((file->>'size')::bigint), 0), 9223372036854775807)::bigint AS bytes
 FROM jobs AS j JOIN tasks AS t ON t.uid = j.task_uid
 LEFT JOIN LATERAL jsonb_array_elements(j.inputs || coalesce(t.shared_inputs, '[]')) AS file ON true
 WHERE j.id = ANY($1::bigint[]) GROUP BY j.id

@@ -1,5 +1,6 @@
 """What jobs wrote in numbers: added up once for each file, and written into the metadata of a data set when it closes."""
 
+from dms.db.storages import fold_usage
 from sluice.contracts.counts import COUNTS, MOST_SUM
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.matching import facts_of
@@ -52,3 +53,19 @@ async def test_counts_too_large_to_add_up_lose_no_file(dms: Dms) -> None:
     dataset = await dms.client.dataset(uid)
     assert dataset.count_files == 2050
     assert dataset.meta["produced"] == {"files": 2050, "bytes": dataset.bytes, "events": MOST_SUM, "runs": 2050}
+
+
+async def test_sizes_too_large_to_add_up_lose_no_file_and_hide_no_storage(dms: Dms) -> None:
+    """Files may have holes, or lie where nobody looks at them."""
+    uid = await dms.dataset("holes")
+    one = dms.write("holes", 0)
+    files = [one.model_copy(update={"seq": seq, "name": f"f{seq}", "url": f"{one.url}-{seq}", "size": 2**62}) for seq in range(5)]
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:3]))
+    await dms.apply(RegisterFiles(dataset_uid=uid, files=files[3:], close_at=len(files)))
+    dataset = await dms.client.dataset(uid)
+    assert (dataset.count_files, dataset.bytes) == (5, MOST_SUM)
+    assert dataset.meta["produced"] == {"files": 5, "bytes": MOST_SUM}
+    assert MOST_SUM in [storage.used for storage in await dms.client.storages()]
+    async with dms.database.connection() as connection:
+        await fold_usage(connection, more_than=0)
+    assert MOST_SUM in [storage.used for storage in await dms.client.storages()]
