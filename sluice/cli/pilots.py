@@ -1,18 +1,31 @@
 """`sluice pilot …`"""
 
+from typing import Annotated
+
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.named import PilotArgument, the_pilot
-from sluice.cli.output import answer, print_json, print_table
+from sluice.cli.output import answer, err, print_json, print_table
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
 
 
 @app.command("list")
-def list_pilots(*, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """Pilots, what they have and what they have done."""
-    pilots = ask(url, home, lambda c: c.operator.pilots()).pilots
+def list_pilots(
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 200,
+    after: Annotated[str | None, typer.Option(help="Go on where the list before ended, as it says.")] = None,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Pilots, what they have and what they have done: those that are there, lost ones that nobody has acknowledged, and others
+    that ended within a day."""
+    page = ask(url, home, lambda c: c.operator.pilots(after=after, limit=limit))
+    pilots = page.pilots
+    if page.next is not None:
+        err.print(f"there are more: --after {page.next}")
     if as_json:
         print_json(pilots)
         return

@@ -271,8 +271,9 @@ class OperatorClient(ServiceClient):
         """Templates of one priority that match the same data sets."""
         return await self.call("GET", f"{_API}/ties", answer=TieList)
 
-    async def pilots(self) -> PilotList:
-        return await self.call("GET", f"{_API}/pilots", answer=PilotList)
+    async def pilots(self, *, after: str | None = None, limit: int | None = None) -> PilotList:
+        """Those that are there come first; without ``limit``, ten thousand at most."""
+        return await self.call("GET", f"{_API}/pilots", answer=PilotList, params={"after": after, "limit": limit})
 
     async def drain_pilot(self, uid: UUID) -> None:
         await self.call("POST", f"{_API}/pilots/{uid}/drain")

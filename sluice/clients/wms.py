@@ -98,8 +98,11 @@ class WmsClient(ServiceClient):
     async def explain_job(self, job_id: int) -> Explanation:
         return await self.call("GET", f"{_API}/jobs/{job_id}/explain", answer=Explanation)
 
-    async def pilots(self) -> PilotList:
-        return await self.call("GET", f"{_API}/pilots", answer=PilotList)
+    async def pilots(self, *, attention: bool = False, limit: int | None = None) -> PilotList:
+        """Those that are there come first. ``attention``: lost ones that nobody has acknowledged and that did not start again.
+        A WMS of the release before knows neither and gives all, without ``total``."""
+        params = {"attention": attention or None, "limit": limit}
+        return await self.call("GET", f"{_API}/pilots", answer=PilotList, params=params)
 
     async def drain_pilot(self, uid: UUID) -> None:
         """Asks the pilot, with its next heartbeat, to finish what it has and end. Raises ``NotFound``."""

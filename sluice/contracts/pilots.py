@@ -79,7 +79,16 @@ class Pilot(_WithEngines):
 
 
 class PilotList(Contract):
+    """``next``: where the next page begins, ``total``: how many there are on all pages; both only for who asked for a page."""
+
     pilots: list[Pilot]
+    next: str | None = Field(default=None, exclude_if=absent)
+    total: int | None = Field(default=None, exclude_if=absent)
+
+    @property
+    def number(self) -> int:
+        """Of those listed, where nobody says how many there are."""
+        return len(self.pilots) if self.total is None else self.total
 
 
 class Registration(Contract):

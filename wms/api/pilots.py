@@ -21,10 +21,11 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.servicekit.http import errors
 from wms.api.raw_body import parsed, schema_of
 from wms.db.jobs import ClaimedJob
+from wms.db.pilot_pages import MOST, PilotQuery
 from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.lease_jobs import Leased, lease_jobs
@@ -36,13 +37,22 @@ from wms.usecases.report_attempts import report_attempts
 from wms.usecases.sign_off_pilot import sign_off_pilot
 from wms.usecases.workload import Workload
 
+Attention = Annotated[bool, Query(description="Lost ones that nobody has acknowledged and that did not start again, alone.")]
+
 
 def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
     router = APIRouter(prefix="/api/v1/pilots", tags=["pilots"])
 
-    @router.get("")
-    async def pilots(name: Annotated[str | None, Query(description="Those of this name.")] = None) -> PilotList:
-        return PilotList(pilots=await list_pilots(workload, name=name))
+    @router.get("", responses=errors(Unprocessable))
+    async def pilots(
+        name: Annotated[str | None, Query(description="Those of this name.")] = None,
+        attention: Attention = False,
+        after: str | None = None,
+        limit: Annotated[int | None, Query(ge=1, le=MOST)] = None,
+    ) -> PilotList:
+        """Those that are there come first, then lost ones that nobody has acknowledged, then what ended within a day; of each the
+        latest first. `after`: the `next` of the page before. Without `limit`, the first 10 000 and no `next`."""
+        return await list_pilots(workload, PilotQuery(name, attention, after, limit))
 
     @router.post("")
     async def register(body: RegisterPilot) -> Registration:

@@ -40,7 +40,7 @@ WHERE state NOT IN ({_FINAL}) AND ready > 0 AND leased + running = 0
 PILOTS = f"""
 -- Each state is named, with 0 where there is none.
 SELECT s.state, count(p.uid) FROM (VALUES {", ".join(f"('{state}')" for state in PilotState)}) AS s (state)
-LEFT JOIN pilots AS p ON p.state = s.state AND (p.state IN ({_PRESENT}) OR p.seen_at > now() - interval '{RECENT.days} day')
+LEFT JOIN pilots AS p ON p.state = s.state AND (p.state IN ({_PRESENT}) OR p.away_since > now() - interval '{RECENT.days} day')
 GROUP BY s.state
 """
 

@@ -61,22 +61,23 @@ UPDATE pilots SET state = '{pilot.LOST}', acknowledged_by = NULL, acknowledged_a
 RETURNING uid, name, host
 """)
 
-SELECT_PILOTS = statement("""
--- In flight: only jobs that pilots have now are counted, by the index jobs_in_flight. Pilots that ended, and lost ones that
--- somebody has seen or that started again, are shown for a day.
-WITH flying AS (
-    SELECT pilot, count(*) FILTER (WHERE state = '{job.LEASED}') AS leased,
-        count(*) FILTER (WHERE state = '{job.RUNNING}') AS running
-    FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}') GROUP BY pilot
-)
-SELECT p.uid, name, host, state, slots, resources, engines, registered_at, seen_at, finished, failed,
-    coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running, acknowledged_by, acknowledged_at
-FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid
-WHERE seen_at > now() - interval '1 day' OR state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
-    OR state = '{pilot.LOST}' AND acknowledged_at IS NULL AND NOT EXISTS (
-        SELECT 1 FROM pilots AS after WHERE after.name = p.name AND after.host = p.host AND after.registered_at > p.registered_at)
-ORDER BY registered_at, uid
+_LATER_ONE = "SELECT FROM pilots AS l WHERE l.name = p.name AND l.host = p.host AND l.registered_at > p.registered_at"
+
+
+def _mark_started_again(which: str) -> str:
+    """Lost ones that need nobody, by the index pilots_by_place. SKIP LOCKED: whoever holds the row is seeing it right now."""
+    return statement(f"""
+UPDATE pilots SET started_again = true WHERE uid = ANY(ARRAY(
+    SELECT uid FROM pilots AS p
+    WHERE state = '{{pilot.LOST}}' AND acknowledged_at IS NULL AND NOT started_again AND EXISTS ({_LATER_ONE}){which}
+    FOR NO KEY UPDATE SKIP LOCKED))
 """)
+
+
+#: After pilots were lost: those that had been started again before; also those that a WMS of the release before saw start.
+MARK_STARTED_AGAIN = _mark_started_again("")
+#: After a pilot of name $1 on host $2 has registered.
+MARK_BEFORE_IT = _mark_started_again(" AND name = $1 AND host = $2")
 
 ACKNOWLEDGE_PILOT = statement("""
 -- The first who says so is the one who is named.

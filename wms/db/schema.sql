@@ -293,3 +293,21 @@ ALTER TABLE tasks
     ADD COLUMN ranked_by_hand boolean NOT NULL DEFAULT false;
 
 UPDATE alembic_version SET version_num='wms0015' WHERE alembic_version.version_num = 'wms0014';
+
+-- Running upgrade wms0015 -> wms0016
+
+ALTER TABLE pilots
+    -- It was lost, and a later one has its name and host.
+    ADD COLUMN started_again boolean NOT NULL DEFAULT false,
+    -- When it was seen last; NULL while it is there.
+    ADD COLUMN away_since timestamptz GENERATED ALWAYS AS (CASE WHEN state IN ('gone', 'lost') THEN seen_at END) STORED;
+
+CREATE INDEX pilots_present ON pilots (registered_at, uid) WHERE state IN ('active', 'draining');
+
+CREATE INDEX pilots_away ON pilots (away_since, uid) WHERE away_since IS NOT NULL;
+
+CREATE INDEX pilots_unseen ON pilots (away_since, uid) WHERE state IN ('lost') AND acknowledged_at IS NULL AND NOT started_again;
+
+CREATE INDEX pilots_by_place ON pilots (name, host, registered_at);
+
+UPDATE alembic_version SET version_num='wms0016' WHERE alembic_version.version_num = 'wms0015';

@@ -1,15 +1,16 @@
 """A pilot introduces itself."""
 
 from sluice.contracts.pilots import RegisterPilot, Registration
-from wms.db.pilots import UPSERT_PILOT
+from wms.db.pilots import MARK_BEFORE_IT, UPSERT_PILOT
 from wms.usecases.workload import Workload
 
 
 async def register_pilot(workload: Workload, pilot: RegisterPilot) -> Registration:
     """Precondition: none. Effect: the pilot is known and active; repeated, it is the same pilot with its present resources.
-    Messages: none. Errors: none."""
+    Lost ones of its name on its host need nobody any more. Messages: none. Errors: none."""
     resources = pilot.resources.model_dump(mode="json")
     values = (pilot.uid, pilot.name, pilot.host, pilot.slots, resources, pilot.version, list(pilot.engines))
-    async with workload.database.connection() as connection:
-        await connection.execute(UPSERT_PILOT, *values)
+    async with workload.database.transaction() as tx:
+        await tx.connection.execute(UPSERT_PILOT, *values)
+        await tx.connection.execute(MARK_BEFORE_IT, pilot.name, pilot.host)
     return Registration(heartbeat=workload.terms.heartbeat, lease=workload.terms.lease)

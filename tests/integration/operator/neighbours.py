@@ -32,7 +32,7 @@ from sluice.contracts.datasets import (
 )  # fmt: skip
 from sluice.contracts.intake import Tie, Unmatched
 from sluice.contracts.labels import label
-from sluice.contracts.pilots import Pilot, PilotList
+from sluice.contracts.pilots import Pilot
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState, TaskState
 from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus, TaskStatusList
@@ -41,6 +41,7 @@ from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
 from tests.integration.operator.intake_rows import intake_routes
 from tests.integration.operator.log_files import log_routes
+from tests.integration.operator.pilot_rows import pilot_routes
 
 CLOCK = SystemClock()
 
@@ -61,6 +62,7 @@ class Neighbours:
         #: Called when somebody acknowledges a chain.
         self.on_acknowledge: Callable[[UUID], None] = lambda uid: None
         self.pilots: list[Pilot] = []
+        self.of_the_release_before = False
         #: Not in the release before.
         self.counting = True
         self.work = WorkCounts(running=12, waiting=82, held=1, slots=16)
@@ -86,7 +88,7 @@ class Neighbours:
     def apps(self) -> dict[str, FastAPI]:
         routers = {
             "wfms.chains": [self._chain_routes(), self._rerun_routes(), self._chain_task_routes(), self._attention_routes()],
-            "wms": [self._wms_routes(), self._pilot_routes()],
+            "wms": [self._wms_routes(), pilot_routes(self.pilots, paged=lambda: not self.of_the_release_before)],
             "dms": [self._dms_routes(), log_routes()],
             "wfms.intake": [intake_routes(self.unmatched, self.ties, self.rematches)],
         }
@@ -286,22 +288,6 @@ class Neighbours:
             if job not in self.jobs:
                 raise NotFound(f"there is no job {job}")
             return self.jobs[job]
-
-        return router
-
-    def _pilot_routes(self) -> APIRouter:
-        router = APIRouter(prefix="/api/v1/pilots")
-
-        @router.get("")
-        async def pilots() -> PilotList:
-            return PilotList(pilots=self.pilots)
-
-        @router.post("/{uid}/acknowledge", status_code=204)
-        async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
-            place = next((place for place, one in enumerate(self.pilots) if one.uid == uid), None)
-            if place is None:
-                raise NotFound(f"there is no pilot {uid}")
-            self.pilots[place] = self.pilots[place].model_copy(update={"acknowledged": _seen(asked)})
 
         return router
 

@@ -87,7 +87,10 @@ async def test_a_long_chain_that_has_just_ended_stands_among_those_that_ended_la
     assert len(rows) == 10
 
 
-async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(operator: Operator, scene: Scene) -> None:
+@pytest.mark.parametrize("before", [False, True])
+async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(operator: Operator, scene: Scene, before: bool) -> None:
+    """Also where the WMS is of the release before, which gives all, whatever it is asked."""
+    operator.neighbours.of_the_release_before = before
     gone = operator.neighbours.pilots[0].model_copy(update={"state": PilotState.GONE})
     operator.neighbours.pilots[:0] = [gone.model_copy(update={"uid": uuid4(), "name": f"gone-{n}"}) for n in range(60)]
     page = (await operator.http.get("/")).text
@@ -95,6 +98,20 @@ async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(operator
     assert {"farm-07", "farm-08", "farm-03"} <= set(listed)
     assert len(listed) == 50
     assert "13 pilots more: <code>sluice pilot list</code>" in page
+
+
+@pytest.mark.parametrize("before", [False, True])
+async def test_of_many_lost_pilots_behind_many_that_are_there_some_are_told_of(
+    operator: Operator, scene: Scene, before: bool
+) -> None:
+    operator.neighbours.of_the_release_before = before
+    active, _, lost = operator.neighbours.pilots
+    for number in range(70):
+        new = {"uid": uuid4(), "host": f"host-{number}"}
+        operator.neighbours.pilots += [active.model_copy(update=new), lost.model_copy(update=new | {"uid": uuid4()})]
+    found = await operator.client.attention(limit=20)
+    assert len([one for one in found.notices if "stopped answering" in one.text]) == 18
+    assert (len(found.notices), found.more) == (20, 53)
 
 
 async def test_who_is_not_our_page_acknowledges_nothing(operator: Operator, scene: Scene) -> None:

@@ -29,7 +29,7 @@ async def lose(stage: Stage, *, days: int = 0) -> None:
 
 
 async def listed(stage: Stage) -> list[Pilot]:
-    return await list_pilots(stage.workload)
+    return (await list_pilots(stage.workload)).pilots
 
 
 async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more_ahead(stage: Stage) -> None:
@@ -104,5 +104,5 @@ async def test_lost_pilot_is_listed_until_it_was_seen_or_started_again_a_day_ago
     again = next(one for one in await listed(stage) if one.uid == second)
     body = again.model_dump(include={"name", "host", "slots", "resources"}) | {"uid": uuid4(), "version": "1"}
     await register_pilot(stage.workload, RegisterPilot(**body))
-    assert [one.name for one in await listed(stage)] == ["c", "b"]
+    assert [one.name for one in await listed(stage)] == ["b", "c"]
     assert third in {one.uid for one in await listed(stage)}

@@ -135,7 +135,7 @@ async def test_what_all_jobs_of_a_task_read_has_its_time_too(stage: Stage) -> No
 
 
 async def state_of(stage: Stage) -> PilotState:
-    [pilot] = await list_pilots(stage.workload)
+    [pilot] = (await list_pilots(stage.workload)).pilots
     return pilot.state
 
 
@@ -146,7 +146,7 @@ async def test_a_pilot_that_is_gone_stays_away_and_one_that_starts_again_takes_j
     await drain_pilot(stage.workload, pilot)
     assert await state_of(stage) is PilotState.GONE
     assert (await stage.beat(pilot)).drain
-    [told] = await list_pilots(stage.workload)
+    [told] = (await list_pilots(stage.workload)).pilots
     again = told.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {"version": "1"}
     await register_pilot(stage.workload, RegisterPilot(**again))
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")

@@ -206,9 +206,9 @@ async def test_draining_pilot_gets_nothing_new(stage: Stage) -> None:
     assert (await stage.beat(pilot, running=[job])).drain
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(stage.workload)
-    assert [shown.state for shown in await list_pilots(stage.workload)] == [PilotState.LOST]
+    assert [shown.state for shown in (await list_pilots(stage.workload)).pilots] == [PilotState.LOST]
     assert (await stage.beat(pilot, running=[job])).drain
-    (shown,) = await list_pilots(stage.workload)
+    (shown,) = (await list_pilots(stage.workload)).pilots
     assert (shown.state, shown.running) == (PilotState.DRAINING, 1)
 
 
@@ -218,7 +218,7 @@ async def test_silent_pilot_is_lost_until_it_is_heard_of(stage: Stage) -> None:
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(stage.workload)
     assert len(await stage.lease(pilot)) == 1
-    assert [shown.state for shown in await list_pilots(stage.workload)] == [PilotState.ACTIVE]
+    assert [shown.state for shown in (await list_pilots(stage.workload)).pilots] == [PilotState.ACTIVE]
 
 
 async def test_failed_jobs_are_tried_again_while_the_task_lives(stage: Stage) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sluice.contracts.attention import Acknowledgement, Notice, NoticeList, Subject, Weight
 from sluice.contracts.chains import ChainStep
 from sluice.contracts.datasets import Dataset, Stalled
-from sluice.contracts.pilots import NodeResources, Pilot
+from sluice.contracts.pilots import NodeResources, Pilot, PilotList
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, PilotState, StepState, TaskState
 from tests.unit.operator.test_progress import NOW, chain, status
 from wfms.operator.domain import notices
@@ -61,27 +61,27 @@ def test_jobs_that_failed_for_good_or_wait_for_a_person() -> None:
 
 def test_a_lost_pilot_is_told_of_until_it_is_acknowledged_is_back_or_was_started_again() -> None:
     lost = pilot()
-    [notice] = notices.of_pilots([lost], waiting=0)
+    [notice] = notices.of_pilots([lost])
     assert notice.text == "Pilot p on h stopped answering; its jobs were given to others"
     assert notice.id == f"pilot:{lost.uid}"
     seen = lost.model_copy(update={"acknowledged": Acknowledgement(by="Ann", at=NOW)})
-    assert notices.of_pilots([seen], waiting=0) == []
-    assert notices.of_pilots([lost.model_copy(update={"state": PilotState.ACTIVE})], waiting=0) == []
-    assert notices.of_pilots([pilot(registered=5, state=PilotState.ACTIVE), lost], waiting=0) == []
-    assert notices.of_pilots([pilot(registered=5, state=PilotState.GONE), lost], waiting=0) == []
+    assert notices.of_pilots([seen]) == []
+    assert notices.of_pilots([lost.model_copy(update={"state": PilotState.ACTIVE})]) == []
+    assert notices.of_pilots([pilot(registered=5, state=PilotState.ACTIVE), lost]) == []
+    assert notices.of_pilots([pilot(registered=5, state=PilotState.GONE), lost]) == []
     other = pilot(registered=5, state=PilotState.ACTIVE, host="elsewhere")
-    assert len(notices.of_pilots([other, lost], waiting=0)) == 1
+    assert len(notices.of_pilots([other, lost])) == 1
 
 
 def test_every_lost_pilot_is_told_of() -> None:
-    assert len(notices.of_pilots([pilot(f"p{number}") for number in range(5)], waiting=0)) == 5
+    assert len(notices.of_pilots([pilot(f"p{number}") for number in range(5)])) == 5
 
 
 def test_jobs_that_wait_without_any_pilot() -> None:
-    assert texts(notices.of_pilots([], waiting=5)) == ["5 jobs wait, and no pilot runs: start one"]
-    assert texts(notices.of_pilots([pilot(state=PilotState.GONE)], waiting=1)) == ["1 job waits, and no pilot runs: start one"]
-    assert notices.of_pilots([pilot(state=PilotState.DRAINING)], waiting=5) == []
-    assert notices.of_pilots([], waiting=None) == [], "nobody knows what waits"
+    assert texts(notices.of_work([], waiting=5)) == ["5 jobs wait, and no pilot runs: start one"]
+    assert texts(notices.of_work([pilot(state=PilotState.GONE)], waiting=1)) == ["1 job waits, and no pilot runs: start one"]
+    assert notices.of_work([pilot(state=PilotState.DRAINING)], waiting=5) == []
+    assert notices.of_work([], waiting=None) == [], "nobody knows what waits"
 
 
 def test_jobs_taken_ahead_make_no_pilot_busier_than_its_slots() -> None:
@@ -136,7 +136,8 @@ def test_of_many_pilots_those_that_are_there_and_those_nobody_has_acknowledged_a
 
 def overview(pilots: list[Pilot] | None) -> Overview:
     none = NoticeList(notices=[])
-    return Overview(running=[], ended=[], chains=None, work=None, pilots=pilots, attention=none, templates=0)
+    listed = None if pilots is None else PilotList(pilots=pilots)
+    return Overview(running=[], ended=[], chains=None, work=None, pilots=listed, attention=none, templates=0)
 
 
 @pytest.mark.parametrize("wrong", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"])

@@ -1,6 +1,6 @@
 """What needs a person, each in one sentence: what has happened stays until acknowledged, what lasts until it is over."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from sluice.contracts.attention import Notice, Subject, Weight
@@ -72,12 +72,17 @@ def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
     return [Notice(text=text, weight=Weight.WARNING, since=task.created_at, task=task.uid)]
 
 
-def of_pilots(pilots: Collection[Pilot], *, waiting: int | None) -> list[Notice]:
-    """Nobody runs what waits; and pilots that were lost, that nobody has acknowledged, and that did not start again."""
+def of_work(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
+    """Nobody runs what waits. ``pilots``: those that are there, if any, are among them."""
+    if not waiting or any(pilot.state in _PRESENT for pilot in pilots):
+        return []
+    text = f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs: start one"
+    return [Notice(text=text, weight=Weight.ERROR)]
+
+
+def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
+    """Those that were lost, that nobody has acknowledged, and that did not start again: a WMS of the release before gives all."""
     notices = []
-    if waiting and not any(pilot.state in _PRESENT for pilot in pilots):
-        text = f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs: start one"
-        notices.append(Notice(text=text, weight=Weight.ERROR))
     latest = {(pilot.name, pilot.host): pilot for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at)}
     lost = [one for one in latest.values() if one.state is PilotState.LOST and one.acknowledged is None]
     for pilot in sorted(lost, key=lambda pilot: pilot.seen_at, reverse=True):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sluice.contracts.attention import ChainCounts, NoticeList, WorkCounts
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.pilots import Pilot, PilotList
 from sluice.contracts.states import PilotState
 from wfms.operator.domain.progress import ChainProgress
 
@@ -32,7 +32,7 @@ class Overview:
     ended: list[ChainProgress]
     chains: ChainCounts | None
     work: WorkCounts | None
-    pilots: list[Pilot] | None
+    pilots: PilotList | None
     attention: NoticeList
     templates: int
 
@@ -42,14 +42,15 @@ class Overview:
 
     @property
     def listed_pilots(self) -> list[Pilot]:
-        """All that there is room for, else the ones that matter most; in the order in which they began."""
-        chosen = sorted(self.pilots or [], key=_place)[:MOST_PILOTS]
+        """All that there is room for, else the ones that matter most (a WMS of the release before gives all); in the order in
+        which they began."""
+        chosen = sorted([] if self.pilots is None else self.pilots.pilots, key=_place)[:MOST_PILOTS]
         return sorted(chosen, key=lambda pilot: pilot.registered_at)
 
     @property
     def more_pilots(self) -> int:
         """Pilots that are not listed."""
-        return max(0, len(self.pilots or []) - MOST_PILOTS)
+        return 0 if self.pilots is None else self.pilots.number - len(self.listed_pilots)
 
     @property
     def more_running(self) -> int:

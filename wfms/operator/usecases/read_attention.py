@@ -12,12 +12,13 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.attention import Acknowledge, ChainCounts, Notice, NoticeList, Subject, WorkCounts
-from sluice.contracts.pilots import Pilot
+from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.database import Database
 from wfms.operator.domain import notices
+from wfms.operator.domain.overview import MOST_PILOTS
 from wfms.operator.usecases.read_unmatched import read_ties
 
 AnswerT = TypeVar("AnswerT")
@@ -28,12 +29,12 @@ _LOOKED_UP = 100
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """``chains``, ``work``, ``pilots``: as far as the services tell."""
+    """``chains``, ``work``, ``pilots``: as far as the services tell; of pilots those that matter most."""
 
     notices: NoticeList
     chains: ChainCounts | None
     work: WorkCounts | None
-    pilots: list[Pilot] | None
+    pilots: PilotList | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +95,24 @@ async def _chains(chains: ChainsClient, limit: int) -> tuple[_Part, ChainCounts 
     return _Part([notice for chain in listed for notice in notices.of_chain(chain)], more), counted
 
 
-async def _wms(wms: WmsClient, chains: ChainsClient, limit: int) -> tuple[_Part, WorkCounts | None, list[Pilot] | None]:
+async def _wms(wms: WmsClient, chains: ChainsClient, limit: int) -> tuple[_Part, WorkCounts | None, PilotList | None]:
     try:
-        listed, troubled, work = await asyncio.gather(
-            wms.pilots(), wms.tasks(troubled=True, limit=limit), _known(wms.counts(troubled=True))
+        listed, lost, troubled, work = await asyncio.gather(
+            wms.pilots(limit=MOST_PILOTS),
+            wms.pilots(attention=True, limit=limit),
+            wms.tasks(troubled=True, limit=limit),
+            _known(wms.counts(troubled=True)),
         )
     except ServiceError as error:
         text = f"The WMS does not answer, so pilots and counts of jobs are missing here: {error.detail}"
         return _Part([notices.of_trouble(text)]), None, None
     tasks = troubled.tasks
     datasets = await _datasets(chains, tasks)
-    found = notices.of_pilots(listed.pilots, waiting=None if work is None else work.waiting)
+    found = notices.of_work(listed.pilots, waiting=None if work is None else work.waiting)
+    found += notices.of_pilots(lost.pilots)
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
     more = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
-    return _Part(found, more), work, listed.pilots
+    return _Part(found, more + lost.number - len(lost.pilots)), work, listed
 
 
 async def _dms(dms: DmsClient, limit: int) -> _Part:

@@ -1,0 +1,112 @@
+"""Pilots, page by page, those that matter most first: each kind is read along its index from where the page before ended."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.attention import Acknowledgement
+from sluice.contracts.pilots import Pilot, PilotList
+from sluice.servicekit.database import Connection
+from wms.db.job_pages import WrongCursor
+from wms.db.statement import statement
+
+#: Most pilots of a list whose reader does not go through pages.
+MOST = 10_000
+
+_PRESENT = "state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')"
+_UNSEEN = "state = '{pilot.LOST}' AND acknowledged_at IS NULL AND NOT started_again"
+_PAST = """away_since > now() - interval '1 day'
+    AND (state = '{pilot.GONE}' OR acknowledged_at IS NOT NULL OR started_again)"""
+
+#: Which pilots, the time that orders them (the latest first), by the index: those that are there, by pilots_present; lost ones
+#: that nobody has acknowledged and that did not start again, by pilots_unseen; others that ended within a day, by pilots_away.
+_KINDS = ((_PRESENT, "registered_at"), (_UNSEEN, "away_since"), (_PAST, "away_since"))
+_ALL, _NEED_ATTENTION = range(len(_KINDS)), (1,)
+
+
+def _kind(number: int) -> str:
+    """The pilots of a kind from a place on; $1: a name, or NULL; $2: how many."""
+    which, time = _KINDS[number]
+    at, uid = 3 + 2 * number, 4 + 2 * number
+    return f"""(
+    SELECT {number} AS kind, {time} AS place, p.* FROM pilots AS p
+    WHERE {which}
+        AND ({time}, uid) < (${at}::text::timestamptz, ${uid}::uuid) AND ($1::text IS NULL OR name = $1)
+    ORDER BY {time} DESC, uid DESC LIMIT $2)"""
+
+
+SELECT_PILOTS = statement(f"""
+-- In flight: only jobs that pilots have now are counted, by the index jobs_in_flight.
+WITH flying AS (
+    SELECT pilot, count(*) FILTER (WHERE state = '{{job.LEASED}}') AS leased,
+        count(*) FILTER (WHERE state = '{{job.RUNNING}}') AS running
+    FROM jobs WHERE state IN ('{{job.LEASED}}', '{{job.RUNNING}}') GROUP BY pilot
+)
+SELECT p.uid, name, host, state, slots, resources, engines, registered_at, seen_at, finished, failed,
+    coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running, acknowledged_by, acknowledged_at,
+    kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
+FROM ({" UNION ALL ".join(_kind(number) for number in _ALL)}) AS p LEFT JOIN flying AS f ON f.pilot = p.uid
+ORDER BY kind, place DESC, p.uid DESC LIMIT $2
+""")
+
+#: By the numbers of the kinds that are counted.
+COUNT_PILOTS = {
+    numbers: statement(
+        "SELECT "
+        + " + ".join(
+            f"(SELECT count(*) FROM pilots AS p WHERE {_KINDS[number][0]} AND ($1::text IS NULL OR name = $1))"
+            for number in numbers
+        )
+    )
+    for numbers in (tuple(_ALL), _NEED_ATTENTION)
+}
+
+_BEGIN, _END = ("infinity", UUID(int=(1 << 128) - 1)), ("-infinity", UUID(int=0))
+
+
+@dataclass(frozen=True, slots=True)
+class PilotQuery:
+    """``name``: those called so. ``attention``: lost ones that nobody has acknowledged and that did not start again. ``limit``
+    None: for who does not know of pages, and reads neither ``next`` nor ``total``."""
+
+    name: str | None = None
+    attention: bool = False
+    after: str | None = None
+    limit: int | None = None
+
+
+async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
+    """Raises ``WrongCursor``."""
+    numbers = _NEED_ATTENTION if query.attention else tuple(_ALL)
+    limit = query.limit or MOST
+    rows = await connection.fetch(SELECT_PILOTS, query.name, limit + 1, *places(query.after, numbers))
+    more, rows = len(rows) > limit, rows[:limit]
+    pilots = [_pilot(dict(row)) for row in rows]
+    if query.limit is None:
+        return PilotList(pilots=pilots)
+    total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
+    return PilotList(pilots=pilots, next=rows[-1]["cursor"] if more else None, total=total)
+
+
+def places(after: str | None, wanted: Collection[int]) -> list[Any]:
+    """Where the page begins in each kind: at the beginning, behind the cursor, or at the end."""
+    kind, place = (-1, _BEGIN) if not after else _place(after)
+    places = [place if number == kind else _BEGIN if number > kind else _END for number in _ALL]
+    return [value for number in _ALL for value in (places[number] if number in wanted else _END)]
+
+
+def _place(after: str) -> tuple[int, tuple[str, UUID]]:
+    kind, _, rest = after.partition("/")
+    time, _, uid = rest.partition("/")
+    try:
+        # PostgreSQL says of what is no time that it is none (422).
+        return [str(number) for number in _ALL].index(kind), (time, UUID(uid))
+    except ValueError as error:
+        raise WrongCursor(after) from error
+
+
+def _pilot(row: dict[str, Any]) -> Pilot:
+    by, at = row.pop("acknowledged_by"), row.pop("acknowledged_at")
+    del row["cursor"]
+    return Pilot(**row, acknowledged=None if at is None else Acknowledgement(by=by, at=at))
