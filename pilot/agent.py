@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Coroutine
 from datetime import UTC, datetime
+from typing import assert_never
 
 import structlog
 
@@ -114,6 +115,8 @@ class Agent:
                 self._beside(self._salvage(report))
             case RestartSlot(slot=slot):
                 self._beside(self._restart(slot))
+            case _:
+                assert_never(instruction)
 
     def _send(self, report: AttemptReport) -> None:
         self._outbox.add(report, self._journals.pop((report.id, report.attempt), None))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, assert_never, cast
 from urllib.parse import unquote, urlsplit
 
 import structlog
@@ -233,7 +233,9 @@ def flags(engine: Engine) -> dict[str, Any]:
         case ContainerEngine.UDOCKER:
             found["user_space_docker_cmd"] = engine.program
         case ContainerEngine.DOCKER:
-            pass
+            pass  # cwltool's own
+        case _:
+            assert_never(engine.kind)
     return found
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import assert_never
 from uuid import UUID
 
 from sluice.contracts.attention import Acknowledge, Subject
@@ -25,6 +26,8 @@ async def acknowledge_each(
                 await chain(uid, asked)
             case Subject.PILOT:
                 await pilot(uid, asked)
+            case _:
+                assert_never(kind)
 
     answers: list[NotFound | Conflict | None] = []
     for first in range(0, len(subjects), _AT_ONCE):

@@ -1,5 +1,6 @@
 """An operator cancels a chain."""
 
+from typing import assert_never
 from uuid import UUID
 
 from sluice.contracts.problems import Conflict, NotFound
@@ -41,3 +42,5 @@ async def cancel_chain(database: Database, uid: UUID, *, reason: str = REASON) -
             case ChainState.IN_PROGRESS:
                 await chains.end_chain(transaction.connection, uid, ChainState.CANCELED, reason=reason)
                 await settle_chain(transaction, uid, now=now)
+            case _:
+                assert_never(held.state)

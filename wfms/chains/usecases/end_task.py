@@ -1,6 +1,7 @@
 """The watcher says that a task or an upload has ended."""
 
 from datetime import datetime
+from typing import assert_never
 from uuid import UUID
 
 import structlog
@@ -54,6 +55,8 @@ async def end_task(database: Database, ended: TaskEnded) -> Release:
                 chain = await _end_step(transaction, ended, now=now)
             case WatchKind.UPLOAD:
                 chain = await _end_upload(transaction, ended, now=now)
+            case _:
+                assert_never(ended.kind)
         with log_ids(chain=chain, task=ended.uid):
             state = await settle_chain(transaction, chain, now=now)
             log.info("chain.task_ended", kind=ended.kind, state=ended.state, chain_state=state, reason=ended.reason)

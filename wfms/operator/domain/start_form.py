@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, assert_never
 from uuid import UUID
 
 from sluice.contracts.plan import Parameter, Plan
@@ -128,6 +128,8 @@ def _value(text: str, kind: Kind) -> Any:
                 return json.loads(text)
             except ValueError as error:
                 raise NotReadable("must be written as JSON") from error
+        case _:
+            assert_never(kind)
 
 
 def _truth(text: str) -> bool:

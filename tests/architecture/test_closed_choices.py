@@ -1,0 +1,47 @@
+"""A ``match`` on the members of an enumeration says what happens with a member that comes later: mypy then finds each of them."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.sources import PRODUCT, sources
+
+
+def open_choices(tree: ast.AST) -> Iterator[ast.Match]:
+    """Those between members alone after which all goes on, so that no type checker misses a case."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Match):
+            ends = all(isinstance(case.body[-1], ast.Return | ast.Raise) for case in node.cases)
+            if not ends and all(_names_members(case.pattern) for case in node.cases):
+                yield node
+
+
+def _names_members(pattern: ast.pattern) -> bool:
+    match pattern:
+        case ast.MatchValue(value=ast.Attribute()) | ast.MatchSingleton():
+            return True
+        case ast.MatchOr(patterns=patterns):
+            return all(map(_names_members, patterns))
+        case ast.MatchAs(pattern=ast.pattern() as inner):
+            return _names_members(inner)
+    return False
+
+
+def test_choices_between_members_are_closed() -> None:
+    found = [source.at(node) for source in sources(*PRODUCT, "deploy") for node in open_choices(source.tree)]
+    assert not found, "\n".join(["end with `case _: assert_never(…)`:", *found])
+
+
+@pytest.mark.parametrize(
+    ("cases", "number"),
+    [
+        ("case A.X: a()\n  case A.Y | None: b()", 1),
+        ("case A.X as x: return a\n  case A.Y: b()", 1),
+        ("case A.X: a()\n  case _: assert_never(x)", 0),
+        ("case A.X: return a\n  case A.Y: raise b", 0),
+        ("case 'x': a()", 0),
+    ],
+)
+def test_open_choice_is_found(cases: str, number: int) -> None:
+    assert len(list(open_choices(ast.parse(f"def f(x):\n match x:\n  {cases}")))) == number
