@@ -76,7 +76,7 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 def absent(value: object) -> bool:
-    """For fields that are left out where they say nothing, so that the release before reads the answer."""
+    """For fields that are left out where they say nothing, so that the release before reads the answer: ADR 47."""
     return value is None
 
 

@@ -1,4 +1,5 @@
-"""A task's jobs, page by page: each order is read along its index from where the page before ended, however many there are."""
+"""A task's jobs, page by page: each order is read along its index from where the page before ended, however many there are
+(ADR 48)."""
 
 import math
 from collections.abc import Sequence
