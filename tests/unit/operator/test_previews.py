@@ -43,10 +43,40 @@ def test_kinds(name: str, head: bytes, kind: Kind) -> None:
 
 
 def test_json_is_set_out_and_keeps_its_values() -> None:
-    value = {"b": [1, {"ü": None}], "a": 1e300}
+    value = {"b": [1, {"ü": None}, {}], "a": 1e300}
     shown = preview_of("x.json", json.dumps(value).encode(), len(json.dumps(value)))
-    assert json.loads(shown.text) == value
-    assert '\n  "b": [' in shown.text
+    assert shown.text == json.dumps(value, indent=2)
+
+
+def test_json_is_shown_as_it_was_written() -> None:
+    """Only white space between its parts is changed: digits, escapes and a key that is there twice are not."""
+    numbers = ["1.10", "0.1000000000000000055511151231257827", "1e400", "1E+2", "-0.0", "9" * 5000]
+    strings = [r'"\u00e4 \"\\"', '"[{,:}] "', '""', "true", "{}", "[]"]
+    values = numbers + strings
+    members = [f'"a": {value}' for value in values]
+    text = f'{{{",".join(members)} , "b":[ [ ], {{ }},[{",".join(values)}]]}}'
+    shown = preview_of("x.json", text.encode(), len(text))
+    assert shown.kind is Kind.JSON
+    assert shown.text.splitlines() == [
+        "{",
+        *(f"  {line}," for line in members),
+        '  "b": [',
+        "    [],",
+        "    {},",
+        "    [",
+        *(f"      {value}," for value in values[:-1]),
+        f"      {values[-1]}",
+        "    ]",
+        "  ]",
+        "}",
+    ]
+
+
+@pytest.mark.parametrize("said", ["NaN", "Infinity", "-Infinity"])
+def test_what_only_looks_like_json_is_a_text(said: str) -> None:
+    text = f'{{"a": {said}}}'
+    shown = preview_of("x.json", text.encode(), len(text))
+    assert (shown.kind, shown.text) == (Kind.TEXT, text)
 
 
 def test_what_is_cut_says_so_and_no_letter_is_broken() -> None:

@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NoReturn
 
 #: Rows and columns of a table, and letters of a cell, that are shown.
 MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 100, 30, 200
@@ -20,6 +23,9 @@ _IMAGES = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
+#: What JSON consists of; a string is one.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+')
+_OPENING, _CLOSING, _INDENT = ("[", "{"), ("]", "}"), "  "
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 
 
@@ -82,18 +88,40 @@ def _text_of(head: bytes, *, cut: bool) -> str | None:
 
 
 def _pretty(text: str) -> str | None:
-    """None where it is no JSON, or too deep or too large once it is set out."""
-    room = max(MOST_SET_OUT, TIMES_ITS_OWN * len(text))
-    pieces = []
+    """The very text, with other white space: a number's digits, a key that is there twice and the way a letter is written stay.
+    None where it is no JSON, or too deep or too large once it is set out."""
     try:
-        for piece in json.JSONEncoder(indent=2, ensure_ascii=False).iterencode(json.loads(text)):
-            room -= len(piece)
-            if room < 0:
-                return None
-            pieces.append(piece)
+        json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
     except (ValueError, RecursionError):
         return None
+    room = max(MOST_SET_OUT, TIMES_ITS_OWN * len(text))
+    pieces = []
+    for piece in _set_out(text):
+        room -= len(piece)
+        if room < 0:
+            return None
+        pieces.append(piece)
     return "".join(pieces)
+
+
+def _no_number(name: str) -> NoReturn:
+    """NaN and Infinity, which are no JSON."""
+    raise ValueError(name)
+
+
+def _set_out(text: str) -> Iterator[str]:
+    """Precondition: it is JSON. Its parts, each list and object over several lines unless it is empty."""
+    depth, before = 0, ""
+    for found in _TOKEN.finditer(text):
+        part = found[0]
+        if part in _CLOSING:
+            depth -= 1
+        if before and ((before in _OPENING) != (part in _CLOSING) or before == ","):
+            yield "\n" + _INDENT * depth
+        yield ": " if part == ":" else part
+        if part in _OPENING:
+            depth += 1
+        before = part
 
 
 def _table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:
