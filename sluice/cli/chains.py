@@ -17,7 +17,7 @@ from sluice.cli.paging import AfterOption, tell_more
 from sluice.cli.parameters import given_params, key_values
 from sluice.cli.watch import watch
 from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
-from sluice.contracts.labels import entry_label, label, role
+from sluice.contracts.labels import entry_label, role, short_label, standing
 from sluice.contracts.requiring import Subject
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.templates import template_label
@@ -61,7 +61,7 @@ def show(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFA
     if as_json:
         print_json(found)
         return
-    outputs = ask(url, home, lambda c: c.operator.outputs(uid)).outputs
+    known = {one.uid: one for one in ask(url, home, lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))}
     out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
     out.print(f"chain {found.uid}, since {found.created_at:%F %T}")
     if found.rerun_of:
@@ -75,10 +75,17 @@ def show(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFA
     print_table(
         ["step", "state", "task", "reason"], [(s.name, s.state.value, _task(found, s), _why(s)) for s in found.steps], empty=""
     )
-    named = {output.dataset.uid: label(output.dataset) for output in outputs}
     print_table(
         ["data set", "what it is", "status", "uid"],
-        [(named.get(d.uid, entry_label(found, d)), role(d), d.status.value, d.uid) for d in found.datasets],
+        [
+            (
+                short_label(known[d.uid]) if d.uid in known else entry_label(found, d),
+                role(d),
+                standing(d, known.get(d.uid)),
+                d.uid,
+            )
+            for d in found.datasets
+        ],
         empty="no data set yet",
     )
 

@@ -9,7 +9,7 @@ import httpx
 from pydantic import RootModel
 
 from sluice.clients.base import ServiceClient
-from sluice.clients.paging import MOST_FILES, each_file
+from sluice.clients.paging import MOST_FILES, each_file, each_known
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -41,8 +41,6 @@ _API = "/api/v1"
 
 #: Most files (frames) that one request carries, and one page.
 MOST = MOST_FILES
-#: Data sets asked for in one request: their uids travel in the query string.
-UIDS = 100
 
 
 class _Storages(RootModel[list[Storage]]): ...
@@ -83,13 +81,8 @@ class DmsClient(ServiceClient):
 
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
         """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query string)."""
-        found: list[Dataset] = []
-        for start in range(0, len(uids), UIDS):
-            asked = uids[start : start + UIDS]
-            page = await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={"uid": asked})
-            # A release that does not know the question answers another one.
-            found += [dataset for dataset in page.datasets if dataset.uid in asked]
-        return found
+        path = f"{_API}/datasets"
+        return await each_known(lambda asked: self.call("GET", path, answer=DatasetPage, params={"uid": asked}), uids)
 
     async def dataset_named(self, name: str) -> Dataset | None:
         """The one that is registered under exactly this name."""

@@ -1,7 +1,7 @@
 """Client of the operator service: the one address that people and the command line need."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from uuid import UUID
 import httpx
 
 from sluice.clients.base import ServiceClient
-from sluice.clients.paging import MOST_FILES, each_file
+from sluice.clients.paging import MOST_FILES, each_file, each_known
 from sluice.contracts.attention import Acknowledge, NoticeList
 from sluice.contracts.chains import (
     Chain,
@@ -306,6 +306,10 @@ class OperatorClient(ServiceClient):
     async def datasets(self, *, after: str | None = None, limit: int | None = None, **filters: object) -> DatasetPage:
         """``filters``: those of the DMS (``type``, ``state``, ``name`` …)."""
         return await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={**filters, "after": after, "limit": limit})
+
+    async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
+        """Those of ``uids`` that are known."""
+        return await each_known(lambda asked: self.datasets(uid=asked), uids)
 
     async def dataset(self, uid: UUID) -> Dataset:
         return await self.call("GET", f"{_API}/datasets/{uid}", answer=Dataset)

@@ -52,6 +52,12 @@ def role(entry: ChainDataset) -> str:
     return f"{own} of {entry.step}" + ("" if own == entry.port else " in the chain before")
 
 
+def standing(entry: ChainDataset, dataset: Dataset | None) -> str:
+    """How it stands: that it is deleted, or being deleted, else what it is to its chain. ``dataset``: as the DMS knows it."""
+    gone = dataset is not None and dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
+    return dataset.state.value if dataset is not None and gone else entry.status.value
+
+
 def entry_label(chain: Chain, entry: ChainDataset) -> str:
     """As ``short_label``, by what the chain knows of it."""
     return entry.name.removeprefix(f"{chain.uid}.")

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from dms.usecases.close_dataset import close_complete
-from sluice.clients.dms import UIDS
+from sluice.clients.paging import UIDS
 from sluice.contracts.datasets import DatasetPage, NewDataset, NewFrame, NewPeriod, NewRun, NewStorage
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, StorageType

@@ -49,3 +49,22 @@ async def test_what_lasts_is_among_what_needs_attention(operator: Operator, scen
     operator.neighbours.stalled = None
     for gone in ("does not go on", "DMS does not answer"):
         assert gone not in (await operator.http.get("/")).text, "of the release before"
+
+
+async def test_data_sets_that_are_gone_are_shown_as_deleted(operator: Operator, scene: Scene, sluice: Command) -> None:
+    chain = next(one for one in operator.neighbours.chains.values() if one.state is ChainState.FINISHED)
+    for one in chain.datasets:
+        state = DatasetState.DELETING if one.step is None else DatasetState.DELETED
+        operator.neighbours.datasets[one.uid] = operator.neighbours.datasets[one.uid].model_copy(update={"state": state})
+    shown = await sluice("chain", "show", str(chain.uid))
+    rows = {one.uid: next(line for line in shown.splitlines() if str(one.uid) in line) for one in chain.datasets}
+    assert {uid for uid, row in rows.items() if "deleted" in row} == {one.uid for one in chain.datasets if one.step is not None}
+    assert "deleting" in rows[chain.dataset_uid]
+    assert not any("ready" in row for row in rows.values())
+    page = (await operator.http.get(f"/chains/{chain.uid}")).text
+    assert "complete, needed" not in page
+    assert page.count('<td data-label="For this chain">deleted</td>') == len(chain.datasets) - 1
+    del operator.neighbours.datasets[chain.dataset_uid]
+    assert "ready" in next(
+        line for line in (await sluice("chain", "show", str(chain.uid))).splitlines() if str(chain.dataset_uid) in line
+    ), "all that is known of it"

@@ -9,6 +9,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import Chain, ChainDataset, ChainOutput
 from sluice.contracts.datasets import Dataset, File
+from sluice.contracts.labels import standing
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
@@ -30,6 +31,10 @@ class KnownDataset:
 
     entry: ChainDataset
     dataset: Dataset | None
+
+    @property
+    def standing(self) -> str:
+        return standing(self.entry, self.dataset)
 
 
 @dataclass(frozen=True, slots=True)
