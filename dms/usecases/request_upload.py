@@ -12,9 +12,9 @@ from sluice.servicekit.logging import log_ids
 
 async def apply_upload(transaction: Transaction, message: UploadDataset) -> None:
     """``dms.uploads``. Effect: state uploading; an open data set is uploaded as soon as it closes. Repeating it sets a
-    halted upload going, and changes nothing else.
+    halted upload going, and changes nothing else. What is deleted, or being deleted, stays so: nobody wants it uploaded any more.
 
-    Raises ``UnknownDataset`` (the message is tried again), ``NotUploadable`` for inputs and what is being deleted.
+    Raises ``UnknownDataset`` (the message is tried again), ``NotUploadable`` for inputs.
     """
     with log_ids(dataset=message.uid):
         row = await lock_dataset(transaction.connection, message.uid)
@@ -29,9 +29,7 @@ async def apply_upload(transaction: Transaction, message: UploadDataset) -> None
                 await begin_uploads(transaction.connection, [dataset.uid])
             case DatasetState.UPLOADING:
                 await resume(transaction.connection, dataset.uid)
-            case DatasetState.UPLOADED:
+            case DatasetState.UPLOADED | DatasetState.DELETING | DatasetState.DELETED:
                 return
-            case DatasetState.DELETING | DatasetState.DELETED:
-                raise NotUploadable(dataset.uid, dataset.name, f"it is {dataset.state}")
             case _:
                 assert_never(dataset.state)

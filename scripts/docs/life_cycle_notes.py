@@ -121,7 +121,7 @@ NOTES: dict[str, CycleNotes] = {
                 "the watcher tells the end of a task again until it is answered",
             ),
             ChainState.UPLOADING: (
-                "the transaction that notes the last upload",
+                "the transaction that notes the last upload; a cancelation",
                 "the DMS goes on copying, the watcher goes on asking",
             ),
         },

@@ -177,7 +177,7 @@ def _print_plan(plan: RerunPlan) -> None:
 
 @app.command("cancel")
 def cancel(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """Cancel a chain and its running tasks. Its input stays."""
+    """Cancel a chain and its running tasks. Its input stays; while it uploads, what of its output is not safe yet is deleted."""
     uid = the_chain(url, home, chain)
     found = ask(url, home, lambda c: c.operator.cancel_chain(uid))
     answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}", as_json=as_json)

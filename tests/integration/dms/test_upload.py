@@ -75,14 +75,21 @@ async def test_a_data_set_without_files_is_uploaded_too(dms: Dms) -> None:
 
 async def test_what_cannot_be_uploaded_is_refused(dms: Dms) -> None:
     given, _ = await dms.filled("given", type_=DatasetType.INPUT)
-    gone, _ = await dms.filled("gone")
-    await dms.client.delete_dataset(gone)
     with pytest.raises(Unprocessable, match="'given' cannot be uploaded: it is an input"):
         await dms.apply(UploadDataset(uid=given))
-    with pytest.raises(Unprocessable, match="'gone' cannot be uploaded: it is deleting"):
-        await dms.apply(UploadDataset(uid=gone))
     with pytest.raises(NotFound):
         await dms.apply(UploadDataset(uid=UUID(int=0)))
+
+
+async def test_a_deletion_that_overtakes_the_upload_stands(dms: Dms) -> None:
+    gone, _ = await dms.filled("gone")
+    await dms.client.delete_dataset(gone)
+    await dms.apply(UploadDataset(uid=gone))
+    assert (await dms.client.dataset(gone)).state is DatasetState.DELETING
+    assert await delete_once(dms.shop)
+    await dms.apply(UploadDataset(uid=gone))
+    assert (await dms.client.dataset(gone)).state is DatasetState.DELETED
+    assert not await upload_once(dms.shop)
 
 
 async def test_a_damaged_copy_is_never_taken_for_the_file(dms: Dms) -> None:

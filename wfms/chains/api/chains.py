@@ -77,8 +77,9 @@ def chain_routes(database: Database, dms: DmsClient, *, keep_failed: timedelta, 
 
     @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
     async def cancel(uid: UUID) -> Chain:
-        """The chain is canceled once its running tasks have stopped; repeating it is fine."""
-        await cancel_chain(database, uid)
+        """The chain is canceled once its running tasks have stopped. One whose output is on its way to the output storage is
+        canceled at once, and what is not safe there is deleted. Repeating it is fine."""
+        await cancel_chain(database, uid, withdraw=True)
         wake()
         return await read_chain(database, uid)
 

@@ -149,14 +149,15 @@ async def hold_chain(connection: Connection, uid: UUID) -> Held | None:
 
 async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
     """None where there is no such chain. Locks its inputs as well (the first, and files given as parameters), always after the
-    chain and in order; so are uploaded outputs of a chain that was discarded, which others may have as their input."""
+    chain and in order; so are outputs that may be on the output storage of a chain that is to give them up (discarded, or
+    canceled while it uploaded), which others may have as their input."""
     row = await connection.fetchrow(LOCK_CHAIN, uid)
     if row is None:
         return None
     plan = Plan.model_validate(row["plan"])
     files = [] if row["params"] is None else list(given_files(plan, row["params"]).values())
     datasets = await connection.fetch(DATASETS_OF, uid)
-    doomed = [one["uid"] for one in datasets if one["uploaded_at"] is not None and row["discarded"]]
+    doomed = _doomed(row, plan, datasets)
     await lock_inputs(connection, [row["dataset_uid"], *(file.dataset for file in files), *doomed])
     kept = await connection.fetchval(INPUT_KEPT, row["dataset_uid"], uid)
     ours = {file.dataset for file in files} - {file.dataset for file in files if file.retention == "keep"}
@@ -194,6 +195,16 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
     origin = origin_of(uid, row["template_name"], dataset)
     template = (row["template_id"], row["template_name"], row["template_version"])
     return StoredChain(uid, row["reason"], row["params"], origin, template, dataset, view)
+
+
+def _doomed(row: asyncpg.Record, plan: Plan, datasets: Iterable[asyncpg.Record]) -> list[UUID]:
+    withdrawn = row["upload_asked"] and _ending(row) is ChainState.CANCELED
+    asked = {(output.step, output.port) for output in plan.outputs} if row["upload_asked"] else set()
+    return [
+        one["uid"]
+        for one in datasets
+        if (row["discarded"] or withdrawn) and (one["uploaded_at"] is not None or (one["step"], one["port"]) in asked)
+    ]
 
 
 def _ending(row: asyncpg.Record) -> ChainState | None:

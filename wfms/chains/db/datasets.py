@@ -40,6 +40,14 @@ UPDATE inputs SET released_at = $2 WHERE released_at IS NULL AND {NEEDED_BY_NONE
 AND dataset_uid = ANY(ARRAY(SELECT dataset_uid FROM inputs WHERE dataset_uid = ANY($1::uuid[]) ORDER BY dataset_uid FOR UPDATE))
 """
 
+#: Of a data set: it is on the output storage, or may be without anybody having told: a chain has asked for its upload.
+_MAY_BE_SAFE = """(uploaded_at IS NOT NULL OR EXISTS (
+    SELECT 1 FROM datasets AS other JOIN chains ON chains.uid = other.chain_uid AND chains.upload_asked
+    JOIN LATERAL jsonb_to_recordset(chains.plan->'outputs') AS output (step text, port text)
+        ON output.step = other.step AND output.port = other.port
+    WHERE other.uid = datasets.uid
+))"""
+
 _UNDELIVERED = f"""
 SELECT uid FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NULL AND {NEEDED_BY_NONE.format(uid="datasets.uid")}
 """
@@ -47,13 +55,14 @@ SELECT uid FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NUL
 _OLDEST_FIRST = "GROUP BY uid ORDER BY min(released_at), min(name)"
 
 UNDELIVERED = f"""
--- Released data sets of a chain that the watcher is not known to have taken over (it is not asked to delete uploaded ones).
-{_UNDELIVERED} AND chain_uid = $1 AND uploaded_at IS NULL {_OLDEST_FIRST}
+-- Released data sets of a chain that the watcher is not known to have taken over (it is not asked to delete outputs that the DMS
+-- was asked to upload).
+{_UNDELIVERED} AND chain_uid = $1 AND NOT {_MAY_BE_SAFE} {_OLDEST_FIRST}
 """
 
-ALL_UNDELIVERED = f"{_UNDELIVERED} AND uploaded_at IS NULL {_OLDEST_FIRST} LIMIT $1"
+ALL_UNDELIVERED = f"{_UNDELIVERED} AND NOT {_MAY_BE_SAFE} {_OLDEST_FIRST} LIMIT $1"
 
-OUTPUTS_UNDELIVERED = f"{_UNDELIVERED} AND uploaded_at IS NOT NULL {_OLDEST_FIRST} LIMIT $1"
+OUTPUTS_UNDELIVERED = f"{_UNDELIVERED} AND {_MAY_BE_SAFE} {_OLDEST_FIRST} LIMIT $1"
 
 HANDED_OVER = """
 -- Of several chains, whose locks nobody has: in one order.
@@ -122,7 +131,7 @@ async def all_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
 
 
 async def outputs_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
-    """Released workflow outputs on the output storage that the DMS is not known to have taken over."""
+    """Released workflow outputs that are, or may be, on the output storage and that the DMS is not known to have taken over."""
     return [row["uid"] for row in await connection.fetch(OUTPUTS_UNDELIVERED, limit)]
 
 

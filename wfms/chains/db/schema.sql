@@ -216,3 +216,9 @@ UPDATE alembic_version SET version_num='wfms_chains0009' WHERE alembic_version.v
 CREATE INDEX chains_ended ON chains (ended_at, position) WHERE ended_at IS NOT NULL;
 
 UPDATE alembic_version SET version_num='wfms_chains0010' WHERE alembic_version.version_num = 'wfms_chains0009';
+
+-- Running upgrade wfms_chains0010 -> wfms_chains0011
+
+ALTER TABLE chains DROP CONSTRAINT chains_check4;
+
+UPDATE alembic_version SET version_num='wfms_chains0011' WHERE alembic_version.version_num = 'wfms_chains0010';

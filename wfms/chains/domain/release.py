@@ -7,8 +7,10 @@
 * A file that was given as a parameter: when the chain is over, whichever way, if it was given to go with the chain, and nobody
   else needs it.
 * A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps its first input and all logs.
-  Once the upload was asked for, workflow outputs stay in any case. For as long as it is kept for a rerun it keeps what that could
-  use: outputs of steps that did not finish, what these would have read, would-be outputs, and files given as parameters.
+  Once the upload was asked for, workflow outputs stay where it fails; where it is canceled, those that are safe on the output
+  storage do, and the others go at once unless somebody else needs them, for the DMS would go on uploading them. For as long as it
+  is kept for a rerun it keeps what that could use: outputs of steps that did not finish, what these would have read, would-be
+  outputs, and files given as parameters.
 * What a chain releases goes when all chains that have it have released it: a rerun takes over data sets of the chain before it.
 * A chain that was discarded gives up its outputs and logs too once it is over, and its first input as a finished one does; logs
   of steps with failed jobs stay, and outputs that somebody else needs.
@@ -51,10 +53,13 @@ def _data_done(chain: ChainView, dataset: DatasetView) -> bool:
         return False
     if chain.given_up and dataset.uid not in chain.used:
         return True
+    is_output = (step, port) in output_ports(chain.plan)
+    if chain.withdrawn and is_output:
+        return not dataset.uploaded and dataset.uid not in chain.used
     if chain.kept_for_rerun and _of_use(chain, step, port):
         return False
     never_uploads = chain.ending is not None and not chain.upload_asked
-    return never_uploads or (step, port) not in output_ports(chain.plan)
+    return never_uploads or not is_output
 
 
 def _of_use(chain: ChainView, step: str, port: str) -> bool:

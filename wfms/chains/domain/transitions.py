@@ -8,7 +8,7 @@ StateT = TypeVar("StateT", ChainState, StepState, ChainDatasetStatus)
 
 CHAIN_MOVES: dict[ChainState, frozenset[ChainState]] = {
     ChainState.IN_PROGRESS: frozenset({ChainState.UPLOADING, ChainState.FAILED, ChainState.CANCELED}),
-    ChainState.UPLOADING: frozenset({ChainState.FINISHED, ChainState.FAILED}),
+    ChainState.UPLOADING: frozenset({ChainState.FINISHED, ChainState.FAILED, ChainState.CANCELED}),
     ChainState.FINISHED: frozenset(),
     ChainState.FAILED: frozenset(),
     ChainState.CANCELED: frozenset(),

@@ -68,6 +68,11 @@ class ChainView:
         return self.discarded and self.state.final
 
     @property
+    def withdrawn(self) -> bool:
+        """It is canceled although its outputs were on their way to the output storage."""
+        return self.upload_asked and self.ending is ChainState.CANCELED
+
+    @property
     def kept_for_rerun(self) -> bool:
         return self.kept and self.ending is not None and not self.given_up
 

@@ -27,7 +27,7 @@ async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) ->
         await datasets.move_datasets(connection, uid, todo.ready, to=ChainDatasetStatus.READY, now=now)
     if todo.release:
         await datasets.move_datasets(connection, uid, todo.release, to=ChainDatasetStatus.FINISHED, now=now)
-        inputs = {one.uid for one in stored.view.datasets if one.step is None or one.uploaded}
+        inputs = {one.uid for one in stored.view.datasets if one.step is None or one.uploaded or stored.view.upload_asked}
         await datasets.release_input(connection, [one for one in todo.release if one in inputs], now=now)
     for output in todo.upload:
         transaction.send(DMS_UPLOADS, UploadDataset(uid=output), subject=output, chain=uid, dataset=output)

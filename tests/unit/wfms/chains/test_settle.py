@@ -1,6 +1,7 @@
 """What follows from a chain's state: order of steps, and the release rule (invariant 4), on chosen and on random plans."""
 
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 from hypothesis import given, settings
@@ -96,6 +97,23 @@ def test_a_failed_upload_keeps_outputs_input_and_logs() -> None:
     assert chain.released == []
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_chain_canceled_while_it_uploads_gives_up_what_is_not_safe(kept: bool) -> None:
+    ends = [("left", "out"), ("right", "out"), ("used", "out")]
+    chain = Simulation(plan(*(step(name) for name, _ in ends), outputs=ends, retention=DELETE_ALL))
+    chain.view = replace(chain.view, kept=kept, used=frozenset({uid_of("used", "out")}))
+    for name, _ in ends:
+        run_step(chain, name)
+    chain.uploaded(uid_of("left", "out"))
+    assert chain.reached(ChainState.UPLOADING)
+    chain.doom(ChainState.CANCELED)
+    assert chain.reached(ChainState.CANCELED)
+    assert chain.released == [uid_of("right", "out")]
+    chain.uploaded(uid_of("right", "out"))
+    assert chain.reached(ChainState.CANCELED)
+    assert chain.released == [uid_of("right", "out")]
+
+
 def check_released(chain: Simulation) -> None:
     """No data set is released that a step still needs, nor twice."""
     assert len(chain.released) == len(set(chain.released))
@@ -153,10 +171,18 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
         check_released(chain)
     assert sorted(chain.started) == sorted(one.name for one in wanted.steps), "every step starts exactly once"
     assert set(chain.uploads) == chain.output_uids()
+    safe: set[UUID] = set()
     for uid in data.draw(st.permutations(chain.uploads)):
         assert chain.reached(ChainState.UPLOADING)
         assert INPUT not in chain.released
+        if data.draw(st.integers(0, 9)) == 0:
+            chain.doom(ChainState.CANCELED)
+            assert chain.reached(ChainState.CANCELED)
+            assert INPUT not in chain.released
+            assert chain.output_uids() - set(chain.released) == safe, "what is safe stays"
+            return
         chain.uploaded(uid)
+        safe.add(uid)
     assert chain.reached(ChainState.FINISHED)
     check_released(chain)
     between = {one.uid for one in chain.view.datasets if one.step is not None and one.port is not None}
