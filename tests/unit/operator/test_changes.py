@@ -107,6 +107,45 @@ def test_of_a_new_name_everything_is_added() -> None:
     ]
 
 
+LONG = "x" * 200
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        (
+            f"[clean, {LONG}, --fast]", f"[clean, {LONG}, --slow]",
+            f'step clean changed: its tool\'s baseCommand: … {"x" * 14}", "--fast"] → … {"x" * 14}", "--slow"]',
+        ),
+        (
+            f"[clean, {LONG}]", f"[clean, {LONG}, --slow]",
+            f'step clean changed: its tool\'s baseCommand: … {"x" * 19}"] → … {"x" * 19}", "--slow"]',
+        ),
+        (
+            f"[clean, --fast, {LONG}]", f"[clean, --slow, {LONG}]",
+            f'step clean changed: its tool\'s baseCommand: ["clean", "--fast", "{"x" * 59} … → ["clean", "--slow", "{"x" * 59} …',
+        ),
+    ],
+)  # fmt: skip
+def test_a_long_value_is_compared_whole_and_shown_where_it_differs(old: str, new: str, change: str) -> None:
+    before, after = (BEFORE.replace("[clean, --fast]", one) for one in (old, new))
+    assert told(before, after) == [change]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "change"),
+    [
+        ("{type: float, default: 1.0000001}", "{type: float, default: 1.0000002}", "1.0000001 → 1.0000002"),
+        ("{type: Any, default: 1}", '{type: Any, default: "1"}', '1 → "1"'),
+        ("{type: Any, default: none}", "{type: Any, default: [none]}", 'none → ["none"]'),
+        (f"{{type: Any, default: {LONG}a}}", f"{{type: Any, default: {LONG}b}}", f"… {'x' * 20}a → … {'x' * 20}b"),
+    ],
+)
+def test_defaults_that_are_written_alike_are_told_apart(old: str, new: str, change: str) -> None:
+    before, after = (BEFORE.replace("{type: float, default: 1.5}", one) for one in (old, new))
+    assert told(before, after) == [f"parameter gain changed: default: {change}"]
+
+
 LABELS, MAINS = ("flow 1", "flow 2"), ("w.cwl", "w.cwl")
 LINES = st.lists(st.sampled_from(["a", "b", "  c", "", "--- d", "@@ -1 +1 @@"]), max_size=40)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any, Literal, TypeVar
 
 from sluice.contracts.matching import condition_text
@@ -12,11 +13,18 @@ from wfms.operator.domain.parameters import type_name
 
 #: Characters of a value that is shown; of the rest the text tells.
 _MOST = 80
+#: Of a value that is shown from further on: characters before those that differ.
+_LEAD = 20
 #: Fields of a plan that concern all of it.
 _WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority", "retention")
 
+#: From here on, floats are written with an exponent.
+_ALL_DIGITS = 1e15
+
 Part = Literal["template", "match", "parameter", "step", "output"]
 One = TypeVar("One")
+#: What is compared, in whole: in words, or values by name.
+Facts = list[str] | dict[str, Any]
 
 
 def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
@@ -26,7 +34,7 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
         *_whole(old, after),
         *_each("match", old.match, after.match, lambda one: [condition_text(one)]),
         *_each("template", _required(old), _required(after), lambda one: [condition_text(one)]),
-        *_each("parameter", _parameters(old), _parameters(after), _facts_in_words),
+        *_each("parameter", _parameters(old), _parameters(after), _facts_of_parameter),
         *_each("step", _by_name(old.steps), _by_name(after.steps), _facts_of_step, shown=lambda step: [step.mode.value]),
         *_each("output", _by_name(old.outputs), _by_name(after.outputs), _facts_of_output),
     ]
@@ -41,7 +49,7 @@ def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
     old, new = (_flat(plan.model_dump(mode="json", include=set(_WHOLE))) for plan in (before, after))
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name):
-            detail = f"{_shown(old.get(name))} → {_shown(new.get(name))}"
+            detail = _difference(old.get(name), new.get(name))
             yield PlanChange(part="template", name=name, change=Change.CHANGED, details=[detail])
 
 
@@ -49,12 +57,12 @@ def _each(
     part: Part,
     before: Mapping[str, One],
     after: Mapping[str, One],
-    facts: Callable[[One], list[str] | dict[str, str]],
+    facts: Callable[[One], Facts],
     *,
     shown: Callable[[One], list[str]] | None = None,
 ) -> Iterator[PlanChange]:
-    """Those of ``before`` in their order, then what is new. ``facts``: what is compared, in words, by name where it has names;
-    ``shown``: what is said of one that is added or removed, by default its facts."""
+    """Those of ``before`` in their order, then what is new. ``facts``: what is compared; ``shown``:
+    what is said of one that is added or removed, by default its facts."""
     for name in [*before, *(name for name in after if name not in before)]:
         if name in before and name in after:
             if details := _differences(facts(before[name]), facts(after[name])):
@@ -64,19 +72,32 @@ def _each(
         yield PlanChange(part=part, name=name, change=change, details=shown(one) if shown else _said(facts(one)))
 
 
-def _said(facts: list[str] | dict[str, str]) -> list[str]:
-    return facts if isinstance(facts, list) else [f"{name} {value}" for name, value in facts.items()]
+def _said(facts: Facts) -> list[str]:
+    return facts if isinstance(facts, list) else [f"{name} {_cut(_text(value))}" for name, value in facts.items()]
 
 
-def _differences(before: list[str] | dict[str, str], after: list[str] | dict[str, str]) -> list[str]:
+def _differences(before: Facts, after: Facts) -> list[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         names = [*before, *(name for name in after if name not in before)]
         return [
-            f"{name}: {before.get(name, 'none')} → {after.get(name, 'none')}"
-            for name in names
-            if before.get(name) != after.get(name)
+            f"{name}: {_difference(before.get(name), after.get(name))}" for name in names if before.get(name) != after.get(name)
         ]
     return [] if before == after else [f"{', '.join(before)} → {', '.join(after)}"]
+
+
+def _difference(before: object, after: object) -> str:
+    """Of two values that differ, cut so that it is seen where."""
+    old, new = _text(before), _text(after)
+    if old == new:
+        old, new = (json.dumps(value, ensure_ascii=False) for value in (before, after))
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    start = 0 if max(len(old), len(new)) <= _MOST or same <= _MOST - _LEAD else same - _LEAD
+    return f"{_cut(old, start)} → {_cut(new, start)}"
+
+
+def _cut(text: str, start: int = 0) -> str:
+    end = start + _MOST
+    return f"{'… ' if start else ''}{text[start:end]}{' …' if len(text) > end else ''}"
 
 
 def _required(plan: Plan) -> dict[str, Condition]:
@@ -88,18 +109,16 @@ def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | None]]:
     return {name: (one, plan.bind.get(name)) for name, one in plan.parameters.items()}
 
 
-def _facts_in_words(bound: tuple[Parameter, str | None]) -> dict[str, str]:
+def _facts_of_parameter(bound: tuple[Parameter, str | None]) -> dict[str, Any]:
     parameter, key = bound
-    default = "none, it has to be given" if parameter.required and parameter.default is None else _shown(parameter.default)
+    default = "none, it has to be given" if parameter.required and parameter.default is None else parameter.default
     bound_to = {} if key is None else {"taken from metadata": key}
     return {"type": type_name(parameter.type), "default": default} | bound_to
 
 
-def _facts_of_step(step: PlanStep) -> dict[str, str]:
+def _facts_of_step(step: PlanStep) -> dict[str, Any]:
     facts = _flat(step.model_dump(mode="json", exclude={"tool", "name", "doc"}))
-    return {name: _shown(value) for name, value in facts.items()} | {
-        f"its tool's {name}": _shown(value) for name, value in _flat(step.tool).items()
-    }
+    return facts | {f"its tool's {name}": value for name, value in _flat(step.tool).items()}
 
 
 def _facts_of_output(output: PlanOutput) -> list[str]:
@@ -119,9 +138,10 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
     return {} if value in (None, [], "") else {path: value}
 
 
-def _shown(value: Any) -> str:
-    """The fields of objects in one order: PostgreSQL keeps none."""
-    if isinstance(value, float):
-        return f"{value:g}"
-    text = "none" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return text if len(text) <= _MOST else f"{text[:_MOST]} …"
+def _text(value: object) -> str:
+    """The fields of objects in one order: PostgreSQL keeps none. Whole, so that values that differ differ in it."""
+    if value is None:
+        return "none"
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}" if abs(value) < _ALL_DIGITS else repr(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
