@@ -13,7 +13,8 @@ with its place in the template and the way round it. How each is meant: [Templat
 
 - **supported**: carried out by the system, or by it and the pilots together.
 - **inside a job only**: a pilot carries it out within one job, as the reference runner does; no service looks at it.
-- **refused**: the template is not stored. (What is refused as a requirement may stand among the hints, without effect.)
+- **refused**: the template is not stored. (What is refused as a requirement may stand among the hints, without effect;
+  no extension of cwltool may.)
 """
 
 

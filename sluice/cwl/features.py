@@ -140,10 +140,14 @@ OF_TOOLS: Features = {
 SINCE_V1_1 = frozenset({"InplaceUpdateRequirement", "LoadListingRequirement", "NetworkAccess", "ToolTimeLimit", "WorkReuse"})
 
 CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
-#: Extensions of cwltool that are carried out; its schema does not know them, so they are kept out of its way.
+#: Extensions of cwltool. What is refused is so also as a hint: data would be other than what was asked for.
 OF_CWLTOOL: Features = {
     "CUDARequirement": _yes("the job needs a GPU"),
     "TimeLimit": _yes("as `ToolTimeLimit`, in v1.0"),
+    "MPIRequirement": _no("let the tool start its processes itself, and ask for their cores with 'ResourceRequirement'"),
+    "Secrets": _no(
+        "a parameter is kept as it is given, for all to read: let the tool read what is secret from a file of its node"
+    ),
 }
 
 #: Fields of DockerRequirement.

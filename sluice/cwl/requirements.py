@@ -16,9 +16,10 @@ from sluice.cwl.findings import Findings, Place, did_you_mean, place_of
 from sluice.cwl.model import Step
 from sluice.cwl.tree import Entry, entries, plain, processes_inside, put
 
-_CUDA, _OLD_TIME_LIMIT = (CWLTOOL_NAMESPACE + name for name in OF_CWLTOOL)
+_CUDA, _OLD_TIME_LIMIT = (f"{CWLTOOL_NAMESPACE}{name}" for name in ("CUDARequirement", "TimeLimit"))
 #: Extensions of cwltool that are carried out; its schema does not know them, so they are kept out of its way.
 KNOWN_EXTENSIONS = (_CUDA, _OLD_TIME_LIMIT)
+_REFUSED_EXTENSIONS = {CWLTOOL_NAMESPACE + name: OF_CWLTOOL[name] for name in refused(OF_CWLTOOL)}
 _KNOWN = frozenset({*OF_TOOLS, *OF_WORKFLOWS})
 
 #: Cores, MiB or seconds.
@@ -55,6 +56,10 @@ def check_names(owner: CommentedMap, version: str, namespaces: dict[str, str], f
                 findings.error(entry.place, f"a bare name is no item of '{kind}': write '- class: {entry.name[:80]}'")
             elif name in KNOWN_EXTENSIONS:
                 continue
+            elif name in _REFUSED_EXTENSIONS:
+                findings.error(
+                    entry.place, f"'{entry.name}' is not supported, as a hint neither: {_REFUSED_EXTENSIONS[name].note}"
+                )
             elif kind == "hints" and name not in _KNOWN:
                 findings.warning(entry.place, f"the hint '{entry.name}' is not known here, and has no effect")
             elif name not in _KNOWN:

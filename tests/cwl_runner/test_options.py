@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from cwltool.argparser import arg_parser
 
+from sluice.cli.cwl_runner.command import main
 from sluice.cli.cwl_runner.options import CARRIED_OUT, REFUSED, REFUSED_VALUES, OptionRefused, parse
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
@@ -313,3 +314,33 @@ def test_what_would_give_other_data_is_not_supported(
     done = _run(tmp_path, ["sluice-cwl-runner", "--url", url], ["--enable-ext", tool, "--word", "hidden"], {})
     assert (done.returncode, done.stdout) == (33, ""), done.stderr
     assert sentence in done.stderr
+
+
+@pytest.mark.parametrize(
+    "extension", [{"Secrets": {"secrets": ["word"]}}, {"MPIRequirement": {"processes": 2}}], ids=["secrets", "mpi"]
+)
+@pytest.mark.parametrize("place", ["step", "tool of the step", "job order", "overrides"])
+def test_what_would_give_other_data_is_found_wherever_it_stands(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], extension: dict[str, Any], place: str
+) -> None:
+    [(name, fields)] = extension.items()
+    asked = {"hints": {f"cwltool:{name}": fields}}
+    tool = _echo(inputs={"word": {"type": "string", "inputBinding": {}}}) | (asked if place == "tool of the step" else {})
+    step = {"run": tool, "in": {"word": "word"}, "out": ["out"]} | (asked if place == "step" else {})
+    process = {
+        "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "inputs": {"word": "string"},
+        "outputs": {"out": {"type": "File", "outputSource": "said/out"}},
+        "steps": {"said": step},
+    }
+    requirement = {"class": f"cwltool:{name}", **fields}
+    order: dict[str, Any] = {"word": "hidden"}
+    if place == "job order":
+        order["cwl:requirements"] = [requirement]
+    if place == "overrides":
+        order["cwltool:overrides"] = {"process.cwl#said": {"requirements": [requirement]}}
+    options = ["--enable-ext", _write(tmp_path, "process.cwl", process), _write(tmp_path, "order.json", order)]
+    assert main(["--url", "http://127.0.0.1:9", *options]) == 33  # before anything is sent
+    assert f"cwltool:{name} is not supported" in capfd.readouterr().err

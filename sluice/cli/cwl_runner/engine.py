@@ -27,8 +27,13 @@ from sluice.cli.cwl_runner.values import AsWritten
 from sluice.cwltool_types import take_types_from_the_newest
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
-_SECRETS = "http://commonwl.org/cwltool#Secrets"
-_MPI = "http://commonwl.org/cwltool#MPIRequirement"
+#: What cwltool carries out where tools run, and pilots do not → why a process cannot do without it.
+_UNSUPPORTED = {
+    "Secrets": "inputs that it names would be kept as any others are",
+    "MPIRequirement": "the tool would run once, without MPI",
+}
+#: A job order's own requirements keep the prefix.
+_CWLTOOL = ("http://commonwl.org/cwltool#", "cwltool:")
 #: A fraction in JSON; YAML has more ways to write one.
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 #: Invocations that are handed to the system together.
@@ -98,6 +103,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         if inplace is not None and inplace.get("inplaceUpdate"):
             yield from super().job(job_order, output_callbacks, runtimeContext)  # here alone are the files to be changed
             return
+        _refuse_unsupported(self)  # also where a process has just been generated
         builder = self._init_job(job_order, runtimeContext)
         process = {**self.tool, "requirements": self._requirements(), "hints": self.hints}
         process["inputs"] = [{key: one for key, one in port.items() if key != "format"} for port in process["inputs"]]
@@ -249,17 +255,13 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
 
 
 def _refuse_unsupported(process: Any) -> None:
-    """What cwltool carries out where tools run, and pilots do not: without it data would be wrong, not only less.
-    Raises ``UnsupportedRequirement``."""
-    if process.get_requirement(_SECRETS)[0] is not None:
-        raise UnsupportedRequirement("cwltool:Secrets is not supported: inputs that it names would be kept as any others are")
-
-    def check(tool: Any) -> None:
-        for one in (*tool.get("requirements", ()), *tool.get("hints", ())):
-            if one["class"] == _MPI:
-                raise UnsupportedRequirement("cwltool:MPIRequirement is not supported: the tool would run once, without MPI")
-
-    process.visit(check)
+    """What would give other data, not only less, in the process or in any inside it; each knows also what steps, overrides and
+    the job order ask of it. Raises ``UnsupportedRequirement``."""
+    for name, why in _UNSUPPORTED.items():
+        if any(process.get_requirement(f"{prefix}{name}")[0] is not None for prefix in _CWLTOOL):
+            raise UnsupportedRequirement(f"cwltool:{name} is not supported: {why}")
+    for step in getattr(process, "steps", ()):
+        _refuse_unsupported(step.embedded_tool)
 
 
 def _with_numbers_as_written(value: Any) -> Any:
