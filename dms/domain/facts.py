@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict, NeedsForce, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 
@@ -48,7 +49,7 @@ class DatasetNotOpen(Conflict):
 class MoreThanComplete(Conflict):
     def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
         super().__init__(
-            f"data set {name!r} is complete with {complete} files and would have {count}: if that number is wrong, "
+            f"data set {name!r} is complete with {counted(complete, 'file')} and would have {count}: if that number is wrong, "
             f"close it with the right one",
             dataset=uid,
             count=count,
@@ -58,7 +59,8 @@ class MoreThanComplete(Conflict):
 
 class CompletenessDiffers(Conflict):
     def __init__(self, uid: UUID, name: str, *, known: int, sent: int) -> None:
-        super().__init__(f"data set {name!r} is to close at {known} files, not at {sent}", dataset=uid, known=known, sent=sent)
+        said = f"data set {name!r} is to close at {counted(known, 'file')}, not at {sent}"
+        super().__init__(said, dataset=uid, known=known, sent=sent)
 
 
 class NoFiles(Unprocessable):

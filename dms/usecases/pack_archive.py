@@ -22,6 +22,7 @@ from dms.usecases.read_content import PIECE, require_checksum
 from sluice.contracts.base import Contract, FileName
 from sluice.contracts.datasets import ArchiveFormat, Dataset
 from sluice.contracts.naming import own_name
+from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.database import Database
 from sluice.storage import ChecksumMismatch, Reader, StorageError
@@ -64,7 +65,8 @@ async def pack_archive(database: Database, reads: FileReads, parts: ArchiveParts
     Raises ``UnknownDataset``, ``NotComplete``, ``TooManyFiles``, ``Unprocessable``.
     """
     if len(parts.folder) != len(parts.dataset) and (parts.folder or len(parts.dataset) > 1):
-        raise Unprocessable(f"{len(parts.dataset)} data sets and {len(parts.folder)} folders: give each data set one")
+        given = f"{counted(len(parts.dataset), 'data set')} and {counted(len(parts.folder), 'folder')}"
+        raise Unprocessable(f"{given}: give each data set one")
     async with database.connection() as connection:
         known = {dataset.uid: dataset for dataset in await datasets_by_uid(connection, parts.dataset)}
         for uid in parts.dataset:

@@ -35,6 +35,7 @@ from pilot.runner.shared import SharedFiles
 from pilot.runner.staging import Produced, live_url, log_url, stage_in, stage_log, stage_out
 from pilot.runner.tool import PreparedJob, expression_processes
 from pilot.runner.wording import ended_badly
+from sluice.contracts.numbers import in_full
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.storage import StorageError
@@ -295,7 +296,7 @@ class Attempt:
             case Cut.STOPPED:
                 raise StoppedError
             case Cut.TIME:
-                sentence = f"ran longer than its limit of {resources.time_limit:g} s and was ended"
+                sentence = f"ran longer than its limit of {in_full(resources.time_limit)} s and was ended"
                 raise AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code)
             case Cut.MEMORY:
                 sentence = f"used {ended.memory or 0:.0f} MiB of memory, {self._memory_note}, and was ended"

@@ -14,6 +14,7 @@ from pilot.runner.own_files import NotOwnError, OwnFiles
 from pilot.runner.refusals import not_set_up, quieten, refusal_in, refused_output
 from pilot.runner.wording import ended_badly, no_output, plain
 from sluice.contracts.base import Contract
+from sluice.contracts.numbers import in_full
 from sluice.contracts.states import ErrorClass
 
 _STDERR = 2
@@ -128,7 +129,7 @@ class FailureWatch(logging.Handler):
         if code in job.successCodes or (code == 0 and code not in {*job.temporaryFailCodes, *job.permanentFailCodes}):
             return
         if self._slow:
-            sentence = f"ran longer than its limit of {job.timelimit:g} s and was ended"
+            sentence = f"ran longer than its limit of {in_full(job.timelimit)} s and was ended"
             self._note(job.name, sentence, ErrorClass.TOOL_TIMEOUT, code)
             return
         error_class = ErrorClass.TOOL_REFUSED if code in job.permanentFailCodes else ErrorClass.TOOL_FAILED

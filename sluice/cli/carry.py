@@ -13,10 +13,11 @@ from uuid import UUID
 from sluice import storage
 from sluice.cli.connect import Connection
 from sluice.cli.entries import ToBringIn, ToBundle, shown, trouble_with_name
-from sluice.cli.output import counted, err
+from sluice.cli.output import err
 from sluice.cli.waits import OnWait, Waits
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
+from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict, Finding, NotAvailable, ServiceError, Unprocessable
 from sluice.contracts.states import DatasetState, JobState, StorageType
 from sluice.contracts.tasks import Job

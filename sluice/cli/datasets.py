@@ -11,12 +11,13 @@ from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption,
 from sluice.cli.entries import RecursiveOption, entries_of
 from sluice.cli.get import get_dataset
 from sluice.cli.named import DatasetArgument, the_dataset
-from sluice.cli.output import answer, counted, human_bytes, out, print_json, print_table
+from sluice.cli.output import answer, human_bytes, out, print_json, print_table
 from sluice.cli.paging import AfterOption, tell_more
 from sluice.cli.parameters import key_values
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
 from sluice.contracts.labels import label
+from sluice.contracts.numbers import counted
 from sluice.contracts.plan import DataEntries
 from sluice.contracts.states import DatasetState, DatasetType
 

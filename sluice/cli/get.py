@@ -11,8 +11,9 @@ from sluice.cli.bring_out import Output
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.named import ChainArgument, DatasetArgument, the_chain, the_dataset
 from sluice.cli.out_folder import require_folder
-from sluice.cli.output import counted, err, human_bytes, out, print_json
+from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.contracts.chains import Chain, ChainOutput
+from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 

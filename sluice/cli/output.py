@@ -64,11 +64,6 @@ def print_problem(error: ServiceError) -> None:
         err.print(f"  {finding}")
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 file``, ``3 files``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def human_bytes(size: float) -> str:
     """``950 B``, ``1.5 kB``, ``20.0 MB``: bytes in decimal units."""
     if size < 1000:

@@ -10,6 +10,7 @@ from sluice.cli.named import TaskArgument, the_chain, the_task
 from sluice.cli.output import answer, out, print_json, print_table
 from sluice.cli.paging import AfterOption, tell_more
 from sluice.contracts.chains import ChainTask
+from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import StepState
 
 _COLUMNS = ["task", "step", "data set", "status", "jobs", "finished", "failed", "canceled", "running", "rank"]
@@ -68,7 +69,7 @@ def retry(task: TaskArgument, *, url: UrlOption = None, home: HomeOption = DEFAU
     """Give the failed and held jobs of a task another round."""
     uid = the_task(url, home, task)
     status = ask(url, home, lambda c: c.operator.retry_task(uid))
-    answer(status, f"task {status.uid}: {status.ready} jobs ready", as_json=as_json)
+    answer(status, f"task {status.uid}: {counted(status.ready, 'job')} ready", as_json=as_json)
 
 
 @app.command("rank")
@@ -78,7 +79,7 @@ def rank(
     """Change the rank of a task; a higher one runs earlier."""
     uid = the_task(url, home, task)
     status = ask(url, home, lambda c: c.operator.prioritise(uid, rank))
-    answer(status, f"task {status.uid}: rank {status.rank:g}", as_json=as_json)
+    answer(status, f"task {status.uid}: rank {in_full(status.rank)}", as_json=as_json)
 
 
 def _row(task: ChainTask) -> tuple[object, ...]:

@@ -12,11 +12,12 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
-from sluice.cli.output import answer, counted, err, out, print_json, print_table
+from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.cli.paging import tell_more
 from sluice.cli.publishing import named, publish, upload, waiting_for, waiting_lines
 from sluice.cli.template_files import read_template_files
 from sluice.contracts.matching import condition_text
+from sluice.contracts.numbers import counted
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.requiring import required

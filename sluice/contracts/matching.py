@@ -1,11 +1,13 @@
 """What ``sluice:match`` and ``sluice:bind`` mean: the intake decides by it, and who uploads or looks on is told by it."""
 
+import json
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, assert_never
 
 from sluice.contracts.counts import produced_facts
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.numbers import in_full
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Plan
 
 
@@ -30,8 +32,30 @@ def difference(condition: Condition, facts: Mapping[str, Any], key: str, *, call
     """``run from 3 to 9, which is 2``; empty where the condition holds. ``called``: what to call ``key``."""
     if holds(condition, facts.get(key)):
         return ""
-    found = repr(facts[key]) if facts.get(key) is not None else "missing"
-    return f"{called or key} {wanted(condition)}, which is {found}"
+    return f"{called or key} {wanted(condition)}, which is {_found(condition, facts.get(key), key)}"
+
+
+def _found(condition: Condition, value: Any, key: str) -> str:
+    """A number where a text is wanted looks like the text; how it was written (``2.10``) is lost, so it is not taken for one."""
+    if value is None:
+        return "missing"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _wants_text(condition):
+        return repr(value)
+    text = json.dumps(str(value))
+    return f"the number {value!r} and no text (in quotes it is one: {text} in JSON, '{key}={text}' on the command line)"
+
+
+def _wants_text(condition: Condition) -> bool:
+    match condition:
+        case Glob():
+            return True
+        case Equals():
+            return isinstance(condition.value, str)
+        case OneOf():
+            return any(isinstance(one, str) for one in condition.values)
+        case Between():
+            return False
+    assert_never(condition)
 
 
 def missing_text(missing: Mapping[str, str]) -> str:
@@ -85,8 +109,8 @@ def wanted(condition: Condition) -> str:
         case OneOf():
             return f"in {condition.values!r}"
         case Between():
-            low = "-∞" if condition.minimum is None else _number(condition.minimum)
-            high = "∞" if condition.maximum is None else _number(condition.maximum)
+            low = "-∞" if condition.minimum is None else in_full(condition.minimum)
+            high = "∞" if condition.maximum is None else in_full(condition.maximum)
             return f"from {low} to {high}"
         case Glob():
             return f"like {condition.pattern!r}"
@@ -110,13 +134,8 @@ def condition_text(condition: Condition) -> str:
 
 def _range(low: float | None, high: float | None) -> str:
     if low is None:
-        return "is any number" if high is None else f"is at most {_number(high)}"
-    return f"is at least {_number(low)}" if high is None else f"is from {_number(low)} to {_number(high)}"
-
-
-def _number(value: float) -> str:
-    """Whole numbers with all their digits."""
-    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:g}"
+        return "is any number" if high is None else f"is at most {in_full(high)}"
+    return f"is at least {in_full(low)}" if high is None else f"is from {in_full(low)} to {in_full(high)}"
 
 
 def _value(value: object) -> str:

@@ -170,7 +170,7 @@ class Prioritise(Contract):
 
 
 class Boost(Contract):
-    """``reason``: why the task is ranked higher, as in ``for …``."""
+    """``reason``: why the task is ranked higher, as in ``because …``."""
 
     task: UUID
     reason: Annotated[str, Field(max_length=400)]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import asyncpg
 
+from sluice.contracts.numbers import counted
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, said
 from sluice.servicekit.outbox import SEND_AGAIN
@@ -26,5 +27,5 @@ async def send_again(databases: Mapping[str, str]) -> list[str]:
         finally:
             await connection.close(timeout=CONNECT_TIMEOUT)
         if number:
-            changes.append(f"{service}: {number} messages are sent again")
+            changes.append(f"{service}: {counted(number, 'message')} sent again")
     return changes

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sluice.contracts.numbers import in_full
 from sluice.contracts.states import AttemptPhase
 
 #: Seconds that staging may take beside its bytes, and bytes a second that storages are trusted with at the least.
@@ -53,6 +54,6 @@ def too_long(kept: Kept, allowed: Allowance) -> str | None:
     times = f" for each of {allowed.entries} entries" if allowed.entries > 1 else ""
     doing = f"; it {_DOING[kept.phase]}" if kept.phase is not None else ""
     return (
-        f"kept it for {kept.seconds:.0f} s, beyond its time limit of {allowed.time_limit:g} s{times}, {staging:.0f} s for its "
-        f"files and {allowed.grace:g} s of grace{doing}"
+        f"kept it for {kept.seconds:.0f} s, beyond its time limit of {in_full(allowed.time_limit)} s{times}, "
+        f"{staging:.0f} s for its files and {allowed.grace:g} s of grace{doing}"
     )

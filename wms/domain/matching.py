@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from sluice.contracts.numbers import in_full
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, DeviceType
 
@@ -48,7 +49,7 @@ def misfit(demand: Demand, on: Node) -> str | None:
         (demand.disk, node.disk, "MiB of disk"),
     ):
         if need > has:
-            return f"needs {need:g} {unit}, the node has {has:g}"
+            return f"needs {in_full(need)} {unit}, the node has {in_full(has)}"
     if demand.device_type is DeviceType.GPU and not node.gpus:
         return "needs a GPU, the node has none"
     if demand.needs_container and not on.engines:

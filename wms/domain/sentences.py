@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import DeviceType, JobState, TaskState
 from sluice.contracts.tasks import Job, TaskStatus
 from wms.domain.matching import ENGINES, Demand, Node, misfit, order
@@ -17,10 +18,6 @@ class Surroundings:
     nodes: Sequence[Node]
     paused: int = 0
     next_in: float | None = None
-
-
-def plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def explain_task(task: TaskStatus, around: Surroundings) -> str:
@@ -38,26 +35,26 @@ def explain_task(task: TaskStatus, around: Surroundings) -> str:
 
 
 def with_boost(sentence: str, by: float, reason: str) -> str:
-    """The sentence about a task whose rank is raised for now."""
-    return f"{sentence.removesuffix('.')}; its rank is raised by {by:g}, for {reason}."
+    """The sentence about a task whose rank is raised for now; ``reason`` is a sentence of its own."""
+    return f"{sentence.removesuffix('.')}; its rank is raised by {in_full(by)}, because {reason}."
 
 
 def _explain_live(task: TaskStatus, around: Surroundings) -> str:
-    done = f"{task.finished} of {plural(task.total, 'job')} finished"
+    done = f"{task.finished} of {counted(task.total, 'job')} finished"
     flying = task.leased + task.running
     if flying:
         held = f", {task.held} held" if task.held else ""
         return f"In work: {done}, {flying} with pilots, {task.ready} ready{held}."
     if task.ready == 0:
         if task.held:
-            jobs = plural(task.held, "job")
+            jobs = counted(task.held, "job")
             return f"Waiting for a person: {done}, {jobs} held after pilots were lost with them; retry or cancel."
         if task.state is TaskState.SPLITTING:
             return f"Its input is being split into jobs: {task.total} so far."
         return f"About to end: {done}."
     if around.paused >= task.ready:
         return (
-            f"Backing off: {plural(task.ready, 'job')} will be tried again, the first in {around.next_in or 0.0:.1f} s ({done})."
+            f"Backing off: {counted(task.ready, 'job')} will be tried again, the first in {around.next_in or 0.0:.1f} s ({done})."
         )
     return f"{why_waiting(task, around)} ({task.ready} ready, {done})."
 
@@ -78,8 +75,8 @@ def why_waiting(task: TaskStatus, around: Surroundings) -> str:
     before = ahead[: ahead.index(own)]
     if before:
         jobs = sum(demand.ready for demand in before)
-        return f"Waiting behind {plural(len(before), 'task')} of higher rank or age with {plural(jobs, 'ready job')}"
-    return f"Next in line: all slots of {plural(len(around.nodes), 'pilot')} are taken, or about to be asked for"
+        return f"Waiting behind {counted(len(before), 'task')} of higher rank or age with {counted(jobs, 'ready job')}"
+    return f"Next in line: all slots of {counted(len(around.nodes), 'pilot')} are taken, or about to be asked for"
 
 
 def _need(demand: Demand) -> str:
@@ -94,7 +91,7 @@ def why_none_fits(demand: Demand, nodes: Sequence[Node]) -> str:
         none = f"none of the {len(nodes)} pilots has" if len(nodes) > 1 else "the only pilot has none of"
         return f"needs a container, and {none} {ENGINES}"
     largest = max(able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram))
-    return f"{misfit(demand, largest)} (the largest of {plural(len(nodes), 'pilot')})"
+    return f"{misfit(demand, largest)} (the largest of {counted(len(nodes), 'pilot')})"
 
 
 def explain_job(  # noqa: PLR0911 - one sentence for each state
@@ -117,7 +114,7 @@ def explain_job(  # noqa: PLR0911 - one sentence for each state
         case JobState.FAILED:
             return f"Failed with attempt {tries}: {last}."
         case JobState.HELD:
-            attempts = plural(job.attempt, "attempt")
+            attempts = counted(job.attempt, "attempt")
             lost = "several in a row were lost with their pilots, or ended for want of their nodes' memory"
             return f"Held after {attempts}: {lost} ({last}); retry or cancel."
         case JobState.CANCELED:

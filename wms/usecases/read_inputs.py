@@ -5,6 +5,7 @@ from uuid import UUID
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.numbers import counted
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DatasetState, InputMode, TaskMode
@@ -36,7 +37,8 @@ async def _usable(dms: DmsClient, uid: UUID) -> Dataset | str:
         raise NotSplittable(f"its input data set {uid} is unknown to the DMS") from error
     match dataset.state:
         case DatasetState.OPEN:
-            return f"waiting for its input data set {dataset.name}: it is still open, with {dataset.count_files} files so far"
+            files = counted(dataset.count_files, "file")
+            return f"waiting for its input data set {dataset.name}: it is still open, with {files} so far"
         case DatasetState.DELETING | DatasetState.DELETED:
             raise NotSplittable(f"its input data set {dataset.name} has been deleted")
         case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
@@ -128,5 +130,5 @@ async def _only_file(row: Row, *, optional: bool, port: str, step: str) -> list[
 def _too_many(row: Row, most: int, *, port: str, step: str) -> NotSplittable:
     return NotSplittable(
         f"every job of step {step} is given data set {row.names} at its input {port}, which takes at most "
-        f"{most} file{'' if most == 1 else 's'}; the data set has {row.count}"
+        f"{counted(most, 'file')}; the data set has {row.count}"
     )

@@ -40,7 +40,7 @@ async def test_each_service_sends_again_what_it_keeps(make_database: DatabaseFac
         done = await asyncio.to_thread(CliRunner().invoke, command_line(), ["setup", "resend"])
         assert done.exit_code == 0, done.output
         assert sorted(done.output.split("\n")) == sorted(
-            ["", *(f"{service}: 1 messages are sent again" for service in SERVICES if service != "wfms.intake")]
+            ["", *(f"{service}: 1 message sent again" for service in SERVICES if service != "wfms.intake")]
         )
         assert await unsent(urls["dms"]) == ["a", "b"]
         repeated = await asyncio.to_thread(CliRunner().invoke, command_line(), ["setup", "resend"])

@@ -26,7 +26,7 @@ async def test_a_rank_rises_is_explained_and_falls_back(stage: Stage, second: St
     answers = await asyncio.gather(*(boost_tasks(at.workload, boosts(task)) for at in (stage, second) for _ in range(3)))
     assert sum(answer.raised for answer in answers) == 1, "all say the same, and one changes it"
     assert (await rank(stage, task), await rank(stage, other)) == (12, 5)
-    assert (await explain_task(stage.workload, task.uid)).text.endswith("; its rank is raised by 10, for storage a is full.")
+    assert (await explain_task(stage.workload, task.uid)).text.endswith("; its rank is raised by 10, because storage a is full.")
     assert "raised" not in (await explain_task(stage.workload, other.uid)).text
     await stage.execute("UPDATE tasks SET ranked_at = now() - interval '1 hour'")
     await update_ranks(stage.workload, every=30.0)

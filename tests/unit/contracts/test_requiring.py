@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.plan import Between, Condition, Equals, Glob, Parameter, Plan, Require
+from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Parameter, Plan, Require
 from sluice.contracts.requiring import Subject, required, requires_text, unmet, unmet_dataset
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.unit.wfms.chains.plans import plan, step
@@ -46,6 +46,23 @@ def test_all_that_does_not_hold_is_told_with_its_value() -> None:
         "and parameter mode = None, which is 'fast'"
     )
     assert unmet(workflow(REQUIRED), subject(files=10, size=1), {}) == ["meta version like '2.*', which is missing"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "value", "found"),
+    [
+        (Glob(pattern="2.*"), 2.1, "the number 2.1 and no text"),
+        (Equals(value="2.1"), 2.1, "the number 2.1 and no text"),
+        (OneOf(values=["2.1", 3]), 2.1, "the number 2.1 and no text"),
+        (Equals(value=3), 2.1, "2.1"),
+        (Between(minimum=3), 2.1, "2.1"),
+        (Glob(pattern="2.*"), True, "True"),
+    ],
+)
+def test_a_number_where_a_text_is_wanted_is_told_as_one(condition: Condition, value: object, found: str) -> None:
+    broken = unmet_dataset(workflow(Require(meta={"version": condition})), subject(files=1, size=1, version=value))
+    how = """ (in quotes it is one: "2.1" in JSON, 'version="2.1"' on the command line)""" if "text" in found else ""
+    assert [one.partition(", which is ")[2] for one in broken] == [f"{found}{how}"]
 
 
 def test_what_is_required_is_listed_by_what_it_is_of() -> None:

@@ -27,6 +27,7 @@ def test_what_does_not_fit_is_passed_over() -> None:
     assert [found.uid.int for found in choose(asked, NODE)] == [4]
     assert misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
     assert misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
+    assert misfit(replace(asked[3], disk=90_000_000), NODE) == "needs 90000000 MiB of disk, the node has 1000"
     assert misfit(asked[2], NODE) == "needs a GPU, the node has none"
     assert misfit(asked[2], replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]}))) is None
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import TopologicalSorter
 
+from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.plan import MergeGroups, Plan, PlanOutput, PlanStep
 from sluice.contracts.states import TaskMode
 
@@ -168,9 +169,9 @@ def _detail(branch: _Branch) -> str:
 def groups_of(groups: MergeGroups) -> str:
     """How a merge step's files are grouped, in a few words."""
     if groups.files is not None:
-        return f"{groups.files} files a job"
+        return f"{counted(groups.files, 'file')} a job"
     if groups.bytes is not None:
-        return f"{groups.bytes / 1e6:g} MB a job"
+        return f"{in_full(groups.bytes / 1e6)} MB a job"
     return "all files in one job"
 
 

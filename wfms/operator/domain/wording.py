@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from sluice.contracts.numbers import in_full
 from sluice.contracts.plan import Resources
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -18,9 +19,9 @@ def size_text(size: float) -> str:
 
 def needs_text(needs: Resources) -> str:
     """What one job asks for: ``2 cores, 512 MiB, at most 60 s``."""
-    cores = f"{needs.cores:g} {'core' if needs.cores == 1 else 'cores'}"
+    cores = f"{in_full(needs.cores)} {'core' if needs.cores == 1 else 'cores'}"
     memory = f"{number_text(needs.ram)} MiB" if needs.ram else "no memory asked for: the node's is the limit"
-    return f"{cores}, {memory}" + (f", at most {needs.time_limit:g} s" if needs.time_limit else "")
+    return f"{cores}, {memory}" + (f", at most {in_full(needs.time_limit)} s" if needs.time_limit else "")
 
 
 def memory_text(used: float | None) -> str:

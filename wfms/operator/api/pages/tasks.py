@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.logs import FollowedLog
+from sluice.contracts.numbers import in_full
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import JobState, StepState
 from sluice.contracts.tasks import Job, JobOrder, Prioritise
@@ -95,7 +96,7 @@ class TaskPages:
         try:
             wanted = Prioritise.model_validate({"rank": request.form.get("rank", "")})
             status = self._bridge.run(self._chains.prioritise(uid, wanted.rank))
-            flash(f"The rank is {status.rank:g} now.")
+            flash(f"The rank is {in_full(status.rank)} now.")
         except ValidationError:
             flash("The rank was not changed: it must be a number from 0 to 1 000 000.")
         except Conflict as refusal:
