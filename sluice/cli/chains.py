@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import typer
 
-from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
 from sluice.cli.get import get_chain
 from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.named import ChainArgument, DatasetArgument, the_chain, the_dataset
@@ -151,7 +151,7 @@ def rerun(  # noqa: PLR0913 - a command's options, each by its name
     """
     uid = the_chain(url, home, chain)
     values = key_values(params or [], option="--param")
-    asked = RerunChain(from_step=from_step, failed_only=failed_only, params=values, key=uuid4())
+    asked = plain_errors(lambda: RerunChain(from_step=from_step, failed_only=failed_only, params=values, key=uuid4()))
     plan = ask(url, home, lambda c: c.operator.plan_rerun(uid, asked))
     if not as_json:
         _print_plan(plan)

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from sluice.cli.output import err, print_problem
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.problems import NotAvailable, ServiceError
+from sluice.contracts.problems import NotAvailable, ServiceError, Unprocessable
 from sluice.contracts.wording import names_value, sentence_of
 from sluice.embedded.home import Home
 from sluice.storage import BundleError, StorageError
@@ -52,12 +52,22 @@ def running_url(home: Path) -> str | None:
 
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[Connection]:
+    """Raises ``Unprocessable`` for what is no address; nothing is asked yet."""
     dms_url = os.environ.get("SLUICE_DMS_URL", f"{url}/services/dms")
+    for address in (url, dms_url):
+        _require_address(address)
     async with (
         httpx.AsyncClient(base_url=url, timeout=30, verify=trust(url)) as operator,
         httpx.AsyncClient(base_url=dms_url, timeout=60, verify=trust(dms_url)) as dms,
     ):
         yield Connection(url, OperatorClient(operator), DmsClient(dms))
+
+
+def _require_address(text: str) -> None:
+    try:
+        httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise Unprocessable(f"{text!r} is no address of a system, as in http://127.0.0.1:8080: {error}") from error
 
 
 def ask(url: str | None, home: Path, question: Callable[[Connection], Awaitable[Result]]) -> Result:

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from sluice.contracts.bounds import not_finite
 from sluice.contracts.matching import bind
 from sluice.contracts.parameters import findings, fits
 from sluice.contracts.plan import Plan
@@ -29,7 +30,9 @@ class Given:
         values = {name: self._value(plan, name) for name in self.values}
         bound, _ = bind(plan, subject.facts)
         brought = {name: {"class": "File", "dataset": _SOME_DATASET} for name in files}
-        if wrong := findings(plan, {**bound, **values, **brought}):
+        odd = {name: one for name, one in values.items() if not_finite(one) is not None}
+        wrong = [Finding(message=f"parameter {name!r}: {_no_json(one)}") for name, one in odd.items()]
+        if wrong := [*wrong, *findings(plan, {**bound, **values, **brought})]:
             raise Unprocessable("the parameters do not fit the workflow", findings=wrong)
         if broken := unmet(plan, subject, {**bound, **values}):
             found = [Finding(message=requires_text([one])) for one in broken]
@@ -49,21 +52,34 @@ _SOME_DATASET = "00000000-0000-0000-0000-000000000000"
 
 def given_params(texts: Sequence[str]) -> Given:
     """Those of ``--param``; errors as in ``key_values``."""
-    values = key_values(texts, option="--param")
-    return Given(values, {name: text.partition("=")[2] for name, text in zip(values, texts, strict=True)})
+    texts_of = _pairs(texts, option="--param")
+    return Given({name: _value(text) for name, text in texts_of.items()}, texts_of)
 
 
 def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:
-    """``["n=3", "name=run one"]`` → ``{"n": 3, "name": "run one"}``; ends the command when one has no ``=`` or comes twice."""
-    values: dict[str, Any] = {}
+    """``["n=3", "name=run one"]`` → ``{"n": 3, "name": "run one"}``; ends the command when one has no ``=``, comes
+    twice, or has a number that JSON does not know (``1e999``), for which null would be stored."""
+    values = {key: _value(text) for key, text in _pairs(texts, option=option).items()}
+    for key, value in values.items():
+        if not_finite(value) is not None:
+            raise typer.BadParameter(f"{key!r}: {_no_json(value)}", param_hint=option)
+    return values
+
+
+def _pairs(texts: Sequence[str], *, option: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
     for text in texts:
         key, separator, value = text.partition("=")
         if not separator or not key:
             raise typer.BadParameter(f"{text!r} is not of the form key=value", param_hint=option)
-        if key in values:
+        if key in pairs:
             raise typer.BadParameter(f"{key!r} is given twice", param_hint=option)
-        values[key] = _value(value)
-    return values
+        pairs[key] = value
+    return pairs
+
+
+def _no_json(value: Any) -> str:
+    return f"JSON has no number such as {not_finite(value)}: give a text, in quotes ('key=\"…\"')"
 
 
 def _value(text: str) -> Any:

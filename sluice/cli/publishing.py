@@ -47,7 +47,7 @@ def publish(  # noqa: PLR0913 - a command's options, each by its name
 
     Shows first what changes against the version before, and asks. The same files again change nothing."""
     found = plain_errors(lambda: read_template_files(files, main=main))
-    new = found.new(name)
+    new = plain_errors(lambda: found.new(name))
     changes = ask(url, home, lambda c: _named(found, c.operator.compare_template(new)))
     if dry_run and as_json:
         print_json(changes)

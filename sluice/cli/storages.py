@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask
+from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
 from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
 from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
 from sluice.contracts.states import StorageType
@@ -68,7 +68,7 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
 ) -> None:
     """Make a storage known: a folder that is there, where the DMS lets storages lie (SLUICE_DMS_STORAGE_ROOTS, `sluice up
     --storage-root`). It is tried out. The same again changes nothing. --low, --high: as of `sluice storage marks`."""
-    new = NewStorage(name=name, type=kind, url=storage_url, capacity=capacity, read_only=read_only)
+    new = plain_errors(lambda: NewStorage(name=name, type=kind, url=storage_url, capacity=capacity, read_only=read_only))
     marks = _given_marks(low, high)
 
     async def register(connection: Connection) -> Storage:

@@ -14,6 +14,7 @@ import typer
 
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, plain_errors
 from sluice.cli.output import answer, err, out, print_json
+from sluice.contracts.numbers import counted
 from sluice.embedded.home import Home, RunningSystem
 from sluice.servicekit.processes import lives
 from sluice.trust import trust
@@ -27,7 +28,10 @@ _LOOK, _ASK = 0.05, 2.0
 #: What the last sentence of a command that failed begins with.
 _ERROR = "error: "
 
-PortOption = Annotated[int, typer.Option(envvar="SLUICE_PORT", help="Port of the web page and of all services; 0: any free one.")]
+PortOption = Annotated[
+    int,
+    typer.Option(min=0, max=65_535, envvar="SLUICE_PORT", help="Port of the web page and of all services; 0: any free one."),
+]
 PilotsOption = Annotated[int, typer.Option(min=0, help="Pilots to start.")]
 RootsOption = Annotated[
     list[str] | None,
@@ -194,7 +198,7 @@ def _jobs_at_work(url: str) -> int:
 
 
 def _waiting(jobs: int) -> str:
-    return f"waiting for {jobs} job{'' if jobs == 1 else 's'} to end"
+    return f"waiting for {counted(jobs, 'job')} to end"
 
 
 def _goes_on(pid: int) -> bool:

@@ -1,12 +1,13 @@
 """Parameters as they are typed, before anything is copied for them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from sluice.cli.parameters import given_params
+from sluice.cli.parameters import given_params, key_values
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.requiring import Subject
@@ -55,6 +56,18 @@ def test_a_value_that_the_metadata_does_not_give_is_missed() -> None:
     with pytest.raises(Unprocessable) as refusal:
         fitting(facts={"number_of": 7})
     assert "'run' (int) is required" in refusal.value.findings[0].message
+
+
+@pytest.mark.parametrize("text", ["1e999", "-1e999", "NaN", "Infinity", '{"a": [NaN]}'])
+def test_a_number_that_json_does_not_know_is_refused(text: str) -> None:
+    """It would be stored as null."""
+    with pytest.raises(typer.BadParameter, match="'z': JSON has no number such as"):
+        key_values([f"z={text}"], option="--meta")
+    with pytest.raises(Unprocessable) as refusal:
+        fitting(f"gain={text}")
+    assert "parameter 'gain': JSON has no number such as" in refusal.value.findings[0].message
+    assert fitting(f"label={text}", "gain=1e308") == {"label": text, "gain": 1e308}, "where a text is wanted, it is one"
+    assert key_values([f"z={json.dumps(text)}"], option="--meta") == {"z": text}
 
 
 @pytest.mark.parametrize("texts", [["gain"], ["=1"], ["gain=1", "gain=2"]])

@@ -1,0 +1,44 @@
+"""What is wrong with an option is said in a sentence, before anything is asked of a system."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sluice.cli.app import command_line
+
+TOOL = """\
+cwlVersion: v1.2
+class: CommandLineTool
+baseCommand: "true"
+inputs: {}
+outputs: {}
+"""
+
+
+def say(*arguments: str, code: int) -> str:
+    environment = {"COLUMNS": "300", "SLUICE_URL": "http://127.0.0.1:9"}
+    done = CliRunner().invoke(command_line(arguments[0]), list(arguments), env=environment)
+    assert done.exit_code == code, done.output
+    assert isinstance(done.exception, SystemExit), "no traceback"
+    return done.output
+
+
+@pytest.mark.parametrize("port", ["80000", "-1"])
+def test_a_port_that_cannot_be_is_refused(port: str, tmp_path: Path) -> None:
+    said = say("up", "--home", str(tmp_path / "home"), "--port", port, code=2)
+    assert "Invalid value for '--port'" in said
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_name_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tool.cwl").write_text(TOOL)
+    told = "name: 'bad name!' has '!': a name has letters"
+    assert told in say("template", "publish", str(tmp_path / "tool.cwl"), "--yes", "--name", "bad name!", code=1)
+    assert told in say("storage", "add", "bad name!", "input", f"file://{tmp_path}", code=1)
+
+
+def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
+    assert "is not an absolute URL" in say("storage", "add", "one", "input", "data/input", code=1)
+    for address in ("http://host:port", "nonsense"):
+        assert address in say("dataset", "list", "--url", address, code=1)
