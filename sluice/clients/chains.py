@@ -70,7 +70,8 @@ class ChainsClient(ServiceClient):
         return await self.call("GET", f"{_API}/counts", answer=ChainCounts)
 
     async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
-        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not."""
+        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or where
+        somebody else has seen it first."""
         return await self.call("POST", f"{_API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
     async def cancel_chain(self, uid: UUID) -> Chain:

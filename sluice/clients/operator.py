@@ -174,11 +174,13 @@ class OperatorClient(ServiceClient):
         return await self.call("GET", f"{_API}/attention", answer=NoticeList, params={"limit": limit})
 
     async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
-        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not."""
+        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or where
+        somebody else has seen it first."""
         return await self.call("POST", f"{_API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
     async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
-        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not."""
+        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or where
+        somebody else has seen it first."""
         await self.call("POST", f"{_API}/pilots/{uid}/acknowledge", body=asked)
 
     async def tasks(

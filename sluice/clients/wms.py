@@ -109,7 +109,8 @@ class WmsClient(ServiceClient):
         await self.call("POST", f"{_API}/pilots/{uid}/drain")
 
     async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
-        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not."""
+        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or where
+        somebody else has seen it first."""
         await self.call("POST", f"{_API}/pilots/{uid}/acknowledge", body=asked)
 
     async def register(self, pilot: RegisterPilot) -> Registration:

@@ -1,5 +1,6 @@
 """What needs a person, who has seen it, and how much there is to do."""
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
@@ -7,6 +8,7 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from sluice.contracts.base import Contract, Timestamp, absent
+from sluice.contracts.problems import Conflict
 from sluice.contracts.wording import Spelling
 
 #: A person's name as that person writes it.
@@ -34,6 +36,13 @@ class Acknowledgement(Contract):
 
     by: str
     at: Timestamp
+
+
+class AlreadySeen(Conflict):
+    """Somebody else has acknowledged it: the first stays."""
+
+    def __init__(self, what: str, by: str, at: datetime) -> None:
+        super().__init__(f"{by} has seen it already, {at:%F %T}: {what}", by=by, at=at.isoformat())
 
 
 class ChainCounts(Contract):

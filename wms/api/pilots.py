@@ -91,7 +91,8 @@ def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
 
     @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
     async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
-        """Somebody has seen that it was lost. Repeating it is fine; the first stays."""
+        """Somebody has seen that it was lost. Repeating it is fine; somebody else is told who was
+        first (409)."""
         await acknowledge_pilot(workload, uid, asked)
 
     @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))

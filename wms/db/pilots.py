@@ -85,7 +85,7 @@ UPDATE pilots SET acknowledged_by = $2, acknowledged_at = now()
 WHERE uid = $1 AND state = '{pilot.LOST}' AND acknowledged_at IS NULL RETURNING uid
 """)
 
-SELECT_PILOT_STATE = "SELECT state FROM pilots WHERE uid = $1"
+SELECT_SEEN = "SELECT state, acknowledged_by, acknowledged_at FROM pilots WHERE uid = $1"
 
 SELECT_MOST_RAM = statement("""
 SELECT max((resources->>'ram')::bigint) FROM pilots WHERE state = '{pilot.ACTIVE}'

@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
-from sluice.contracts.attention import Acknowledge
+from sluice.contracts.attention import Acknowledge, AlreadySeen
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import PilotState
-from wms.db.pilots import ACKNOWLEDGE_PILOT, SELECT_PILOT_STATE, require_pilot
+from wms.db.pilots import ACKNOWLEDGE_PILOT, SELECT_SEEN, require_pilot
 from wms.usecases.workload import Workload
 
 
@@ -16,11 +16,14 @@ class NotLost(Conflict):
 
 async def acknowledge_pilot(workload: Workload, pilot: UUID, asked: Acknowledge) -> None:
     """Precondition: the pilot is lost. Effect: it needs nobody's attention until it is lost again, and its row says who has seen
-    it and when; repeating it changes nothing. Messages: none. Raises ``NotFound``, ``NotLost``."""
+    it and when; repeating it changes nothing. Messages: none. Raises ``NotFound``, ``NotLost``,
+    ``AlreadySeen`` (by somebody else)."""
     async with workload.database.transaction() as transaction:
         if await transaction.connection.fetchval(ACKNOWLEDGE_PILOT, pilot, asked.by) is not None:
             return
-        row = require_pilot(pilot, await transaction.connection.fetchrow(SELECT_PILOT_STATE, pilot))
+        row = require_pilot(pilot, await transaction.connection.fetchrow(SELECT_SEEN, pilot))
     state = PilotState(row["state"])
     if state is not PilotState.LOST:
         raise NotLost(pilot, state)
+    if row["acknowledged_at"] is not None and row["acknowledged_by"] != asked.by:
+        raise AlreadySeen(f"pilot {pilot}", row["acknowledged_by"], row["acknowledged_at"])

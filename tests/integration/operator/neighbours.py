@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from fastapi import APIRouter, FastAPI, Query, Response
 
-from sluice.contracts.attention import Acknowledge, Acknowledgement, ChainCounts, WorkCounts
+from sluice.contracts.attention import Acknowledge, Acknowledgement, AlreadySeen, ChainCounts, WorkCounts
 from sluice.contracts.chains import (
     Chain,
     ChainPage,
@@ -322,6 +322,8 @@ class Neighbours:
             self.on_acknowledge(uid)
             if uid not in self.chains:
                 raise NotFound(f"there is no chain {uid}")
+            if (first := self.chains[uid].acknowledged) and first.by != asked.by:
+                raise AlreadySeen(f"chain {uid}", first.by, first.at)
             self.chains[uid] = self.chains[uid].model_copy(update={"acknowledged": _seen(asked)})
             return self.chains[uid]
 

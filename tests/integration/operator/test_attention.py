@@ -60,6 +60,15 @@ async def test_a_failure_stays_however_many_chains_end_after_it(operator: Operat
     assert "Seen by Ann &lt;b&gt;" in chain
 
 
+async def test_on_an_outdated_page_one_is_told_who_has_seen_it_first(operator: Operator, scene: Scene) -> None:
+    token, subject = token_of(await operator.http.get("/")), f"chain:{failed(operator)}"
+    for by in ("Ann", "Bob"):
+        await operator.http.post("/attention", data={"csrf_token": token, "id": subject, "by": by})
+    page = (await operator.http.get("/")).text
+    assert "Ann has seen it already, 20" in page
+    assert page.count("1 notice acknowledged") == 1
+
+
 async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(operator: Operator, scene: Scene) -> None:
     reason = "step decode: it did"
     for number in range(30):
@@ -147,6 +156,9 @@ async def test_attention_on_the_command_line(operator: Operator, scene: Scene, s
     assert "--by" in await sluice("attention", "acknowledge", "--all", "--by", " ", code=2)
     done = json.loads(await sluice("attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Ann", "--json"))
     assert done == {"acknowledged": [f"chain:{failed(operator)}"], "by": "Ann"}
+    second = await sluice("attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Bob", code=1)
+    assert "Ann has seen it already, 20" in second
+    assert "acknowledged by Bob" not in second
     assert "1 acknowledged by Bob" in await sluice("attention", "acknowledge", "--all", "--by", "Bob")
     assert {one.acknowledged.by for one in operator.neighbours.pilots if one.acknowledged} == {"Bob"}
     assert "0 acknowledged by Bob" in await sluice("attention", "acknowledge", "--all", "--by", "Bob")

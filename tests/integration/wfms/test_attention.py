@@ -45,7 +45,9 @@ async def test_failed_chain_needs_attention_until_somebody_has_seen_it(world: Wo
     seen = await world.chains.acknowledge_chain(failed.uid, ANN)
     assert seen.acknowledged is not None
     assert seen.acknowledged.by == "Ann"
-    again = await world.chains.acknowledge_chain(failed.uid, BOB)
+    with pytest.raises(Conflict, match=f"^Ann has seen it already, {seen.acknowledged.at:%F %T}: chain {failed.uid}$"):
+        await world.chains.acknowledge_chain(failed.uid, BOB)
+    again = await world.chains.acknowledge_chain(failed.uid, ANN)
     assert again.acknowledged == seen.acknowledged, "the first stays"
     assert await needed(world) == []
     assert (await world.chains.counts()).attention == 0

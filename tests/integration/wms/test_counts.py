@@ -86,8 +86,10 @@ async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Sta
         await acknowledge_pilot(stage.workload, uuid4(), ANN)
     await lose(stage)
     assert [(one.state, one.acknowledged) for one in await listed(stage)] == [(PilotState.LOST, None)]
-    for who in (ANN, BOB):
-        await acknowledge_pilot(stage.workload, pilot, who)
+    for _ in range(2):
+        await acknowledge_pilot(stage.workload, pilot, ANN)
+    with pytest.raises(Conflict, match=f"^Ann has seen it already, .*: pilot {pilot}$"):
+        await acknowledge_pilot(stage.workload, pilot, BOB)
     [seen] = await listed(stage)
     assert seen.acknowledged is not None
     assert seen.acknowledged.by == "Ann", "the first stays"

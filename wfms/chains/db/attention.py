@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.attention import ChainCounts
+from sluice.contracts.attention import Acknowledgement, ChainCounts
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 
@@ -27,7 +27,7 @@ UPDATE chains SET acknowledged_by = $2, acknowledged_at = $3
 WHERE uid = $1 AND state = '{ChainState.FAILED}' AND acknowledged_at IS NULL RETURNING uid
 """
 
-STATE = "SELECT state FROM chains WHERE uid = $1"
+SEEN = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
 
 
 async def counts(connection: Connection) -> ChainCounts:
@@ -44,6 +44,10 @@ async def acknowledge(connection: Connection, uid: UUID, by: str, *, now: dateti
     return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
 
 
-async def state_of(connection: Connection, uid: UUID) -> ChainState | None:
-    found = await connection.fetchval(STATE, uid)
-    return None if found is None else ChainState(found)
+async def seen(connection: Connection, uid: UUID) -> tuple[ChainState, Acknowledgement | None] | None:
+    """Its state, and who has acknowledged it; None: there is no such chain."""
+    row = await connection.fetchrow(SEEN, uid)
+    if row is None:
+        return None
+    by, at = row["acknowledged_by"], row["acknowledged_at"]
+    return ChainState(row["state"]), None if at is None else Acknowledgement(by=by, at=at)

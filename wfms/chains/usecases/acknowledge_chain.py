@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.contracts.attention import Acknowledge
+from sluice.contracts.attention import Acknowledge, AlreadySeen
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
@@ -17,13 +17,17 @@ class NothingToAcknowledge(Conflict):
 
 async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -> None:
     """Precondition: the chain has failed. Effect: it needs nobody's attention any more, and says who has seen it and when;
-    repeating it changes nothing. Messages: none. Errors: ``UnknownChain``, ``NothingToAcknowledge``."""
+    repeating it changes nothing. Messages: none. Errors: ``UnknownChain``, ``NothingToAcknowledge``, ``AlreadySeen`` (by
+    somebody else)."""
     now = database.clock.now()
     async with database.transaction() as transaction:
         if await attention.acknowledge(transaction.connection, uid, asked.by, now=now):
             return
-        state = await attention.state_of(transaction.connection, uid)
-    if state is None:
+        found = await attention.seen(transaction.connection, uid)
+    if found is None:
         raise UnknownChain(uid)
+    state, first = found
     if state is not ChainState.FAILED:
         raise NothingToAcknowledge(uid, state)
+    if first is not None and first.by != asked.by:
+        raise AlreadySeen(f"chain {uid}", first.by, first.at)

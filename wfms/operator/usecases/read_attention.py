@@ -13,7 +13,7 @@ from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.attention import Acknowledge, ChainCounts, Notice, NoticeList, Subject, WorkCounts
 from sluice.contracts.pilots import PilotList
-from sluice.contracts.problems import NotFound, ServiceError
+from sluice.contracts.problems import Conflict, NotFound, ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.database import Database
@@ -64,12 +64,13 @@ async def read_attention(
     return Attention(NoticeList(notices=shown, more=more), counted, work, pilots)
 
 
-async def acknowledge(chains: ChainsClient, wms: WmsClient, ids: Sequence[str], asked: Acknowledge) -> int:
+async def acknowledge(
+    chains: ChainsClient, wms: WmsClient, ids: Sequence[str], asked: Acknowledge
+) -> list[NotFound | Conflict | None]:
     """Precondition: ``ids`` are those of notices. Effect: their subjects say who has seen them; one that needs nobody any more is
-    passed over. Messages: none. Gives how many there were. Raises ``NoSuchNotice`` before anything, ``NotAvailable``."""
+    passed over. Messages: none. Gives for each None, or why it was. Raises ``NoSuchNotice`` before anything, ``NotAvailable``."""
     subjects = [_subject(one) for one in ids]
-    refusals = await acknowledge_each(subjects, asked, chain=chains.acknowledge_chain, pilot=wms.acknowledge_pilot)
-    return refusals.count(None)
+    return await acknowledge_each(subjects, asked, chain=chains.acknowledge_chain, pilot=wms.acknowledge_pilot)
 
 
 def _subject(notice: str) -> tuple[Subject, UUID]:

@@ -50,12 +50,17 @@ class OverviewPages:
 
     def acknowledge(self) -> AnyResponse:
         """One notice, or all that the page showed."""
-        shown = request.form.getlist("shown" if request.form.get("all") == "yes" else "id")
+        everything = request.form.get("all") == "yes"
+        shown = request.form.getlist("shown" if everything else "id")
         try:
             asked = Acknowledge(by=request.form.get("by", ""))
             session[_NAME] = asked.by
-            done = self._bridge.run(acknowledge(self._dependencies.chains, self._dependencies.wms, shown, asked))
-            flash(f"{count_text(done, 'notice')} acknowledged.")
+            answers = self._bridge.run(acknowledge(self._dependencies.chains, self._dependencies.wms, shown, asked))
+            refusals = [] if everything else [one for one in answers if one is not None]
+            for one in refusals:
+                flash(f"{one.detail}.")
+            if len(refusals) < len(answers) or everything:
+                flash(f"{count_text(answers.count(None), 'notice')} acknowledged.")
         except ValidationError:
             flash("Nothing was acknowledged: say who you are, with up to 100 characters.")
         except ServiceError as refusal:
