@@ -22,7 +22,9 @@ case "${CONTAINERS:-}" in
     ;;
 esac
 mkdir -p "$home"
-trap 'sluice down --home "$home"' EXIT
+TMPDIR=$(mktemp -d) # cwltest leaves a folder for each test
+export TMPDIR
+trap 'sluice down --home "$home"; rm -rf "$TMPDIR"' EXIT
 sluice up --home "$home" --port 0 --detach
 cd "$suite/$(dirname "$tests")"
 cwltest --test "$(basename "$tests")" --tool sluice-cwl-runner -j "${JOBS:-2}" --timeout 120 \
