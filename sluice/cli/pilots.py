@@ -7,6 +7,7 @@ import typer
 from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, ask
 from sluice.cli.named import PilotArgument, the_pilot
 from sluice.cli.output import answer, err, print_json, print_table
+from sluice.contracts.pilots import Pilot
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
 
@@ -30,8 +31,8 @@ def list_pilots(
         print_json(pilots)
         return
     print_table(
-        ["pilot", "name", "host", "state", "slots", "running", "finished", "failed", "seen"],
-        [(p.uid, p.name, p.host, p.state.value, p.slots, p.running, p.finished, p.failed, f"{p.seen_at:%F %T}") for p in pilots],
+        ["pilot", "name", "host", "state", "slots", "running", "ahead", "finished", "failed", "seen"],
+        [_row(pilot) for pilot in pilots],
         empty="no pilot: start one with `sluice-pilot` on a compute node",
     )
 
@@ -42,3 +43,10 @@ def drain(pilot: PilotArgument, *, url: UrlOption = None, home: HomeOption = DEF
     uid = the_pilot(url, home, pilot)
     ask(url, home, lambda c: c.operator.drain_pilot(uid))
     answer({"pilot": str(uid), "draining": True}, "it takes nothing more, and ends when it is done", as_json=as_json)
+
+
+def _row(pilot: Pilot) -> tuple[object, ...]:
+    """``ahead``: jobs that it has, and that wait for what runs there."""
+    ahead = max(0, pilot.running + pilot.leased - pilot.busy_slots)
+    jobs = (pilot.slots, pilot.busy_slots, ahead, pilot.finished, pilot.failed)
+    return (pilot.uid, pilot.name, pilot.host, pilot.state.value, *jobs, f"{pilot.seen_at:%F %T}")

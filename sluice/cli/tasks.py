@@ -13,7 +13,7 @@ from sluice.contracts.chains import ChainTask
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import StepState
 
-_COLUMNS = ["task", "step", "data set", "status", "jobs", "finished", "failed", "canceled", "running", "rank"]
+_COLUMNS = ["task", "step", "data set", "status", "jobs", "finished", "failed", "canceled", "with pilots", "rank"]
 
 app = typer.Typer(no_args_is_help=True, help="Steps over whole data sets, and their jobs.")
 for _name, _command in (("jobs", list_jobs), ("job", show_job), ("log", logs)):

@@ -54,9 +54,9 @@ class ChainCounts(Contract):
 
 
 class WorkCounts(Contract):
-    """Of one moment. Jobs of tasks that have not ended: ``running`` are in a slot of a pilot that is there, ``waiting`` are all
-    others that are still to run (ready, or given to a pilot ahead), ``held`` wait for a person. ``slots``: of these pilots.
-    ``troubled``: tasks with jobs that failed for good or are held; only for those who ask for it."""
+    """Of one moment. Jobs of tasks that have not ended: ``running`` are in a slot of a pilot that is there (``Pilot.busy``),
+    ``waiting`` are all others that are still to run (ready, or given to a pilot ahead), ``held`` wait for a person. ``slots``: of
+    these pilots. ``troubled``: tasks with jobs that failed for good or are held; only for those who ask for it."""
 
     running: int
     waiting: int

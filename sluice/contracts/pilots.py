@@ -61,7 +61,8 @@ class RegisterPilot(_WithEngines):
 
 
 class Pilot(_WithEngines):
-    """``acknowledged``: who has seen that it was lost."""
+    """``leased``, ``running``: what it has, by what its heartbeats said; ``busy``: slots in which a job runs, only for who asked
+    for a page. ``acknowledged``: who has seen that it was lost."""
 
     uid: UUID
     name: Name
@@ -75,7 +76,15 @@ class Pilot(_WithEngines):
     running: int = 0
     finished: int = 0
     failed: int = 0
+    busy: int | None = Field(default=None, exclude_if=absent)
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
+
+    @property
+    def busy_slots(self) -> int:
+        """Of a WMS of the release before, which does not say: at most as many."""
+        if self.busy is not None:
+            return self.busy
+        return min(self.slots, self.running + self.leased) if self.state in {PilotState.ACTIVE, PilotState.DRAINING} else 0
 
 
 class PilotList(Contract):

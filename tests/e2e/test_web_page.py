@@ -150,9 +150,9 @@ async def test_progress_is_followed_and_a_chain_is_canceled_after_a_question(
     async with opened(browser, base) as page:
         await page.goto(f"/chains/{chain.uid}")
         step = page.locator("#steps li", has_text="build_events")
-        await expect(step.get_by_role("img")).to_have_attribute("aria-label", "31 of 59 jobs finished, 8 running, 20 waiting")
+        await expect(step.get_by_role("img")).to_have_attribute("aria-label", "31 of 59 jobs finished, 8 with pilots, 20 waiting")
         operator.neighbours.tasks[task.uid] = task.model_copy(update={"finished": 51, "ready": 0})
-        await expect(step.get_by_role("img")).to_have_attribute("aria-label", "51 of 59 jobs finished, 8 running")
+        await expect(step.get_by_role("img")).to_have_attribute("aria-label", "51 of 59 jobs finished, 8 with pilots")
 
         page.once("dialog", lambda dialog: dialog.dismiss())
         await page.get_by_role("button", name="Cancel the chain").click()

@@ -2,22 +2,20 @@
 
 from sluice.contracts.attention import WorkCounts
 from sluice.servicekit.database import Connection
+from wms.db.in_flight import IN_FLIGHT
 from wms.db.statement import statement
 
-COUNTS = statement("""
--- Jobs in flight are found by the index jobs_in_flight, tasks by tasks_live. A pilot takes jobs ahead of its slots, and says
--- which of them have begun only with its next heartbeat: as many as it has slots are counted as running.
-WITH flying AS (
-    SELECT pilot, count(*) AS jobs FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}') GROUP BY pilot
-), present AS (
-    SELECT coalesce(sum(p.slots), 0) AS slots, coalesce(sum(least(p.slots, coalesce(f.jobs, 0))), 0) AS busy
+COUNTS = statement(f"""
+-- Tasks are found by tasks_live.
+WITH flying AS ({IN_FLIGHT}), present AS (
+    SELECT coalesce(sum(p.slots), 0) AS slots, coalesce(sum(f.busy), 0) AS busy
     FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid
-    WHERE p.state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
+    WHERE p.state IN ('{{pilot.ACTIVE}}', '{{pilot.DRAINING}}')
 ), live AS (
     SELECT coalesce(sum(ready + leased + running), 0) AS undone, coalesce(sum(held), 0) AS held,
         count(*) FILTER (WHERE held > 0 OR failed > 0) AS troubled
     FROM tasks
-    WHERE state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
+    WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}')
 )
 SELECT busy AS running, undone - busy AS waiting, held, slots, troubled FROM present, live
 """)

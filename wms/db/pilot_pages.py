@@ -8,6 +8,7 @@ from uuid import UUID
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.pilots import Pilot, PilotList
 from sluice.servicekit.database import Connection
+from wms.db.in_flight import IN_FLIGHT
 from wms.db.job_pages import WrongCursor
 from wms.db.statement import statement
 
@@ -37,14 +38,10 @@ def _kind(number: int) -> str:
 
 
 SELECT_PILOTS = statement(f"""
--- In flight: only jobs that pilots have now are counted, by the index jobs_in_flight.
-WITH flying AS (
-    SELECT pilot, count(*) FILTER (WHERE state = '{{job.LEASED}}') AS leased,
-        count(*) FILTER (WHERE state = '{{job.RUNNING}}') AS running
-    FROM jobs WHERE state IN ('{{job.LEASED}}', '{{job.RUNNING}}') GROUP BY pilot
-)
+WITH flying AS ({IN_FLIGHT})
 SELECT p.uid, name, host, state, slots, resources, engines, registered_at, seen_at, finished, failed,
     coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running, acknowledged_by, acknowledged_at,
+    CASE WHEN {_PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy,
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
 FROM ({" UNION ALL ".join(_kind(number) for number in _ALL)}) AS p LEFT JOIN flying AS f ON f.pilot = p.uid
 ORDER BY kind, place DESC, p.uid DESC LIMIT $2
@@ -68,7 +65,7 @@ _BEGIN, _END = ("infinity", UUID(int=(1 << 128) - 1)), ("-infinity", UUID(int=0)
 @dataclass(frozen=True, slots=True)
 class PilotQuery:
     """``name``: those called so. ``attention``: lost ones that nobody has acknowledged and that did not start again. ``limit``
-    None: for who does not know of pages, and reads neither ``next`` nor ``total``."""
+    None: for who does not know of pages, and reads none of ``next``, ``total``, ``busy``."""
 
     name: str | None = None
     attention: bool = False
@@ -84,7 +81,7 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     more, rows = len(rows) > limit, rows[:limit]
     pilots = [_pilot(dict(row)) for row in rows]
     if query.limit is None:
-        return PilotList(pilots=pilots)
+        return PilotList(pilots=[pilot.model_copy(update={"busy": None}) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
     return PilotList(pilots=pilots, next=rows[-1]["cursor"] if more else None, total=total)
 

@@ -7,12 +7,13 @@ import pytest
 
 from sluice.contracts.attention import Acknowledge, WorkCounts
 from sluice.contracts.pilots import Pilot, RegisterPilot
-from sluice.contracts.plan import Boundary
+from sluice.contracts.plan import Boundary, Resources
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import ErrorClass, PilotState
+from sluice.contracts.states import DeviceType, ErrorClass, PilotState
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_query_plans import plan, scans
 from wms.db.counts import COUNTS
+from wms.db.pilot_pages import PilotQuery
 from wms.usecases.acknowledge_pilot import acknowledge_pilot
 from wms.usecases.list_pilots import list_pilots
 from wms.usecases.lose_pilots import lose_pilots
@@ -48,6 +49,53 @@ async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more
     assert await count_work(stage.workload) == WorkCounts(running=0, waiting=13, held=0, slots=0), "nobody runs them now"
     await stage.beat(other, running=[one])
     assert await count_work(stage.workload) == WorkCounts(running=1, waiting=12, held=0, slots=4)
+
+
+async def busy(stage: Stage) -> dict[str, int | None]:
+    found = {one.name: one.busy for one in (await list_pilots(stage.workload, PilotQuery(limit=9))).pilots}
+    assert sum(number or 0 for number in found.values()) == (await count_work(stage.workload)).running, "one definition"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("resources", "runs"),
+    [
+        (Resources(cores=2, ram=100), 4),
+        (Resources(cores=3, ram=100), 2),
+        (Resources(cores=0.1, ram=5_000), 3),
+        (Resources(cores=0.1, ram=100), 4),
+    ],
+)
+async def test_jobs_running_have_the_cores_and_the_memory_that_they_need(stage: Stage, resources: Resources, runs: int) -> None:
+    """A node of 8 cores and 16 000 MiB, with four slots."""
+    pilot = await stage.add_pilot()
+    await stage.add_task(make_task(resources=resources), jobs=9)
+    jobs = await stage.lease(pilot, 7)
+    assert await busy(stage) == {"p": runs}
+    await stage.beat(pilot, running=jobs[:1], waiting=jobs[1:])
+    assert await busy(stage) == {"p": runs}
+    await stage.finish(pilot, *jobs[:6])
+    assert await busy(stage) == {"p": 1}
+
+
+async def test_jobs_running_have_a_gpu_each_where_they_need_one(stage: Stage) -> None:
+    pilot, other = await stage.add_pilot(gpus=["a", "b"]), await stage.add_pilot(name="q")
+    await stage.add_task(make_task(device_type=DeviceType.GPU), jobs=3)
+    await stage.lease(pilot, 3)
+    await stage.add_task(make_task(), jobs=2)
+    await stage.lease(other, 2)
+    assert await busy(stage) == {"p": 2, "q": 2}
+
+
+async def test_jobs_that_a_pilot_began_count_before_those_that_it_was_given_earlier(stage: Stage) -> None:
+    pilot = await stage.add_pilot()
+    await stage.add_task(make_task(resources=Resources(cores=6)), jobs=1)
+    [big] = await stage.lease(pilot, 1)
+    await stage.add_task(make_task(resources=Resources(cores=2)), jobs=4)
+    small = await stage.lease(pilot, 4)
+    assert await busy(stage) == {"p": 2}, "in the order given"
+    await stage.beat(pilot, running=small[1:], waiting=[big, small[0]])
+    assert await busy(stage) == {"p": 3}, "the big one finds no room, and lets none pass"
 
 
 async def test_counting_reads_no_job_that_no_pilot_has(stage: Stage) -> None:

@@ -12,7 +12,7 @@ from sluice.contracts.pilots import NodeResources, Pilot, PilotList
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, PilotState, StepState, TaskState
 from tests.unit.operator.test_progress import NOW, chain, status
 from wfms.operator.domain import notices
-from wfms.operator.domain.overview import MOST_PILOTS, Overview, busy_slots
+from wfms.operator.domain.overview import MOST_PILOTS, Overview
 
 
 def pilot(
@@ -85,9 +85,9 @@ def test_jobs_that_wait_without_any_pilot() -> None:
 
 
 def test_jobs_taken_ahead_make_no_pilot_busier_than_its_slots() -> None:
-    assert busy_slots(pilot(state=PilotState.ACTIVE, leased=5)) == 2
-    assert busy_slots(pilot(state=PilotState.ACTIVE, leased=1)) == 1
-    assert busy_slots(pilot(state=PilotState.LOST, leased=5)) == 0
+    assert pilot(state=PilotState.ACTIVE, leased=5).busy_slots == 2
+    assert pilot(state=PilotState.ACTIVE, leased=1).busy_slots == 1
+    assert pilot(state=PilotState.LOST, leased=5).busy_slots == 0
 
 
 def notice(text: str, weight: Weight = Weight.ERROR, *, task: bool = False, happened: bool = False) -> Notice:

@@ -45,7 +45,7 @@ def test_the_parts_of_a_bar_fill_it_without_gap_or_overlap(numbers: list[int]) -
 
 def test_the_sentence_of_a_bar_names_every_part() -> None:
     counts = counts_of(status(finished=48, failed=1, leased=1, running=3, ready=7))
-    assert counts.sentence == "48 of 60 jobs finished, 1 failed, 4 running, 7 waiting"
+    assert counts.sentence == "48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting"
     assert counts.done == 49
     assert counts.by_part[Part.RUNNING] == 4
 

@@ -12,11 +12,6 @@ _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
 MOST_PILOTS = 50
 
 
-def busy_slots(pilot: Pilot) -> int:
-    """Of one that is there. It takes jobs ahead of its slots, and says only with its next heartbeat which of them have begun."""
-    return min(pilot.slots, pilot.running + pilot.leased) if pilot.state in _PRESENT else 0
-
-
 def _place(pilot: Pilot) -> tuple[bool, bool, float]:
     """Those that are there come first, then lost ones that nobody has acknowledged; of each the one seen last."""
     unseen = pilot.state is PilotState.LOST and pilot.acknowledged is None

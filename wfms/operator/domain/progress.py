@@ -19,6 +19,11 @@ class Part(StrEnum):
     RUNNING = "running"
     WAITING = "waiting"
 
+    @property
+    def words(self) -> str:
+        """Which of the jobs that pilots have are running is known by pilot alone."""
+        return "with pilots" if self is Part.RUNNING else self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -45,9 +50,11 @@ class Counts:
 
     @property
     def sentence(self) -> str:
-        """``48 of 60 jobs finished, 1 failed, 4 running, 7 waiting``, ``9 canceled (2 killed)``."""
+        """``48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting``, ``9 canceled (2 killed)``."""
         first = f"{self.by_part[Part.FINISHED]} of {self.total} {'job' if self.total == 1 else 'jobs'} finished"
-        rest = [f"{jobs} {part}{self.note(part)}" for part, jobs in self.by_part.items() if jobs and part is not Part.FINISHED]
+        rest = [
+            f"{jobs} {part.words}{self.note(part)}" for part, jobs in self.by_part.items() if jobs and part is not Part.FINISHED
+        ]
         return ", ".join([first, *rest])
 
     def note(self, part: Part) -> str:

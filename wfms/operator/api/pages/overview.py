@@ -9,7 +9,7 @@ from sluice.contracts.problems import ServiceError
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.pages.rendering import live
-from wfms.operator.domain.overview import Overview, busy_slots
+from wfms.operator.domain.overview import Overview
 from wfms.operator.domain.wording import count_text
 from wfms.operator.usecases.read_attention import acknowledge
 from wfms.operator.usecases.read_overview import read_overview
@@ -40,7 +40,7 @@ class OverviewPages:
                 dead=use.queues.dead_lately,
             )
         )
-        return {"overview": overview, "busy_slots": busy_slots, "name": session.get(_NAME, "")}
+        return {"overview": overview, "name": session.get(_NAME, "")}
 
     def show(self) -> str:
         return render_template("overview.html", **self._read())
