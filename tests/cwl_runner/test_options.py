@@ -297,6 +297,19 @@ def test_an_option_at_the_wrong_place_is_told(url: str, tmp_path: Path) -> None:
     assert "--outdir stands behind the process" in done.stderr
 
 
+@pytest.mark.parametrize("options", [[], ["--relax-path-checks"]], ids=["simple", "relaxed"])
+def test_a_file_may_have_any_name(url: str, tmp_path: Path, options: list[str]) -> None:
+    name = "ä run #7?%41.txt"
+    (tmp_path / name).write_text("seven\n")
+    inputs = {"file": {"type": "File", "inputBinding": {}}}
+    tool = _write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["grep", "-H", ""], "inputs": inputs, "stdout": "out.txt"})
+    order = _write(tmp_path, "order.json", {"file": {"class": "File", "path": name}})
+    done = _run(tmp_path, ["sluice-cwl-runner", "--url", url], [*options, tool, order], {})
+    assert done.returncode == 0, done.stderr
+    said = (tmp_path / "sluice-cwl-runner" / "out.txt").read_text()
+    assert said.endswith(f"/{name}:seven\n")
+
+
 @pytest.mark.parametrize(
     ("requirement", "sentence"),
     [({"Secrets": {"secrets": ["word"]}}, "cwltool:Secrets"), ({"MPIRequirement": {"processes": 2}}, "cwltool:MPIRequirement")],

@@ -21,6 +21,7 @@ from ruamel.yaml.scalarfloat import ScalarFloat
 from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import cmap
 
+from sluice.cli.cwl_runner.paths import fetcher_of
 from sluice.cli.cwl_runner.session import FAILURES, Session
 from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import AsWritten
@@ -52,6 +53,7 @@ def run_process(given: Namespace, open_session: Callable[[], Session], folder: P
     # cwltool makes two folders for each job that it works out, and leaves it to the job to remove them.
     given.tmpdir_prefix = given.tmp_outdir_prefix = f"{folder}/"
     loading = LoadingContext(vars(given))
+    loading.fetcher_constructor = fetcher_of(given.job_order)
     if executor is not None:
         loading.construct_tool_object = partial(_make_tool, executor)
     context = RuntimeContext(vars(given))
