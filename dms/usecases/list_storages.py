@@ -68,5 +68,5 @@ def _with_room(storages: list[Storage], room: Room) -> list[tuple[Storage, float
 
 def _free(storage: Storage, room: Room) -> float:
     """One that was not looked at yet has what it is said to have."""
-    declared = float("inf") if storage.capacity is None else float(storage.capacity - storage.used)
+    declared = float("inf") if storage.room is None else float(storage.room)
     return min(declared, room.get(storage.url, declared))

@@ -12,14 +12,15 @@ from uuid import UUID
 
 from sluice import storage
 from sluice.cli.connect import Connection
-from sluice.cli.entries import ToBringIn, ToBundle, shown, trouble_with_name
+from sluice.cli.entries import ToBringIn, ToBundle, known_bytes, shown, trouble_with_name
+from sluice.cli.input_storage import input_storage
 from sluice.cli.output import err
 from sluice.cli.waits import OnWait, Waits
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict, Finding, NotAvailable, ServiceError, Unprocessable
-from sluice.contracts.states import DatasetState, JobState, StorageType
+from sluice.contracts.states import DatasetState, JobState
 from sluice.contracts.tasks import Job
 
 #: Seconds between two looks at a chain: few at first, then up to the longest.
@@ -32,14 +33,13 @@ async def bring_in(
     """Copies the files (and bundles of what is no plain file) to an input storage, registers them in their order, closes the data
     set. ``on_file`` gets bytes done. Where that fails, or is interrupted, what was begun is removed.
 
-    Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names that files cannot have."""
-    stores = [store for store in await connection.dms.storages(StorageType.INPUT) if not store.read_only]
-    if not stores:
-        raise await _no_storage(connection)
+    Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names that files cannot have,
+    ``NotAvailable`` where no input storage has room for them."""
     names = _unique_names(files)
     if wrong := [Finding(message=f"{name!r}: {why}") for name in names if (why := trouble_with_name(name))]:
         raise Unprocessable("the data set cannot have files of these names", findings=wrong)
-    folder = f"{stores[0].url}/{dataset.name}"
+    place = await input_storage(connection, needed=known_bytes(files))
+    folder = f"{place.url}/{dataset.name}"
     registered, made = await connection.dms.make_dataset(dataset.model_copy(update={"url": folder}))
     if registered.state is not DatasetState.OPEN:
         raise Conflict(
@@ -120,15 +120,6 @@ async def failures(connection: Connection, tasks: Sequence[ChainTask]) -> list[t
 
 class _Canceled(Exception):
     """Nobody waits for the copy any more."""
-
-
-async def _no_storage(connection: Connection) -> NotAvailable:
-    there = [one for one in await connection.dms.storages(StorageType.INPUT, everything=True) if not one.read_only]
-    if disabled := [one.name for one in there if not one.enabled]:
-        return NotAvailable(f"input storage {disabled[0]} is disabled: `sluice storage enable {disabled[0]}` lets data sets in")
-    if there:
-        return NotAvailable(f"input storage {there[0].name} takes no data sets now: {there[0].warning}")
-    return NotAvailable("the system has no input storage to write to: register one with `sluice storage add`")
 
 
 async def _put_unless_canceled(entry: ToBringIn, url: str) -> storage.Stored:

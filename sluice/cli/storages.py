@@ -57,7 +57,7 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
     storage_url: Annotated[str, typer.Argument(metavar="URL", help="file:///data/input, s3://bucket/input …")],
     *,
     capacity: Annotated[
-        int | None, typer.Option(min=1, help="Bytes that it may hold; without: what its file system has.")
+        int | None, typer.Option(min=1, help="Bytes up to which it gets new data; without: what its file system has.")
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Never remove files from it.")] = False,
     low: LowOption = None,

@@ -187,7 +187,7 @@ class NewStorage(Contract):
     name: Name
     type: StorageType
     url: NewUrl
-    #: Bytes it may hold; None where the file system itself is the limit.
+    #: Bytes of files on it up to which it is given new data; None where the file system itself is the limit.
     capacity: Annotated[int, Field(gt=0)] | None = None
     #: Files are never removed from it, only forgotten.
     read_only: bool = False
@@ -212,6 +212,11 @@ class Storage(NewStorage):
     datasets: Annotated[int | None, Field(exclude_if=absent)] = None
 
     @property
+    def room(self) -> int | None:
+        """Bytes that its capacity leaves, less than 0 where it was exceeded; None: it has none."""
+        return None if self.capacity is None else self.capacity - self.used
+
+    @property
     def in_use(self) -> bool:
         """Does it get new data sets?"""
         return self.enabled and self.warning is None
@@ -225,7 +230,7 @@ class Storage(NewStorage):
             return f"gets no new data sets ({self.warning})"
         if self.read_only:
             return "is read-only"
-        if self.capacity is not None and self.used >= self.capacity:
+        if self.room is not None and self.room <= 0:
             return f"is full ({self.used} of {self.capacity} bytes)"
         return None
 

@@ -104,6 +104,19 @@ async def test_a_storage_that_gets_nothing_new_is_listed_with_the_reason(sluice:
     assert "refused" in line
 
 
+async def test_only_what_fits_is_copied_to_a_storage_of_a_capacity(sluice: Command, tmp_path: Path) -> None:
+    (tmp_path / "buffer").mkdir()
+    await sluice("storage", "add", "buffer", "input", f"file://{tmp_path / 'buffer'}", "--capacity", "1000")
+    (tmp_path / "data").write_bytes(bytes(700))
+    assert "1 file, 700 B" in await sluice("dataset", "register", "first", str(tmp_path / "data"))
+    refused = await sluice("dataset", "register", "second", str(tmp_path / "data"), code=1)
+    assert "no input storage has room for these 700 bytes: buffer has 300 left of 1000" in refused
+    assert [path.name for path in (tmp_path / "buffer").iterdir()] == ["first"], "nothing was copied"
+    (tmp_path / "data").write_bytes(bytes(300))
+    await sluice("dataset", "register", "second", str(tmp_path / "data"))  # nothing has the name yet
+    assert "buffer has 0 left" in await sluice("dataset", "register", "third", str(tmp_path / "data"), code=1)
+
+
 async def test_water_marks_are_set_shown_and_taken_away(sluice: Command, tmp_path: Path) -> None:
     (tmp_path / "buffer").mkdir()
     add = ("storage", "add", "buffer", "input", f"file://{tmp_path / 'buffer'}", "--capacity", "1000")

@@ -1,0 +1,40 @@
+"""Which input storage files are copied to."""
+
+from uuid import UUID
+
+import pytest
+
+from sluice.cli.input_storage import with_room
+from sluice.contracts.datasets import Storage
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import StorageType
+
+
+def storage(name: str, *, capacity: int | None, used: int) -> Storage:
+    place = {"id": UUID(int=1), "type": StorageType.INPUT, "url": f"file:///{name}", "enabled": True}
+    return Storage.model_validate({**place, "name": name, "capacity": capacity, "used": used})
+
+
+SMALL, LARGE = storage("small", capacity=1000, used=900), storage("large", capacity=2000, used=1000)
+FULL, OVER = storage("full", capacity=1000, used=1000), storage("over", capacity=1000, used=1400)
+ENDLESS = storage("endless", capacity=None, used=9999)
+
+
+@pytest.mark.parametrize(
+    ("stores", "needed", "taken"),
+    [
+        ([SMALL, LARGE], 100, SMALL),
+        ([SMALL, LARGE], 101, LARGE),
+        ([FULL, SMALL], None, SMALL),
+        ([FULL, SMALL], 0, SMALL),
+        ([FULL, ENDLESS], 5000, ENDLESS),
+    ],
+)
+def test_the_first_with_room_is_taken(stores: list[Storage], needed: int | None, taken: Storage) -> None:
+    assert with_room(stores, needed=needed) is taken
+
+
+@pytest.mark.parametrize(("needed", "size"), [(None, "more"), (0, "these 0 bytes"), (101, "these 101 bytes")])
+def test_what_is_left_is_told_where_nothing_fits(needed: int | None, size: str) -> None:
+    with pytest.raises(NotAvailable, match=f"no input storage has room for {size}: full has 0 left of 1000, over has 0 left"):
+        with_room([FULL, OVER], needed=needed)
