@@ -112,6 +112,8 @@ async def test_waiting_data_sets_are_offered_where_a_template_is_uploaded_and_no
     assert 'href="/datasets/unmatched?template=linear"' in page
     only = (await operator.http.get("/datasets/unmatched?template=linear")).text
     assert "odd" not in only
+    none = (await operator.http.get("/datasets/unmatched?template=other")).text
+    assert "other would take none of those that fit no template." in none
     assert "would be taken by it now" not in (await operator.http.get("/templates/other")).text
     assert "3 data sets fit no template" in (await operator.http.get("/")).text
     assert len(operator.neighbours.unmatched) == 3

@@ -2,12 +2,14 @@
 
 import re
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 
 import httpx
 import pytest
 
-from sluice.contracts.states import ChainState
+from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState
+from sluice.contracts.tasks import JobOrder
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
@@ -239,6 +241,35 @@ async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(operator: Opera
         found = re.search(rf'href="(/tasks/{large.uid}\?after=[^"#]+)#jobs-title">Next jobs', text)
         following = found[1] if found else None
     assert len(seen) == len(set(seen)) == 60
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("/chains?state=bogus", ("state", ChainState)),
+        ("/chains/live?state=bogus", ("state", ChainState)),
+        ("/tasks?state=bogus", ("state", StepState)),
+        ("/tasks/{task}?state=bogus", ("state", JobState)),
+        ("/tasks/{task}?sort=bogus", ("sort", JobOrder)),
+        ("/datasets?state=bogus", ("state", DatasetState)),
+        ("/datasets?type=bogus", ("type", DatasetType)),
+        ("/templates/spd?version=bogus", ("version", None)),
+        ("/templates/spd/files?version=bogus", ("version", None)),
+        ("/jobs/1?attempt=bogus", ("attempt", None)),
+    ],
+)
+async def test_an_address_that_asks_for_something_unknown_is_refused_with_what_is_known(
+    operator: Operator, scene: Scene, path: str, asked: tuple[str, type[StrEnum] | None]
+) -> None:
+    """Never answered as if nothing had been asked: a person would take all for what was asked for."""
+    task = next(iter(operator.neighbours.tasks))
+    page = await operator.http.get(path.format(task=task))
+    key, choices = asked
+    expected = "a number" if choices is None else f"one of {', '.join(choices)}"
+    assert page.status_code == 422
+    assert f"{key} is {expected}, or left out of the address; not &#39;bogus&#39;" in page.text
+    left_empty = await operator.http.get(path.format(task=task).replace("bogus", ""))
+    assert left_empty.status_code == 200
 
 
 async def test_the_wms_that_does_not_answer_leaves_the_tasks_page(operator: Operator, scene: Scene) -> None:

@@ -3,7 +3,7 @@
 ServiceError
 ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown
 ├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable, NoOutputs
-├── Unprocessable ─ TemplateRefused, RequestRefused
+├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused
 ├── TooLarge        413
 └── ForeignRequest  403
 """
@@ -93,6 +93,15 @@ class RequestRefused(Unprocessable):
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__("; ".join(finding.message for finding in findings), findings=findings)
+
+
+class AddressRefused(Unprocessable):
+    """What stands behind the ``?`` of a page's address names nothing that the page could show."""
+
+    slug, title = "invalid-request", "Nothing is shown at this address"
+
+    def __init__(self, key: str, named: str, expected: str) -> None:
+        super().__init__(f"{key} is {expected}, or left out of the address; not {named!r}", key=key, named=named)
 
 
 class DatasetUnusable(Conflict):

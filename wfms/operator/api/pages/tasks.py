@@ -14,7 +14,7 @@ from sluice.contracts.states import JobState, StepState
 from sluice.contracts.tasks import Job, JobOrder, Prioritise
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
-from wfms.operator.api.pages.choices import chosen
+from wfms.operator.api.pages.choices import chosen, number
 from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.errors import LogUnknown
 from wfms.operator.domain.progress import counts_of, shortfall_of
@@ -113,7 +113,7 @@ class TaskPages:
 
     def _read_job(self, job: int) -> dict[str, Any]:
         """``written``: by stream, what one that runs has written so far."""
-        attempt = request.args.get("attempt", type=int)
+        attempt = number("attempt")
         found, live_log = self._bridge.run(self._job_now(job))
         written = {name: stream.data.decode(errors="replace") for name, stream in live_log.streams.items()}
         if written and attempt in {None, live_log.attempt}:

@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.problems import ServiceError, Unprocessable
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.dependencies import Dependencies
+from wfms.operator.api.pages.choices import number
 from wfms.operator.api.rest.uploads import read_form
 from wfms.operator.domain.errors import MOST_NAMED, OvertakenVersion, TemplateInUse, TemplateRefused
 from wfms.operator.domain.flow import draw
@@ -103,9 +104,9 @@ class TemplatePages:
         return Response(page, status=refusal.status, mimetype="text/html")
 
     def show(self, name: str) -> str:
-        number = request.args.get("version", type=int)
+        asked = number("version")
         versions = self._bridge.run(read_versions(self._database, name))
-        template = self._bridge.run(read_template(self._database, name, version=number, deleted=True))
+        template = self._bridge.run(read_template(self._database, name, version=asked, deleted=True))
         waiting = 0
         if versions and template.version == versions[0].version:
             waiting = self._bridge.run(count_waiting(self._database, self._dependencies.intake, template))
@@ -119,19 +120,17 @@ class TemplatePages:
         )
 
     def restore(self, name: str) -> AnyResponse:
-        number = request.form.get("version", 0, type=int)
+        older = request.form.get("version", 0, type=int)
         use = self._dependencies
         try:
-            stored = self._bridge.run(restore_template(use.database, use.compiler, name, version=number, template_id=uuid4()))
+            stored = self._bridge.run(restore_template(use.database, use.compiler, name, version=older, template_id=uuid4()))
         except Unprocessable as refusal:
             return self._refused(refusal, name, "")
         return self._told(stored, "The latest, {}, has these very files; nothing was changed.")
 
     def download(self, name: str) -> Response:
         """All files as they were written, as a zip."""
-        template = self._bridge.run(
-            read_template(self._database, name, version=request.args.get("version", type=int), deleted=True)
-        )
+        template = self._bridge.run(read_template(self._database, name, version=number("version"), deleted=True))
         name = f"{template.name}-{template.version}.zip"
         return send_file(zip_of(template.files), mimetype="application/zip", as_attachment=True, download_name=name)
 
