@@ -189,14 +189,21 @@ async def test_markup_in_a_log_stays_text(browser: Browser, base: str, scene: Sc
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_no_page_is_wider_than_the_window(
-    browser: Browser, base: str, operator: Operator, scene: Scene, width: int, dark: bool
+    browser: Browser, base: str, operator: Operator, scene: Scene, spd_text: str, width: int, dark: bool
 ) -> None:
     """Not even where names are as long as they may be, without a place to break them."""
     name = "run-" + "0123456789" * 17
     lengthy = scene.chain(name, 3, [Counts(finished=2, failed=1, running=1, total=4)], ChainState.IN_PROGRESS)
     failed = scene.chain(name + "x", 3, [Counts(failed=4, total=4)], ChainState.FAILED, reason=f"step decode: {name} is damaged")
     chains, tasks = list(operator.neighbours.chains), list(operator.neighbours.tasks)
+    template = await operator.client.store_template(NewTemplate(name="t" * 200, cwl=spd_text))
+    through = Scene(operator.neighbours, template, scene.folder, scene.now)
+    long_template = through.chain(name, 2, [Counts(finished=2, running=1, total=4)], ChainState.IN_PROGRESS)
+    through.chain(name, 2, [Counts(failed=4, total=4)], ChainState.FAILED, reason=f"step decode: {name} is damaged")
     paths = [
+        f"/chains/{long_template.uid}",
+        f"/tasks/{long_template.steps[0].task_uid}",
+        f"/templates/{template.name}",
         f"/chains/{lengthy.uid}",
         f"/chains/{failed.uid}",
         f"/tasks/{lengthy.steps[0].task_uid}",
@@ -221,6 +228,9 @@ async def test_no_page_is_wider_than_the_window(
         for path in [*paths, "/nowhere"]:
             await page.goto(path)
             assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+            if path in {"/", "/chains", "/tasks"}:
+                cards = "[...document.querySelectorAll('.card.table')]"
+                assert await page.evaluate(f"{cards}.every(card => card.scrollWidth <= card.clientWidth)"), path
 
 
 async def test_every_control_is_reached_by_keyboard_and_has_a_name(browser: Browser, base: str, scene: Scene) -> None:
