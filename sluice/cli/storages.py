@@ -101,9 +101,22 @@ def set_marks(
 
 @app.command("disable")
 def disable(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """Let a storage get no new data sets; what lies on it can be read and deleted as before."""
-    stored = ask(url, home, lambda c: c.dms.disable_storage(name))
-    answer(stored, f"{stored.name}: disabled", as_json=as_json)
+    """Let a storage get no new data sets; what lies on it can be read and deleted as before. Says so where it was the last of
+    its type."""
+
+    async def take_out(connection: Connection) -> tuple[Storage, bool]:
+        stored = await connection.dms.disable_storage(name)
+        others = await connection.dms.storages(stored.type)
+        return stored, not stored.read_only and all(one.read_only for one in others)
+
+    stored, last = ask(url, home, take_out)
+    said = f"{stored.name}: disabled"
+    if last:
+        said += (
+            f"\nno other storage of type {stored.type} is enabled: what is to be written to one waits, or is refused"
+            f" (sluice storage enable {stored.name}, or add another)"
+        )
+    answer(stored, said, as_json=as_json)
 
 
 @app.command("enable")

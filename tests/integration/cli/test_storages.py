@@ -83,13 +83,18 @@ async def test_what_may_not_be_a_storage_is_refused_with_the_setting_that_allows
 
 async def test_a_storage_is_taken_out_of_use_and_into_use_again(sluice: Command, tmp_path: Path) -> None:
     await sluice("storage", "init", str(tmp_path / "data"))
-    assert "logs: disabled" in await sluice("storage", "disable", "logs")
+    said = await sluice("storage", "disable", "logs")
+    assert "logs: disabled" in said
+    assert "no other storage of type logs is enabled" in said
     listed = json.loads(await sluice("storage", "list", "--json"))
     assert {one["name"]: one["enabled"] for one in listed} == {"input": True, "intermediate": True, "output": True, "logs": False}
     [line] = [line for line in (await sluice("storage", "list")).splitlines() if line.startswith("logs")]
     assert line.split()[:3] == ["logs", "logs", "disabled"]
     assert "logs: enabled" in await sluice("storage", "enable", "logs")
     assert "disabled" not in await sluice("storage", "list")
+    (tmp_path / "more").mkdir()
+    await sluice("storage", "add", "more", "logs", f"file://{tmp_path / 'more'}")
+    assert await sluice("storage", "disable", "more") == "more: disabled\n", "there is another one"
     assert "no storage is called 'other'" in await sluice("storage", "disable", "other", code=1)
 
 
