@@ -38,7 +38,7 @@ WITH task AS MATERIALIZED (
         ready = t.ready - c.jobs, leased = t.leased + c.jobs,
         claimed_seq = CASE WHEN c.jobs = least($2, task.ready) THEN greatest(task.claimed_seq, c.last) ELSE -1 END,
         served_at = CASE WHEN c.jobs > 0 THEN now() ELSE t.served_at END,
-        started_at = CASE WHEN c.jobs > 0 THEN coalesce(t.started_at, now()) END
+        started_at = CASE WHEN c.jobs > 0 THEN coalesce(t.started_at, now()) ELSE t.started_at END
     FROM task, (SELECT count(*) AS jobs, max(seq) FILTER (WHERE attempt = 1) AS last FROM claimed) AS c
     WHERE t.uid = task.uid AND (c.jobs > 0 OR t.claimed_seq >= 0)
 )

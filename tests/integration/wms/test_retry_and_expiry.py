@@ -39,6 +39,18 @@ async def test_failed_job_is_tried_again_up_to_retry(stage: Stage) -> None:
     assert sent.close_at == {task.dat_out_uid: [0], task.log_out_uid: [3]}
 
 
+async def test_a_task_began_with_its_first_job_whatever_is_asked_for_in_vain(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=3), jobs=1)
+    pilot = await stage.add_pilot()
+    (job,) = await stage.lease(pilot)
+    began = (await stage.status(task)).started_at
+    assert began is not None
+    await stage.fail(pilot, job)
+    await stage.execute("UPDATE jobs SET not_before = now() + interval '1 hour'")
+    assert await stage.lease(pilot) == []
+    assert (await stage.status(task)).started_at == began
+
+
 async def test_refused_input_is_hopeless(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=5, boundary=LENIENT), jobs=2)
     pilot = await stage.add_pilot()
