@@ -17,6 +17,7 @@ from pilot.runner.refusals import (
     refusal_in,
     require_sound,
     require_sound_object,
+    unreadable_object,
 )
 
 _SELF = re.compile(r"\bself\b")
@@ -33,8 +34,14 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
         access = builder.make_fs_access(outdir)
         outdir = access.own.real(outdir)
         try:
-            require_sound_object(access.own, outdir)
-            return super().collect_output_ports(ports, builder, outdir, *more, **named)
+            has_object = require_sound_object(access.own, outdir)
+            try:
+                return super().collect_output_ports(ports, builder, outdir, *more, **named)
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                # What a tool writes itself is taken for outputs before it is checked, and the check relies on parts of it.
+                if has_object and refusal_in(error) is None:
+                    raise unreadable_object(error) from error
+                raise
         except WorkflowException as error:
             refusal = refusal_in(error)
             if refusal is not None:

@@ -46,15 +46,15 @@ def unsound(flaw: Flaw) -> UnsoundError:
     return UnsoundError(str(flaw), port if isinstance(port, str) else None)
 
 
-def require_sound_object(own: OwnFiles, outdir: str) -> None:
-    """An output object, where the tool has written one, is JSON that everybody can read.
+def require_sound_object(own: OwnFiles, outdir: str) -> bool:
+    """Has the tool written an output object? That is JSON that everybody can read then.
 
     Raises ``UnsoundError``, ``NotOwnError``, ``OSError``."""
     path = f"{outdir}/{_OBJECT}"
     if own.is_folder(path):
         raise UnsoundError(f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise")
     if not own.is_file(path):
-        return
+        return False
     with open(own.open(path), "rb") as file:
         text = file.read(_MOST_OBJECT + 1)
     if len(text) > _MOST_OBJECT:
@@ -66,6 +66,15 @@ def require_sound_object(own: OwnFiles, outdir: str) -> None:
     if not isinstance(found, dict):
         raise UnsoundError(f"{_OBJECT} holds no JSON object: let the tool write one with its outputs by name")
     require_sound(found)
+    return True
+
+
+def unreadable_object(error: Exception) -> UnsoundError:
+    """``error``: what came of taking it for outputs."""
+    return UnsoundError(
+        f"{_OBJECT} cannot be read as outputs ({type(error).__name__}: {error}): let the tool write files, folders and values of"
+        " the types that its outputs have, each by its output's name"
+    )
 
 
 def quieten() -> None:
@@ -93,7 +102,7 @@ def not_set_up(why: Refusal | str) -> AttemptError:
 def port_in(error: BaseException) -> str | None:
     """The output that cwltool was at."""
     ports = (getattr(one, "port", None) for one in _causes(error))
-    return next((str(shortname(port["id"])) for port in ports if port is not None), None)
+    return next((str(shortname(port["id"])) for port in ports if isinstance(port, Mapping)), None)
 
 
 def port_naming(outputs: Any, path: str) -> str | None:

@@ -72,6 +72,8 @@ WRONG = {
     "half a character": (b'{"o": {"a": "\\ud800"}}', "output 'o' cannot be taken: o.a has half a character"),
     "half a name": (b'{"o": [1, {"\\ud800": 1}]}', "output 'o' cannot be taken: o[1] has a name that has half a character"),
     "no number": (b'{"o": [1, NaN]}', "output 'o' cannot be taken: o[1] is NaN, and JSON has no such number: give a finite one"),
+    "no name": (b'{"": null}', "what the tool left cannot be taken: cwl.output.json cannot be read as outputs (IndexError: "),
+    "no name and a long number": (b'{"": [%s]}' % (b"9" * 5000), "what the tool left cannot be taken: ['']"),
     "too large": (b'{"o": {"a b": -1e400}}', "output 'o' cannot be taken: o['a b'] is -Infinity, and JSON has no such number"),
     "of no output": (b'{"o": 1, "more": 1e999}', "output 'more' cannot be taken: more is Infinity"),
     "no JSON": (b'{"o": 1', "cwl.output.json is no JSON (Expecting ',' delimiter: line 1 column 8 (char 7)): let the tool write"),
@@ -135,6 +137,7 @@ NAMED = st.builds(lambda text: b'{"o": %s}' % text, OBJECTS)
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=NAMED | OBJECTS | st.binary(max_size=20), kind=st.sampled_from(["Any", "File", "Directory", "File[]", "float"]))
 @example(b"", "Any")
+@example(b'{"o": {"class": true}}', "File")
 @example(b'{"o": {"class": "File", "location": null}}', "Any")
 @example(b'\xef\xbb\xbf{"o": 1}', "Any")
 def test_any_output_object_is_kept_or_told(runner: Runner, store: Path, content: bytes, kind: str) -> None:
