@@ -8,6 +8,7 @@ from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption,
 from sluice.cli.named import DatasetArgument, the_dataset
 from sluice.cli.output import answer, err, out, print_json
 from sluice.contracts.intake import Rematched, RematchedAll, Tie, Unmatched, UnmatchedList
+from sluice.contracts.numbers import counted
 
 
 def unmatched(
@@ -89,7 +90,7 @@ def rematched_text(found: RematchedAll) -> str:
 
 
 def tie_text(tie: Tie) -> str:
-    sets = f"{tie.datasets} data {'set' if tie.datasets == 1 else 'sets'}, {tie.dataset_name} last"
+    sets = f"{counted(tie.datasets, 'data set')}, {tie.dataset_name} last"
     return (
         f"warning: templates {tie.template} and {tie.rival} have the same priority, {tie.priority}, and both matched {sets}: "
         f"{tie.template} gets them, being the first by name; give one of them a sluice:priority"

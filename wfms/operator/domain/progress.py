@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sluice.contracts.chains import Chain, ChainStep
+from sluice.contracts.numbers import counted
 from sluice.contracts.states import ChainState, StepState, TaskState
 from sluice.contracts.tasks import TaskStatus
 from wfms.operator.domain.wording import count_text
@@ -51,7 +52,7 @@ class Counts:
     @property
     def sentence(self) -> str:
         """``48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting``, ``9 canceled (2 killed)``."""
-        first = f"{self.by_part[Part.FINISHED]} of {self.total} {'job' if self.total == 1 else 'jobs'} finished"
+        first = f"{self.by_part[Part.FINISHED]} of {counted(self.total, 'job')} finished"
         rest = [
             f"{jobs} {part.words}{self.note(part)}" for part, jobs in self.by_part.items() if jobs and part is not Part.FINISHED
         ]
