@@ -1,8 +1,10 @@
 """Reads the state at one moment from the databases, the file system and the broker's management interface."""
 
 import asyncio
+import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,13 +38,14 @@ async def load_tables(url: str, tables: tuple[str, ...]) -> dict[str, list[Row]]
 
 
 def read_storages(roots: list[str]) -> dict[str, StoredFile]:
-    """Every file below the roots, with its digest."""
+    """Every file below the roots, with its digest. One that a system still at work takes away meanwhile is no more there."""
     found: dict[str, StoredFile] = {}
     for root in roots:
-        for path in Path(root).rglob("*"):
-            if path.is_file():
-                content = path.read_bytes()
-                found[str(path)] = StoredFile(len(content), hashlib.sha256(content).hexdigest())
+        for folder, _, names in os.walk(root):
+            for path in (Path(folder, name) for name in names):
+                with contextlib.suppress(FileNotFoundError):
+                    content = path.read_bytes()
+                    found[str(path)] = StoredFile(len(content), hashlib.sha256(content).hexdigest())
     return found
 
 
