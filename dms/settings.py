@@ -11,15 +11,17 @@ class DmsSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_DMS_")
 
     port: int = 8081
-    #: Where storages may lie: URLs and absolute paths, apart by spaces, as in `/data s3://bucket` (in quotes where they have
-    #: spaces themselves). Each storage lies in one of these places, or is one. None given: no storage can be registered.
+    #: Where storages may lie: URLs and absolute paths, apart by spaces, as in `/data s3://bucket`
+    #: (in quotes where they have spaces themselves). Each storage lies in one of these places, or
+    #: is one. None given: no storage can be registered.
     storage_roots: str = ""
-    #: Whether files that are registered by REST are looked at: on storages of a file system each has to be there, with the
-    #: size given. (What pilots wrote is not looked at again.)
+    #: Whether files that are registered by REST are looked at: on storages of a file system each
+    #: has to be there, with the size given. (What pilots wrote is not looked at again.)
     verify_files: bool = True
     #: Seconds between looks at the tables where nobody woke a loop.
     poll_seconds: float = Field(default=1.0, gt=0)
-    #: Data sets deleted at the same time, and uploaded at the same time: one whose storage hangs must not keep the others.
+    #: Data sets deleted at the same time, and uploaded at the same time: one whose storage hangs
+    #: must not keep the others.
     workers: int = Field(default=2, ge=1)
     #: Files copied at the same time.
     parallel_copies: int = Field(default=4, ge=1)
@@ -27,12 +29,13 @@ class DmsSettings(ServiceSettings):
     parallel_removals: int = Field(default=8, ge=1)
     #: Pieces of files read at the same time from each storage for those who download.
     parallel_reads: int = Field(default=8, ge=1)
-    #: Seconds for which an instance keeps others off a data set it works on; renewed while it lives, three times as often.
+    #: Seconds for which an instance keeps others off a data set it works on; renewed while it
+    #: lives, three times as often.
     claim_seconds: float = Field(default=30.0, gt=0)
     #: Longest pause, seconds, before work on a data set whose storage failed is tried again.
     max_backoff_seconds: float = Field(default=300.0, gt=0)
-    #: Seconds after a data set closed or was deleted at which its folder is looked through a second time:
-    #: attempts that were told late that they lost may have gone on writing.
+    #: Seconds after a data set closed or was deleted at which its folder is looked through a second
+    #: time: attempts that were told late that they lost may have gone on writing.
     sweep_again_seconds: float = Field(default=120.0, ge=0)
 
     @field_validator("storage_roots")

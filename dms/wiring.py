@@ -12,7 +12,14 @@ from dms.api.storages import storages_router
 from dms.consumers.queues import Wakes, queue_consumers
 from dms.db.gauges import MEASUREMENTS
 from dms.loops.closer import closer
-from dms.loops.workers import deleter, level_watcher, storage_looker, sweeper, uploader, usage_folder
+from dms.loops.workers import (
+    deleter,
+    level_watcher,
+    storage_looker,
+    sweeper,
+    uploader,
+    usage_folder,
+)
 from dms.settings import DmsSettings
 from dms.usecases.claimed_work import Workshop
 from dms.usecases.file_reads import FileReads
@@ -31,11 +38,17 @@ from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.service import Service
 from sluice.servicekit.transport.base import Transport
 
-#: How PostgreSQL plans the DMS's statements, all of them look-ups by index. A plan made while the tables were small would be
-#: kept, and read whole tables, when a burst of files has filled them (measured: registering slowed down to a third within
-#: 100 000 files); planning each time costs a fraction of a millisecond. Without bitmaps, a page of files is read in the order of
-#: its index; with them, all files of the data set are sorted for each page.
-PLANNING = {"plan_cache_mode": "force_custom_plan", "enable_seqscan": "off", "enable_bitmapscan": "off", "jit": "off"}
+#: How PostgreSQL plans the DMS's statements, all of them look-ups by index. A plan made while the
+#: tables were small would be kept, and read whole tables, when a burst of files has filled them
+#: (measured: registering slowed down to a third within 100 000 files); planning each time costs a
+#: fraction of a millisecond. Without bitmaps, a page of files is read in the order of its index;
+#: with them, all files of the data set are sorted for each page.
+PLANNING = {
+    "plan_cache_mode": "force_custom_plan",
+    "enable_seqscan": "off",
+    "enable_bitmapscan": "off",
+    "jit": "off",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +63,37 @@ class _Loops:
 
     @property
     def all(self) -> list[Loop]:
-        return [self.close, *self.delete, *self.upload, self.sweep, self.fold, self.look, self.levels]
+        return [
+            self.close,
+            *self.delete,
+            *self.upload,
+            self.sweep,
+            self.fold,
+            self.look,
+            self.levels,
+        ]
 
 
 def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Service:
-    """``transport`` is started and stopped by the caller. The DMS calls no other service, so it leaves ``links`` alone."""
+    """``transport`` is started and stopped by the caller. The DMS calls no other service, so it
+    leaves ``links`` alone."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source="dms", settings=PLANNING)
     files = FileWork(copies=settings.parallel_copies, removals=settings.parallel_removals)
     reads = FileReads(settings.parallel_reads)
     watch = StorageWatch(database, files, settings.roots)
     loops = _loops(settings, workshop(settings, database, files, watch), metrics)
-    wakes = Wakes(complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload))
+    wakes = Wakes(
+        complete=loops.close.wake, deletion=_waking(loops.delete), upload=_waking(loops.upload)
+    )
     routers = [
-        datasets_router(database, reads, watch, on_deletion=wakes.deletion, on_resume=_waking(loops.all)),
+        datasets_router(
+            database, reads, watch, on_deletion=wakes.deletion, on_resume=_waking(loops.all)
+        ),
         stalled_router(database),
-        files_router(database, reads, watch, verify=settings.verify_files, on_complete=wakes.complete),
+        files_router(
+            database, reads, watch, verify=settings.verify_files, on_complete=wakes.complete
+        ),
         content_router(database, reads),
         storages_router(database, files, watch),
         runs_router(database),
@@ -82,10 +110,17 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         *loops.all,
         Gauges(database, metrics, [*MEASUREMENTS, *measurements(watch.room)], health=health.report),
     ]
-    return Service("dms", create_app("DMS", routers, health=health, metrics=metrics), components, metrics=metrics)
+    return Service(
+        "dms",
+        create_app("DMS", routers, health=health, metrics=metrics),
+        components,
+        metrics=metrics,
+    )
 
 
-def workshop(settings: DmsSettings, database: Database, files: FileWork, watch: StorageWatch) -> Workshop:
+def workshop(
+    settings: DmsSettings, database: Database, files: FileWork, watch: StorageWatch
+) -> Workshop:
     return Workshop(
         database=database,
         files=files,
@@ -101,7 +136,9 @@ def _loops(settings: DmsSettings, shop: Workshop, metrics: ServiceMetrics) -> _L
     upload = [uploader(shop, number, period=period, metrics=metrics) for number in numbers]
     sweep = sweeper(shop, period=period, metrics=metrics)
     return _Loops(
-        close=closer(shop.database, period=period, metrics=metrics, on_closed=_waking([*upload, sweep])),
+        close=closer(
+            shop.database, period=period, metrics=metrics, on_closed=_waking([*upload, sweep])
+        ),
         delete=[deleter(shop, number, period=period, metrics=metrics) for number in numbers],
         upload=upload,
         sweep=sweep,

@@ -42,7 +42,8 @@ def now() -> Now:
 
 
 class Agent:
-    """``changed`` is set whenever the core has been told something; ``hungry`` while a slot has no next job at hand."""
+    """``changed`` is set whenever the core has been told something; ``hungry`` while a slot has no
+    next job at hand."""
 
     def __init__(self, core: PilotCore, pool: SlotPool, outbox: Outbox, run: RunFolder) -> None:
         self.core = core
@@ -58,7 +59,9 @@ class Agent:
         self._side_work: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        await self._pool.start(len(self.core.slots), Listener(self._slot_ready, self._ended, self._slot_lost))
+        await self._pool.start(
+            len(self.core.slots), Listener(self._slot_ready, self._ended, self._slot_lost)
+        )
 
     def tell(self, event: Event) -> None:
         for instruction in self.core.handle(event, now()):
@@ -132,7 +135,8 @@ class Agent:
         self._outbox.add(report)
 
     async def _restart(self, slot: int) -> None:
-        """Until it is there: what starts the slots may itself have just gone, or find no room on a full disk."""
+        """Until it is there: what starts the slots may itself have just gone, or find no room on a
+        full disk."""
         while not (self.core.draining and self.core.idle):
             await self._restarts[slot].wait()
             try:

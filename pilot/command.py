@@ -1,4 +1,5 @@
-"""``sluice-pilot``: runs jobs of a WMS on this node until it is told to stop (SIGTERM: finish, SIGTERM again: at once)."""
+"""``sluice-pilot``: runs jobs of a WMS on this node until it is told to stop (SIGTERM: finish,
+SIGTERM again: at once)."""
 
 import argparse
 import asyncio
@@ -18,22 +19,32 @@ from sluice.servicekit.logging import configure_logging
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes: 0 ended as asked, 2 wrong settings (also: a folder that is not the pilot's alone), 3 another pilot of that name
-    works here."""
+    """Exit codes: 0 ended as asked, 2 wrong settings (also: a folder that is not the pilot's
+    alone), 3 another pilot of that name works here."""
     parser = argparse.ArgumentParser(prog="sluice-pilot", description=__doc__)
     parser.add_argument("--wms-url", help="base URL of the WMS")
     parser.add_argument("--name", help="name of this pilot (default: the host's)")
-    parser.add_argument("--slots", type=int, help="jobs at the same time (default: number of cores)")
+    parser.add_argument(
+        "--slots", type=int, help="jobs at the same time (default: number of cores)"
+    )
     parser.add_argument("--work-dir", type=Path, help="folder for jobs and unsent reports")
-    parser.add_argument("--drain-timeout", type=float, help="seconds for running jobs to end after SIGTERM (default: no limit)")
+    parser.add_argument(
+        "--drain-timeout",
+        type=float,
+        help="seconds for running jobs to end after SIGTERM (default: no limit)",
+    )
     parser.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
-    given = {key: value for key, value in vars(parser.parse_args(arguments)).items() if value is not None}
+    given = {
+        key: value for key, value in vars(parser.parse_args(arguments)).items() if value is not None
+    }
     try:
         settings = PilotSettings(**given)
     except ValidationError as error:
         for wrong in error.errors():
             name = "__".join(map(str, wrong["loc"]))
-            where = f"--{name.replace('_', '-')}" if name in given else f"SLUICE_PILOT_{name.upper()}"
+            where = (
+                f"--{name.replace('_', '-')}" if name in given else f"SLUICE_PILOT_{name.upper()}"
+            )
             print(f"sluice-pilot: {where}: {sentence_of(wrong)}", file=sys.stderr)
         return 2
     configure_logging("pilot", level=settings.log_level)

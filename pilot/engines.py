@@ -14,7 +14,8 @@ from sluice.contracts.states import ContainerEngine
 
 log = structlog.get_logger(__name__)
 
-#: Variables by which engines find their daemon, their images and their settings. Tools never see any of them.
+#: Variables by which engines find their daemon, their images and their settings. Tools never see
+#: any of them.
 ENGINE_VARIABLES = (
     "APPTAINER_CACHEDIR",
     "APPTAINER_TMPDIR",
@@ -53,7 +54,8 @@ class Engine(Contract):
 
     @property
     def apart(self) -> bool:
-        """Containers are not among the descendants of the process that starts them: they have to be named to be ended."""
+        """Containers are not among the descendants of the process that starts them: they have to be
+        named to be ended."""
         return self.kind in {ContainerEngine.DOCKER, ContainerEngine.PODMAN}
 
 
@@ -77,17 +79,22 @@ def find_engines(wanted: Sequence[ContainerEngine]) -> list[Engine]:
         except (OSError, subprocess.SubprocessError, ValueError, KeyError) as error:
             log.warning("engine.none", engine=kind, reason=_reason(error))
             continue
-        log.info("engine.found", engine=kind, version=engine.version, limits_memory=engine.limits_memory)
+        log.info(
+            "engine.found", engine=kind, version=engine.version, limits_memory=engine.limits_memory
+        )
         found.append(engine)
     return found
 
 
 def remove_containers(engine: Engine, label: str) -> None:
-    """Ends and removes all containers that have the label ``name=value``. What goes wrong is logged."""
+    """Ends and removes all containers that have the label ``name=value``. What goes wrong is
+    logged."""
     if not engine.apart:
         return
     try:
-        found = _said(engine.program, "ps", "--all", "--quiet", "--filter", f"label={label}").split()
+        found = _said(
+            engine.program, "ps", "--all", "--quiet", "--filter", f"label={label}"
+        ).split()
         if found:
             _said(engine.program, *removal(engine), *found)
             log.info("containers.removed", label=label, containers=len(found))
@@ -106,13 +113,21 @@ def _docker(program: str) -> Engine:
         limits = _said(program, "info", "--format", "{{.MemoryLimit}}") == "true"
     except subprocess.SubprocessError:
         limits = False
-    return Engine(kind=ContainerEngine.DOCKER, program=program, version=version, limits_memory=limits)
+    return Engine(
+        kind=ContainerEngine.DOCKER, program=program, version=version, limits_memory=limits
+    )
 
 
 def _podman(program: str) -> Engine:
-    """It works by itself, without a daemon, so a container is tried: of an empty folder, where a program cannot be found."""
+    """It works by itself, without a daemon, so a container is tried: of an empty folder, where a
+    program cannot be found."""
     told = json.loads(_said(program, "info", "--format", "json"))
-    engine = Engine(kind=ContainerEngine.PODMAN, program=program, version=told["version"]["Version"], limits_memory=True)
+    engine = Engine(
+        kind=ContainerEngine.PODMAN,
+        program=program,
+        version=told["version"]["Version"],
+        limits_memory=True,
+    )
     with tempfile.TemporaryDirectory(prefix="sluice-") as empty:
         run = (program, "run", "--rm", "--net=none", "--log-driver=none")
         what = ("--rootfs", empty, "/nothing")
@@ -126,11 +141,17 @@ def _podman(program: str) -> Engine:
 
 
 def _apptainer(program: str) -> Engine:
-    return Engine(kind=ContainerEngine.APPTAINER, program=program, version=_said(program, "--version"))
+    return Engine(
+        kind=ContainerEngine.APPTAINER, program=program, version=_said(program, "--version")
+    )
 
 
 def _udocker(program: str) -> Engine:
-    return Engine(kind=ContainerEngine.UDOCKER, program=program, version=_said(program, "--version").splitlines()[0])
+    return Engine(
+        kind=ContainerEngine.UDOCKER,
+        program=program,
+        version=_said(program, "--version").splitlines()[0],
+    )
 
 
 _ASKED: Mapping[ContainerEngine, Callable[[str], Engine]] = {

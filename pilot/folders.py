@@ -1,8 +1,8 @@
 """Where a pilot keeps things on its node.
 
-<work_dir>/<name>/          nobody else may look into it, or put anything there (``pilot.own_folder``)
-<work_dir>/<name>/lock          held while a pilot of that name (or a process of its slots) lives
-<work_dir>/<name>/runs/<uid>/   one start of the pilot
+<work_dir>/<name>/          nobody else may look into it, or put anything there
+(``pilot.own_folder``) <work_dir>/<name>/lock          held while a pilot of that name (or a process
+of its slots) lives <work_dir>/<name>/runs/<uid>/   one start of the pilot
     journals/                   what attempts have done (``pilot.journal``)
     held                        the jobs it had when it last got some
     memory_group                where the groups of its slots are (``pilot.memory_groups``)
@@ -108,9 +108,9 @@ class Folder(NamedTuple):
 
 
 class WorkFolder:
-    """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new folders are dear on a disk.
-    ``base``: without links in it, as are the paths here then. ``plain``: of the folder that it lies in, what it is called
-    without a dot."""
+    """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new
+    folders are dear on a disk. ``base``: without links in it, as are the paths here then.
+    ``plain``: of the folder that it lies in, what it is called without a dot."""
 
     def __init__(self, base: str, plain: PlainName) -> None:
         self.spares = Spares(f"{base}-spare")
@@ -126,15 +126,16 @@ class WorkFolder:
         return self.folders[0].path
 
     def known(self, *, plain: bool) -> list[Folder]:
-        """The folders by all their names, first the one by which the job is to know its own. ``plain``: without a dot, where that
-        can be; not for engines of containers, which may see no other than its real name."""
+        """The folders by all their names, first the one by which the job is to know its own.
+        ``plain``: without a dot, where that can be; not for engines of containers, which may see no
+        other than its real name."""
         own = self.folders[0]
         name = f"{self._plain.now()}/{os.path.basename(own.path)}" if plain else own.path
         return [*([] if name == own.path else [Folder(name, own.descriptor)]), *self.folders]
 
     def open_stream(self, name: str) -> int:
-        """``stdout`` or ``stderr``: an empty file to append to, as a descriptor; the file itself is used again and again, unless
-        something else stands there, which an earlier tool has left."""
+        """``stdout`` or ``stderr``: an empty file to append to, as a descriptor; the file itself is
+        used again and again, unless something else stands there, which an earlier tool has left."""
         root = self.folders[0].descriptor
         try:
             descriptor = os.open(name, _APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=root)
@@ -159,7 +160,8 @@ class WorkFolder:
         return self.folders[1].path
 
     def clear(self) -> None:
-        """Nothing of the last job is left for the next. Raises ``OSError`` where not even a new folder can be made."""
+        """Nothing of the last job is left for the next. Raises ``OSError`` where not even a new
+        folder can be made."""
         for folder in self.folders[1:]:
             delete_tree(folder.path)
             os.close(folder.descriptor)
@@ -191,8 +193,9 @@ def _opened(path: str) -> Folder:
 
 
 def delete_tree(path: Path | str) -> None:
-    """Deletes a folder, also what a tool has taken the rights to away from, or has made too deep for a path or the stack; what
-    cannot be deleted is left. A link, or whatever else stands there, is removed itself."""
+    """Deletes a folder, also what a tool has taken the rights to away from, or has made too deep
+    for a path or the stack; what cannot be deleted is left. A link, or whatever else stands there,
+    is removed itself."""
     try:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             os.unlink(path)
@@ -247,13 +250,17 @@ class FolderInUseError(Exception):
     """Another pilot of this name works in the folder."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path}: another pilot of this name is running here; give this one another name or folder")
+        super().__init__(
+            f"{path}: another pilot of this name is running here; give this one another name or"
+            " folder"
+        )
         self.path = path
 
 
 @dataclass(frozen=True, slots=True)
 class PilotFolder:
-    """``lock``: file descriptor, to be inherited by the processes of the slots: as long as one of them lives, it is held."""
+    """``lock``: file descriptor, to be inherited by the processes of the slots: as long as one of
+    them lives, it is held."""
 
     path: Path
     lock: int
@@ -265,14 +272,19 @@ class PilotFolder:
 
     def earlier_runs(self, uid: UUID) -> list[RunFolder]:
         runs = self.path / "runs"
-        return [RunFolder(path) for path in sorted(runs.iterdir()) if path.name != str(uid)] if runs.is_dir() else []
+        return (
+            [RunFolder(path) for path in sorted(runs.iterdir()) if path.name != str(uid)]
+            if runs.is_dir()
+            else []
+        )
 
     def close(self) -> None:
         os.close(self.lock)
 
 
 def open_folder(path: Path, *, patience: float) -> PilotFolder:
-    """Takes the folder for this process alone, waiting ``patience`` seconds for an earlier pilot's processes to end.
+    """Takes the folder for this process alone, waiting ``patience`` seconds for an earlier pilot's
+    processes to end.
 
     Raises ``FolderInUseError``; ``UnsafeFolderError`` where what lies in it may be somebody else's.
     """

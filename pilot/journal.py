@@ -1,4 +1,5 @@
-"""What attempts have done, on disk before anybody hears of it. A file is only appended to, so that a job costs no new one.
+"""What attempts have done, on disk before anybody hears of it. A file is only appended to, so that
+a job costs no new one.
 
 Lines of a journal, each ``<kind> <JSON>``:
 
@@ -7,8 +8,9 @@ Lines of a journal, each ``<kind> <JSON>``:
     report {…}                      its report: its files are accounted for from here on
     gone [id, attempt]              it ended without a report, and its files are removed
 
-``<journal>.answered`` holds a line ``[id, attempt]`` for every report that the WMS has answered. Wherever a kill strikes, what is
-left says which reports are still to be sent, and which files nobody will ever report.
+``<journal>.answered`` holds a line ``[id, attempt]`` for every report that the WMS has answered.
+Wherever a kill strikes, what is left says which reports are still to be sent, and which files
+nobody will ever report.
 """
 
 import json
@@ -30,7 +32,8 @@ _LARGE = 4 << 20
 
 
 class Journal:
-    """Written by one process. ``name`` changes when a new file is begun; an attempt's lines are all in one file."""
+    """Written by one process. ``name`` changes when a new file is begun; an attempt's lines are all
+    in one file."""
 
     def __init__(self, folder: Path, writer: str) -> None:
         self._folder = folder
@@ -67,7 +70,11 @@ class Journal:
     def _append(self, kind: str, body: str) -> None:
         """Raises ``OSError``, for example on a full disk."""
         if self._file is None:
-            self._file = os.open(self._folder / self.name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            self._file = os.open(
+                self._folder / self.name,
+                os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC,
+                0o600,
+            )
         line = f"{kind} {body}\n".encode()
         if os.write(self._file, line) != len(line):
             raise OSError("the disk took only part of a line")
@@ -95,7 +102,8 @@ def read_journals(folder: Path, *, writer: str = "*") -> dict[Token, Trace]:
 
 
 class Ledger:
-    """The reports of each journal that wait for an answer; a journal is removed when it is closed and has none left."""
+    """The reports of each journal that wait for an answer; a journal is removed when it is closed
+    and has none left."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -103,7 +111,8 @@ class Ledger:
         self._latest: dict[str, str] = {}
 
     def expect(self, journal: str, token: Token) -> None:
-        """A report in ``journal`` is to be sent. Journals of the same writer with lower numbers are complete."""
+        """A report in ``journal`` is to be sent. Journals of the same writer with lower numbers are
+        complete."""
         writer = journal.split(".", 1)[0]
         before = self._latest.get(writer)
         self._latest[writer] = journal

@@ -13,8 +13,8 @@ log = structlog.get_logger(__name__)
 
 
 class Leftovers:
-    """Removes files of registered storages, and nothing else, whatever a journal or a report names. ``ask``: which storages there
-    are; raises ``ServiceError``."""
+    """Removes files of registered storages, and nothing else, whatever a journal or a report names.
+    ``ask``: which storages there are; raises ``ServiceError``."""
 
     def __init__(self, ask: Callable[[], Awaitable[StorageUrls]]) -> None:
         self._ask = ask
@@ -23,13 +23,17 @@ class Leftovers:
     async def remove(self, urls: Sequence[str]) -> bool:
         """False where it cannot be learnt now which storages there are; nothing is removed then.
 
-        A storage that does not answer keeps its file, for its auditor to find; so does all that lies in no storage.
+        A storage that does not answer keeps its file, for its auditor to find; so does all that
+        lies in no storage.
         """
         if not all(map(self._storage_of, urls)):
             try:
                 self._storages = (await self._ask()).urls
             except NotFound:
-                log.warning("storages.not_told", note="a WMS of the release before does not tell them: no file is removed")
+                log.warning(
+                    "storages.not_told",
+                    note="a WMS of the release before does not tell them: no file is removed",
+                )
             except ServiceError as error:
                 log.warning("storages.not_told", reason=error.detail)
                 return False
@@ -40,7 +44,11 @@ class Leftovers:
         for url in urls:
             storage = self._storage_of(url)
             if storage is None:
-                log.error("file.not_removed", url=url, reason="it lies in no storage that is registered for what jobs write")
+                log.error(
+                    "file.not_removed",
+                    url=url,
+                    reason="it lies in no storage that is registered for what jobs write",
+                )
                 continue
             try:
                 remove_within(storage, url)
@@ -56,5 +64,8 @@ def files_of(reports: Iterable[AttemptReport]) -> list[str]:
     return [
         url
         for report in reports
-        for url in (*(output.url for output in report.outputs), *([] if report.log is None else [report.log.url]))
+        for url in (
+            *(output.url for output in report.outputs),
+            *([] if report.log is None else [report.log.url]),
+        )
     ]

@@ -1,4 +1,5 @@
-"""The kernel's groups of processes with a common limit of memory (control groups): which this pilot may make, and their end."""
+"""The kernel's groups of processes with a common limit of memory (control groups): which this pilot
+may make, and their end."""
 
 import fcntl
 import os
@@ -24,7 +25,8 @@ _PATIENCE = 2.0
 
 
 class MemoryGroups(Contract):
-    """``folder``: a group in which there can be one for each slot. ``version``: of the kernel's interface."""
+    """``folder``: a group in which there can be one for each slot. ``version``: of the kernel's
+    interface."""
 
     folder: str
     version: Literal[1, 2]
@@ -32,8 +34,8 @@ class MemoryGroups(Contract):
 
 @dataclass(frozen=True, slots=True)
 class OwnGroups:
-    """``lock``: on the folder, held while this process lives. ``left``: the group that it was in before it moved
-    beside its slots'."""
+    """``lock``: on the folder, held while this process lives. ``left``: the group that it was in
+    before it moved beside its slots'."""
 
     groups: MemoryGroups
     lock: int
@@ -51,8 +53,8 @@ class NoGroups(Exception):
 
 
 def find_memory_groups(name: str) -> OwnGroups | None:
-    """Makes groups for this pilot; ``name`` is its only one. What there is, and why no better, stands in the log.
-    What pilots that were killed have left in the same place is removed."""
+    """Makes groups for this pilot; ``name`` is its only one. What there is, and why no better,
+    stands in the log. What pilots that were killed have left in the same place is removed."""
     reasons = []
     for version, make in ((2, _make_second), (1, _make_first)):
         try:
@@ -68,7 +70,8 @@ def find_memory_groups(name: str) -> OwnGroups | None:
 
 
 def remove_groups(folder: str) -> None:
-    """Those of a pilot that has gone, as far as nothing runs in them, wherever this process is itself."""
+    """Those of a pilot that has gone, as far as nothing runs in them, wherever this process is
+    itself."""
     _remove_if_left(Path(folder))
     _remove_if_left(_beside(Path(folder)))
 
@@ -85,13 +88,16 @@ def _make_first(name: str) -> OwnGroups:
 
 
 def _make_second(name: str) -> OwnGroups:
-    """In the pilot's own group where it is alone there; then it moves to one beside its slots', as a group that shares memory out
-    has no processes itself. Else beside its own, where that has no limit which would not hold there."""
+    """In the pilot's own group where it is alone there; then it moves to one beside its slots', as
+    a group that shares memory out has no processes itself. Else beside its own, where that has no
+    limit which would not hold there."""
     own = _own_group(lambda kind, options: kind == "cgroup2", "")
     if "memory" not in (own / "cgroup.controllers").read_text().split():
         raise NoGroups("it does not look after memory here")
     left = None
-    if not (own / "memory.max").exists():  # that of the whole machine: the only one that may have processes all the same
+    if not (
+        own / "memory.max"
+    ).exists():  # that of the whole machine: the only one that may have processes all the same
         place = own
     elif set((own / "cgroup.procs").read_text().split()) == {str(os.getpid())}:
         place = left = own
@@ -128,7 +134,8 @@ def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGrou
 
 
 def _made_and_locked(folder: Path) -> int:
-    """Until it is locked, another pilot may take it for one that was left, and remove it: then it is made again."""
+    """Until it is locked, another pilot may take it for one that was left, and remove it: then it
+    is made again."""
     while True:
         folder.mkdir(exist_ok=True)
         with suppress(FileNotFoundError):
@@ -188,7 +195,11 @@ def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path
         before, _, after = line.partition(" - ")
         kind, _, options = after.split()[:3]
         root, mount = before.split()[3:5]
-        if wanted(kind, set(options.split(","))) and paths and (paths[0] + "/").startswith(root.rstrip("/") + "/"):
+        if (
+            wanted(kind, set(options.split(",")))
+            and paths
+            and (paths[0] + "/").startswith(root.rstrip("/") + "/")
+        ):
             return Path(mount) / paths[0][len(root.rstrip("/")) :].lstrip("/")
     raise NoGroups("there is none here")
 

@@ -17,7 +17,8 @@ _MIB = 1 << 20
 
 
 def detect(work_dir: Path, *, root: Path = Path("/")) -> NodeResources:
-    """Cores and memory that this process may use, disk free where jobs work, names of GPUs. ``root``: of the kernel's files."""
+    """Cores and memory that this process may use, disk free where jobs work, names of GPUs.
+    ``root``: of the kernel's files."""
     cores, ram = _limits(root)
     return NodeResources(
         cores=min(len(os.sched_getaffinity(0)), cores),
@@ -28,8 +29,8 @@ def detect(work_dir: Path, *, root: Path = Path("/")) -> NodeResources:
 
 
 def _limits(root: Path) -> tuple[float, float]:
-    """Cores (one at the least) and bytes of memory that a container or a batch system leaves to this process, by cgroup v2;
-    infinite: all there is."""
+    """Cores (one at the least) and bytes of memory that a container or a batch system leaves to
+    this process, by cgroup v2; infinite: all there is."""
     cores, ram = math.inf, math.inf
     for folder in _groups(root):
         with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
@@ -54,10 +55,14 @@ def _groups(root: Path) -> Iterator[Path]:
     yield top
 
 
-def offered(node: NodeResources, *, cores: float | None, memory: int | None, slots: int | None) -> NodeResources:
-    """What a pilot's jobs may take of the node, as its settings have it. Where it is given more slots than there are cores, the
-    cores are meant to be shared by so many jobs."""
-    return node.model_copy(update={"cores": cores or max(node.cores, slots or 0), "ram": memory or node.ram})
+def offered(
+    node: NodeResources, *, cores: float | None, memory: int | None, slots: int | None
+) -> NodeResources:
+    """What a pilot's jobs may take of the node, as its settings have it. Where it is given more
+    slots than there are cores, the cores are meant to be shared by so many jobs."""
+    return node.model_copy(
+        update={"cores": cores or max(node.cores, slots or 0), "ram": memory or node.ram}
+    )
 
 
 def _gpus() -> list[str]:
@@ -68,7 +73,10 @@ def _gpus() -> list[str]:
         return []
     try:
         nvml.nvmlInit()
-        names = [nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(number)) for number in range(nvml.nvmlDeviceGetCount())]
+        names = [
+            nvml.nvmlDeviceGetName(nvml.nvmlDeviceGetHandleByIndex(number))
+            for number in range(nvml.nvmlDeviceGetCount())
+        ]
         nvml.nvmlShutdown()
     except nvml.NVMLError:
         return []

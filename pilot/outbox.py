@@ -20,7 +20,8 @@ _MOST_A_CALL = 512
 
 
 class Outbox:
-    """Keeps the order of arrival. ``waiting`` is set while there is something to send, ``empty`` while there is not."""
+    """Keeps the order of arrival. ``waiting`` is set while there is something to send, ``empty``
+    while there is not."""
 
     def __init__(self, journals: Path, leftovers: Leftovers) -> None:
         self.leftovers = leftovers
@@ -39,8 +40,12 @@ class Outbox:
                 self._journal.begun(token)
                 self._journal.report(report)
                 journal = self._journal.name
-            except OSError as error:  # a full disk: it is sent all the same, only a kill would lose it
-                log.error("report.not_kept", job=report.id, attempt=report.attempt, error=str(error))
+            except (
+                OSError
+            ) as error:  # a full disk: it is sent all the same, only a kill would lose it
+                log.error(
+                    "report.not_kept", job=report.id, attempt=report.attempt, error=str(error)
+                )
         if journal is not None:
             self._ledger.expect(journal, token)
         self._reports[token] = (report, journal)
@@ -50,7 +55,8 @@ class Outbox:
         return [report for report, _ in islice(self._reports.values(), _MOST_A_CALL)]
 
     async def answered(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
-        """Files of attempts that are no longer their job's are removed; then the reports are done with."""
+        """Files of attempts that are no longer their job's are removed; then the reports are done
+        with."""
         by_token = {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
         done: list[Token] = []
         for report in batch:
@@ -59,7 +65,9 @@ class Outbox:
             if answer is None:
                 continue
             if answer is ReportAnswer.STALE:
-                log.warning("report.stale", job=report.id, attempt=report.attempt, outcome=report.outcome)
+                log.warning(
+                    "report.stale", job=report.id, attempt=report.attempt, outcome=report.outcome
+                )
                 await self.leftovers.remove(files_of([report]))
             done.append(token)
         self._done(done)
@@ -78,7 +86,9 @@ class Outbox:
         for journal, answered in by_journal.items():
             try:
                 self._ledger.answered(journal, answered)
-            except OSError as error:  # a full disk: after a kill they are sent once more, and answered "already"
+            except (
+                OSError
+            ) as error:  # a full disk: after a kill they are sent once more, and answered "already"
                 log.error("report.answer_not_kept", reports=len(answered), error=str(error))
         self._signal()
 

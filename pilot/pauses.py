@@ -1,4 +1,5 @@
-"""Pauses that grow with every failure, with some chance in them so that many pilots do not come back at once."""
+"""Pauses that grow with every failure, with some chance in them so that many pilots do not come
+back at once."""
 
 import asyncio
 import random

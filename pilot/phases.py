@@ -1,5 +1,5 @@
-"""What each slot is at, for the heartbeats: noted by the slot's process in a few bytes of memory, and read by the pilot when it
-wants to know. Frames for it would cost more than many a job."""
+"""What each slot is at, for the heartbeats: noted by the slot's process in a few bytes of memory,
+and read by the pilot when it wants to know. Frames for it would cost more than many a job."""
 
 import mmap
 import os
@@ -20,7 +20,9 @@ class PhaseNote:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            os.posix_fallocate(descriptor, 0, _NOTE.size)  # with its block: none can be missing on a disk that is full later
+            os.posix_fallocate(
+                descriptor, 0, _NOTE.size
+            )  # with its block: none can be missing on a disk that is full later
             self._memory = mmap.mmap(descriptor, _NOTE.size)
         finally:
             os.close(descriptor)

@@ -1,4 +1,5 @@
-"""Other names of folders that have a dot in theirs. Some expressions of templates take it for the one before a file's ending."""
+"""Other names of folders that have a dot in theirs. Some expressions of templates take it for the
+one before a file's ending."""
 
 import os
 import tempfile
@@ -19,8 +20,9 @@ class PlainName:
         self._known = folder
 
     def now(self) -> str:
-        """Without a dot: by a link that only this user can make, beside the system's temporary files. The folder's own name
-        where that has none, or where no such link can be had. Made again where somebody tidied up."""
+        """Without a dot: by a link that only this user can make, beside the system's temporary
+        files. The folder's own name where that has none, or where no such link can be had. Made
+        again where somebody tidied up."""
         if "." in self._folder and not self._leads(self._known):
             self._known = next(filter(self._leads, map(self._made, _places())), self._folder)
         return self._known
@@ -29,9 +31,15 @@ class PlainName:
         """Nothing of it is left, also of one that another process has made."""
         for place in _places():
             with suppress(OSError):
-                above = os.open(_own(place, self._unique), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                above = os.open(
+                    _own(place, self._unique),
+                    os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
+                )
                 try:
-                    if os.fstat(above).st_uid == os.geteuid() and os.readlink(_LINK, dir_fd=above) == self._folder:
+                    if (
+                        os.fstat(above).st_uid == os.geteuid()
+                        and os.readlink(_LINK, dir_fd=above) == self._folder
+                    ):
                         os.unlink(_LINK, dir_fd=above)
                         os.rmdir(_own(place, self._unique))
                 finally:
@@ -55,7 +63,8 @@ class PlainName:
 
 
 def _places() -> list[str]:
-    found = dict.fromkeys(os.path.realpath(place) for place in (tempfile.gettempdir(), "/tmp", "/var/tmp"))  # noqa: S108 - see above
+    places = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 - looked at, not written
+    found = dict.fromkeys(os.path.realpath(place) for place in places)
     return [place for place in found if "." not in place and os.path.isdir(place)]
 
 

@@ -1,4 +1,5 @@
-"""The pilot's side of its slots: starts their processes, hands frames over, tells when one has gone."""
+"""The pilot's side of its slots: starts their processes, hands frames over, tells when one has
+gone."""
 
 import asyncio
 import os
@@ -15,12 +16,31 @@ from pilot.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
 from pilot.folders import RunFolder
 from pilot.phases import read_phase
 from pilot.runner.orphans import has_ended, kill_orphans
-from pilot.runner.protocol import EndedFrame, ReadyFrame, RunnerSettings, ToSlot, encode, from_slot, read_frame
+from pilot.runner.protocol import (
+    EndedFrame,
+    ReadyFrame,
+    RunnerSettings,
+    ToSlot,
+    encode,
+    from_slot,
+    read_frame,
+)
 
 log = structlog.get_logger(__name__)
 
 #: Variables that the processes of the slots get from the pilot's environment.
-_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR")
+_ENVIRONMENT = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)
 
 #: Frames may hold tasks with large tools.
 _MOST_FRAME = 1 << 26
@@ -36,9 +56,17 @@ class Listener:
 
 
 class SlotPool:
-    """``inherit``: descriptors that the slots keep open. ``reap``: this process gets the orphans of dead slots, and ends them."""
+    """``inherit``: descriptors that the slots keep open. ``reap``: this process gets the orphans of
+    dead slots, and ends them."""
 
-    def __init__(self, settings: RunnerSettings, *, environment: Sequence[str], inherit: Sequence[int], reap: bool) -> None:
+    def __init__(
+        self,
+        settings: RunnerSettings,
+        *,
+        environment: Sequence[str],
+        inherit: Sequence[int],
+        reap: bool,
+    ) -> None:
         self._settings = settings
         self._environment = (*_ENVIRONMENT, *ENGINE_VARIABLES, *environment)
         self._inherit = tuple(inherit)
@@ -50,7 +78,8 @@ class SlotPool:
         self._readers: dict[int, asyncio.Task[None]] = {}
         self._pids: dict[int, int] = {}
         self._stopping = False
-        # Slots are often lost all at once, with the server: one of them starts the next server, and the others wait for it.
+        # Slots are often lost all at once, with the server: one of them starts the next server, and
+        # the others wait for it.
         self._starting = asyncio.Lock()
 
     async def start(self, slots: int, listener: Listener) -> None:
@@ -87,7 +116,11 @@ class SlotPool:
     def progress(self) -> dict[Token, Progress]:
         """Of the jobs that the slots are at, as far as they have noted it."""
         run = RunFolder(Path(self._settings.run_folder))
-        return dict(found for pid in self._pids.values() if (found := read_phase(run.phase_file(pid))) is not None)
+        return dict(
+            found
+            for pid in self._pids.values()
+            if (found := read_phase(run.phase_file(pid))) is not None
+        )
 
     async def stop(self) -> None:
         """Ends all slots; tools that still run are killed by them."""
@@ -125,7 +158,11 @@ class SlotPool:
 
     def _server_environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in self._environment if name in os.environ}
-        return {**kept, "PYTHONPATH": str(Path(__file__).resolve().parent.parent), "PYTHONSAFEPATH": "1"}
+        return {
+            **kept,
+            "PYTHONPATH": str(Path(__file__).resolve().parent.parent),
+            "PYTHONSAFEPATH": "1",
+        }
 
     async def _read(self, slot: int, reader: asyncio.StreamReader) -> None:
         assert self._listener is not None  # noqa: S101 - set before the first slot starts
@@ -145,9 +182,13 @@ class SlotPool:
             # Its connection ends before its children change their parent: those would be missed.
             while pid is not None and not has_ended(pid):  # noqa: ASYNC110 - the kernel sends no event for it
                 await asyncio.sleep(0.01)
-            own = set(self._pids.values()) | ({self._server.pid} if self._server is not None else set())
+            own = set(self._pids.values()) | (
+                {self._server.pid} if self._server is not None else set()
+            )
             kill_orphans(frozenset(own))
         if self._settings.engine is not None and pid is not None:
             run = Path(self._settings.run_folder).name
-            await asyncio.to_thread(remove_containers, self._settings.engine, f"{SLOT_LABEL}={run}.{pid}")
+            await asyncio.to_thread(
+                remove_containers, self._settings.engine, f"{SLOT_LABEL}={run}.{pid}"
+            )
         self._listener.lost(slot, "ended unexpectedly")

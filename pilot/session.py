@@ -6,7 +6,15 @@ import structlog
 
 from pilot.pauses import Pauses
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import Heartbeat, HeartbeatAnswer, Lease, LeaseRequest, RegisterPilot, Registration, StorageUrls
+from sluice.contracts.pilots import (
+    Heartbeat,
+    HeartbeatAnswer,
+    Lease,
+    LeaseRequest,
+    RegisterPilot,
+    Registration,
+    StorageUrls,
+)
 from sluice.contracts.problems import ServiceError, Unprocessable
 
 log = structlog.get_logger(__name__)
@@ -33,7 +41,8 @@ class Session:
         await self.register_again(0)
 
     async def register_again(self, seen: int) -> None:
-        """The WMS did not know the pilot of registration ``seen``; only the first loop that noticed does something."""
+        """The WMS did not know the pilot of registration ``seen``; only the first loop that noticed
+        does something."""
         async with self._lock:
             if self._times != seen:
                 return
@@ -44,13 +53,21 @@ class Session:
                     self.registration = await self._register()
                     break
                 except ServiceError as error:
-                    log.warning("pilot.not_registered", reason=error.detail, attempt=pauses.count + 1)
+                    log.warning(
+                        "pilot.not_registered", reason=error.detail, attempt=pauses.count + 1
+                    )
                     await pauses.wait()
             self._times += 1
-            log.info("pilot.registered", times=self._times, heartbeat=self.registration.heartbeat, lease=self.registration.lease)
+            log.info(
+                "pilot.registered",
+                times=self._times,
+                heartbeat=self.registration.heartbeat,
+                lease=self.registration.lease,
+            )
 
     async def lease(self, request: LeaseRequest) -> Lease:
-        """Raises ``ServiceError``. A WMS of the release before refuses the room: it compares with the whole node."""
+        """Raises ``ServiceError``. A WMS of the release before refuses the room: it compares with
+        the whole node."""
         if self._tells_room:
             try:
                 return await self.client.lease(self.pilot.uid, request)
@@ -66,18 +83,25 @@ class Session:
             except Unprocessable:
                 self._tells_phases = False
         plain = [job.model_copy(update={"phase": None, "bytes": None}) for job in heartbeat.running]
-        return await self.client.heartbeat(self.pilot.uid, heartbeat.model_copy(update={"running": plain}))
+        return await self.client.heartbeat(
+            self.pilot.uid, heartbeat.model_copy(update={"running": plain})
+        )
 
     async def storages(self) -> StorageUrls:
-        """Raises ``ServiceError``; ``NotFound`` also where the WMS is of a release that does not tell them."""
+        """Raises ``ServiceError``; ``NotFound`` also where the WMS is of a release that does not
+        tell them."""
         return await self.client.storages(self.pilot.uid)
 
     async def _register(self) -> Registration:
-        """A WMS of the release before refuses what it does not know: there the pilot gets no work that needs a container."""
+        """A WMS of the release before refuses what it does not know: there the pilot gets no work
+        that needs a container."""
         try:
             return await self.client.register(self.pilot)
         except Unprocessable:
             if not self.pilot.engines:
                 raise
-            log.warning("pilot.engines_not_told", note="the WMS does not know of containers; start this pilot again when it does")
+            log.warning(
+                "pilot.engines_not_told",
+                note="the WMS does not know of containers; start this pilot again when it does",
+            )
             return await self.client.register(self.pilot.model_copy(update={"engines": []}))

@@ -1,4 +1,5 @@
-"""A pilot's settings: ``SLUICE_PILOT_…`` in the environment; options of the command line come first."""
+"""A pilot's settings: ``SLUICE_PILOT_…`` in the environment; options of the command line come
+first."""
 
 import socket
 from pathlib import Path
@@ -22,17 +23,20 @@ class PilotSettings(BaseSettings):
 
     #: Base URL of the WMS.
     wms_url: str = "http://127.0.0.1:8082"
-    #: Default: the name of the machine. One pilot of a name at a time on a node; a new start takes over what an earlier one
-    #: left behind.
+    #: Default: the name of the machine. One pilot of a name at a time on a node; a new start takes
+    #: over what an earlier one left behind.
     name: Name = Field(default_factory=socket.gethostname)
     #: Jobs run at the same time; None: as many as there are cores.
     slots: Annotated[int, Field(ge=1, le=4096)] | None = None
-    #: Cores that its jobs may take together; None: all of the node, and no fewer than there are slots.
+    #: Cores that its jobs may take together; None: all of the node, and no fewer than there are
+    #: slots.
     cores: Annotated[float, Field(gt=0)] | None = None
-    #: MiB of memory that they may ask for together; None: all of the node. Pilots that share a node are each given a part.
+    #: MiB of memory that they may ask for together; None: all of the node. Pilots that share a node
+    #: are each given a part.
     memory: Annotated[int, Field(gt=0)] | None = None
-    #: Folder for jobs and unsent reports, the pilot's user's own, made where there is none; default: `sluice/pilot` in the
-    #: user's folder for state (`~/.local/state`). Best on the file system of the storages: outputs are then renamed, not copied.
+    #: Folder for jobs and unsent reports, the pilot's user's own, made where there is none;
+    #: default: `sluice/pilot` in the user's folder for state (`~/.local/state`). Best on the file
+    #: system of the storages: outputs are then renamed, not copied.
     work_dir: Path = Field(default_factory=_default_work_dir)
     #: DEBUG, INFO, WARNING or ERROR.
     log_level: str = "INFO"
@@ -40,7 +44,8 @@ class PilotSettings(BaseSettings):
     lease_wait: Annotated[float, Field(ge=0, le=60)] = 20.0
     #: Seconds for running jobs to end after SIGTERM; None: as long as they take.
     drain_timeout: float | None = None
-    #: Seconds to try to get the last reports through at the end; those left are sent by the next start.
+    #: Seconds to try to get the last reports through at the end; those left are sent by the next
+    #: start.
     flush_timeout: float = 30.0
     #: Process of this node, by its id, that this pilot ends with, at once.
     end_with: int | None = None
@@ -50,20 +55,24 @@ class PilotSettings(BaseSettings):
     memory_factor: float = 2.0
     #: … but always this much, MiB.
     memory_floor: int = 1024
-    #: Bytes kept of each of a tool's two streams in its log; of more, half from the beginning and half from the end.
+    #: Bytes kept of each of a tool's two streams in its log; of more, half from the beginning and
+    #: half from the end.
     log_limit: Annotated[int, Field(ge=4096)] = 8 * 1024 * 1024
-    #: Seconds between two times that what a running tool has written is put beside its log, where it can be followed; each is
-    #: a file of at most 180 kB, and only where there is more than before. 0: logs can be read when a job has ended.
+    #: Seconds between two times that what a running tool has written is put beside its log, where
+    #: it can be followed; each is a file of at most 180 kB, and only where there is more than
+    #: before. 0: logs can be read when a job has ended.
     live_logs: Annotated[float, Field(ge=0)] = 3.0
     #: Seconds of work to have at hand when jobs are short.
     horizon: float = 0.75
-    #: Variables of the environment, besides a few of the system's, that the processes of the slots need (drivers of storages).
-    #: Tools never see any of them.
+    #: Variables of the environment, besides a few of the system's, that the processes of the slots
+    #: need (drivers of storages). Tools never see any of them.
     worker_environment: list[str] = Field(default_factory=list)
-    #: What may run containers on this node, the one used first; each is used where it works. None at all: `[]`.
+    #: What may run containers on this node, the one used first; each is used where it works. None
+    #: at all: `[]`.
     containers: list[ContainerEngine] = Field(default_factory=lambda: list(ContainerEngine))
-    #: The sandbox (bubblewrap) for the JavaScript of templates. preferred: where it cannot be had, node.js runs with the pilot's
-    #: rights, restrained by its own means alone. required: where it cannot be had, jobs that need JavaScript fail.
+    #: The sandbox (bubblewrap) for the JavaScript of templates. preferred: where it cannot be had,
+    #: node.js runs with the pilot's rights, restrained by its own means alone. required: where it
+    #: cannot be had, jobs that need JavaScript fail.
     expressions: Literal["preferred", "required"] = "preferred"
     #: Seconds that one expression may take.
     expression_limit: Annotated[float, Field(gt=0)] = 20.0
@@ -74,4 +83,6 @@ class PilotSettings(BaseSettings):
         try:
             return path.expanduser()
         except RuntimeError as error:
-            raise ValueError(f"{path}: the pilot's user has no home folder; give a work folder") from error
+            raise ValueError(
+                f"{path}: the pilot's user has no home folder; give a work folder"
+            ) from error

@@ -1,5 +1,6 @@
-"""Copies of inputs that have had their job. The next jobs' are written over them: a disk on which files come and go looks long
-for a place for each new one (ext4 passes over whatever was freed within the last minutes), as long as small jobs take."""
+"""Copies of inputs that have had their job. The next jobs' are written over them: a disk on which
+files come and go looks long for a place for each new one (ext4 passes over whatever was freed
+within the last minutes), as long as small jobs take."""
 
 import os
 import stat
@@ -9,7 +10,8 @@ _MOST, _MOST_TOGETHER = 1 << 18, 64 << 20
 
 
 class Spares:
-    """``folder``: where they are kept, on the disk that the jobs' folders are on; it is made. ``OSError`` where it cannot be."""
+    """``folder``: where they are kept, on the disk that the jobs' folders are on; it is made.
+    ``OSError`` where it cannot be."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -20,7 +22,8 @@ class Spares:
         os.makedirs(folder, exist_ok=True)
 
     def take(self, entry: os.DirEntry[str]) -> bool:
-        """Takes a file of a job that is over; False: not that one. Only the plainest, that nobody else can have a hold on."""
+        """Takes a file of a job that is over; False: not that one. Only the plainest, that nobody
+        else can have a hold on."""
         found = entry.stat(follow_symlinks=False)
         plain = found.st_mode == self._mode and found.st_nlink == 1 and found.st_uid == os.geteuid()
         if not plain or found.st_size > _MOST or self._bytes + found.st_size > _MOST_TOGETHER:
@@ -33,7 +36,8 @@ class Spares:
         return True
 
     def give(self, path: str) -> bool:
-        """Puts one at ``path``, where nothing is yet; what is in it is of no meaning. False: there is none."""
+        """Puts one at ``path``, where nothing is yet; what is in it is of no meaning. False: there
+        is none."""
         if not self._kept:
             return False
         kept, size = self._kept.pop()

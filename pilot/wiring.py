@@ -46,7 +46,8 @@ _FOLDER_PATIENCE = 20.0
 
 
 async def run_pilot(settings: PilotSettings) -> None:
-    """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``, ``UnsafeFolderError``."""
+    """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``,
+    ``UnsafeFolderError``."""
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     uid = uuid.uuid4()
     # What engines leave behind of their tries is not for this process to bury.
@@ -54,7 +55,9 @@ async def run_pilot(settings: PilotSettings) -> None:
     await asyncio.to_thread(_remove_left_containers, engines, folder.earlier_runs(uid))
     adopt_orphans()
     run = folder.run(uid)
-    resources = offered(detect(run.path), cores=settings.cores, memory=settings.memory, slots=settings.slots)
+    resources = offered(
+        detect(run.path), cores=settings.cores, memory=settings.memory, slots=settings.slots
+    )
     slots = settings.slots or max(1, int(resources.cores))
     pilot = RegisterPilot(
         uid=uid,
@@ -65,19 +68,30 @@ async def run_pilot(settings: PilotSettings) -> None:
         version=version("sluice"),
         engines=[found.kind for found in engines],
     )
-    async with httpx.AsyncClient(base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)) as http:
+    async with httpx.AsyncClient(
+        base_url=settings.wms_url, timeout=httpx.Timeout(10.0), verify=trust(settings.wms_url)
+    ) as http:
         session = Session(WmsClient(http), pilot)
         outbox = Outbox(run.journals, Leftovers(session.storages))
         groups = await asyncio.to_thread(find_memory_groups, str(uid))
         if groups is not None:
             run.note_memory_group(groups.groups.folder)
-        limits = {"memory_unasked": int(resources.ram * _UNASKED_SHARE), "memory_groups": groups and groups.groups}
-        runner = _runner_settings(settings, folder, run, next(iter(engines), None)).model_copy(update=limits)
-        pool = SlotPool(runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True)
+        limits = {
+            "memory_unasked": int(resources.ram * _UNASKED_SHARE),
+            "memory_groups": groups and groups.groups,
+        }
+        runner = _runner_settings(settings, folder, run, next(iter(engines), None)).model_copy(
+            update=limits
+        )
+        pool = SlotPool(
+            runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
+        )
         node = Booked(resources.cores, resources.ram, len(resources.gpus))
         agent = Agent(PilotCore(slots, Policy(horizon=settings.horizon), node), pool, outbox, run)
         _drain_on_signals(agent, settings.drain_timeout)
-        ending = asyncio.create_task(_end_with(settings.end_with, agent), name="end with another process")
+        ending = asyncio.create_task(
+            _end_with(settings.end_with, agent), name="end with another process"
+        )
         try:
             await agent.start()
             await _work(agent, session, outbox, settings=settings, folder=folder)
@@ -92,8 +106,11 @@ async def run_pilot(settings: PilotSettings) -> None:
     folder.close()
 
 
-async def _work(agent: Agent, session: Session, outbox: Outbox, *, settings: PilotSettings, folder: PilotFolder) -> None:
-    """Until all is done after a drain. A loop that fails unexpectedly ends the pilot: its supervisor starts it afresh."""
+async def _work(
+    agent: Agent, session: Session, outbox: Outbox, *, settings: PilotSettings, folder: PilotFolder
+) -> None:
+    """Until all is done after a drain. A loop that fails unexpectedly ends the pilot: its
+    supervisor starts it afresh."""
     finished = asyncio.create_task(agent.finished.wait())
     registered = asyncio.create_task(session.register())
     await asyncio.wait([registered, finished], return_when=asyncio.FIRST_COMPLETED)
@@ -107,7 +124,10 @@ async def _work(agent: Agent, session: Session, outbox: Outbox, *, settings: Pil
     ]
     others = [
         asyncio.create_task(lease_jobs(agent, session, wait=settings.lease_wait), name="leases"),
-        asyncio.create_task(take_over(folder.earlier_runs(session.pilot.uid), session, outbox.leftovers), name="takeover"),
+        asyncio.create_task(
+            take_over(folder.earlier_runs(session.pilot.uid), session, outbox.leftovers),
+            name="takeover",
+        ),
     ]
     try:
         await _until_finished(finished, [*loops, *others])
@@ -123,7 +143,9 @@ async def _work(agent: Agent, session: Session, outbox: Outbox, *, settings: Pil
         await asyncio.gather(*loops, *others, return_exceptions=True)
 
 
-async def _until_finished(finished: "asyncio.Task[bool]", tasks: "list[asyncio.Task[None]]") -> None:
+async def _until_finished(
+    finished: "asyncio.Task[bool]", tasks: "list[asyncio.Task[None]]"
+) -> None:
     pending: set[asyncio.Task[None]] = set(tasks)
     while not finished.done():
         done, _ = await asyncio.wait([finished, *pending], return_when=asyncio.FIRST_COMPLETED)
@@ -174,13 +196,16 @@ def _drain_on_signals(agent: Agent, drain_timeout: float | None) -> None:
 
 
 def _remove_left_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]) -> None:
-    """Of earlier starts of this pilot: a killed pilot's containers go on under their engine, and nobody waits for them."""
+    """Of earlier starts of this pilot: a killed pilot's containers go on under their engine, and
+    nobody waits for them."""
     for run in runs:
         for engine in engines:
             remove_containers(engine, f"{RUN_LABEL}={run.uid}")
 
 
-def _runner_settings(settings: PilotSettings, folder: PilotFolder, run: RunFolder, engine: Engine | None) -> RunnerSettings:
+def _runner_settings(
+    settings: PilotSettings, folder: PilotFolder, run: RunFolder, engine: Engine | None
+) -> RunnerSettings:
     return RunnerSettings(
         pilot=settings.name,
         run_folder=str(run.path),

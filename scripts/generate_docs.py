@@ -1,19 +1,28 @@
-"""Writes the generated part of ``docs/`` and the services' ``schema.sql``; ``--check`` only says what differs and exits 1.
-Run from the repository's root."""
+"""Writes the generated part of ``docs/`` and the services' ``schema.sql``; ``--check`` only says
+what differs and exits 1. Run from the repository's root."""
 
 import difflib
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from scripts.docs import command_line, cwl_features, interfaces, life_cycles, metrics, schemas, settings_reference
+from scripts.docs import (
+    command_line,
+    cwl_features,
+    interfaces,
+    life_cycles,
+    metrics,
+    schemas,
+    settings_reference,
+)
 from scripts.docs.services import SERVICES
 
 REFERENCE = Path("docs/reference")
 
 
 def makers() -> dict[Path, Callable[[], str]]:
-    """File → what makes its text. The same code makes the same text: no dates, no paths of this machine."""
+    """File → what makes its text. The same code makes the same text: no dates, no paths of this
+    machine."""
     return {
         REFERENCE / "life-cycles.md": life_cycles.document,
         REFERENCE / "settings.md": settings_reference.document,
@@ -38,17 +47,25 @@ def differences(path: Path, made: str) -> str:
     """A unified diff from what is there to what the code makes; empty when they are the same."""
     there = path.read_text(encoding="utf-8") if path.exists() else ""
     lines = difflib.unified_diff(
-        there.splitlines(), made.splitlines(), str(path), f"{path} (made from the code)", lineterm="", n=1
+        there.splitlines(),
+        made.splitlines(),
+        str(path),
+        f"{path} (made from the code)",
+        lineterm="",
+        n=1,
     )
     return "\n".join(lines)
 
 
 def outdated() -> Iterator[str]:
-    """Differences of every file that is not up to date, and the names of files that nothing makes any more."""
+    """Differences of every file that is not up to date, and the names of files that nothing makes
+    any more."""
     for path, make in makers().items():
         if found := differences(path, make()):
             yield found
-    yield from (f"{path}: nothing makes this file any more; delete it" for path in sorted(leftovers()))
+    yield from (
+        f"{path}: nothing makes this file any more; delete it" for path in sorted(leftovers())
+    )
 
 
 def leftovers() -> set[Path]:

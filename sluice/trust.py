@@ -7,8 +7,9 @@ import httpx
 
 
 def trust(url: str) -> ssl.SSLContext:
-    """Whom a client of this address believes, for httpx's ``verify``. httpx would read all certificates for each client, 30 ms
-    of a core; here it is once, and only where an address is ``https``. No other address is believed over TLS."""
+    """Whom a client of this address believes, for httpx's ``verify``. httpx would read all
+    certificates for each client, 30 ms of a core; here it is once, and only where an address is
+    ``https``. No other address is believed over TLS."""
     return _authorities() if url.startswith("https:") else _nobody()
 
 

@@ -1,4 +1,5 @@
-"""Real servers for every test that asks: PostgreSQL and RabbitMQ, started once per test process when first needed."""
+"""Real servers for every test that asks: PostgreSQL and RabbitMQ, started once per test process
+when first needed."""
 
 import os
 import signal
@@ -15,7 +16,8 @@ from tests.guard import start_guard
 from tests.servers.postgres import PostgresServer, start_postgres
 from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
-#: Folders of tests that take long, in the order in which they are begun; the short ones fill what is left of the time.
+#: Folders of tests that take long, in the order in which they are begun; the short ones fill what
+#: is left of the time.
 LONG = ("faults", "e2e", "differential", "deploy", "cwl_runner", "conformance", "integration")
 
 draw_the_same_each_time()
@@ -24,7 +26,9 @@ structlog.configure(
     processors=[
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
-        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+        structlog.dev.ConsoleRenderer(
+            colors=False, exception_formatter=structlog.dev.plain_traceback
+        ),
     ]
 )
 
@@ -32,8 +36,8 @@ DatabaseFactory = Callable[[], Awaitable[str]]
 
 
 def pytest_configure() -> None:
-    """SIGTERM ends a run as Ctrl-C does; after SIGKILL only what runs can be ended. A shell that starts the tests in the
-    background has them, and all that they start, ignore Ctrl-C."""
+    """SIGTERM ends a run as Ctrl-C does; after SIGKILL only what runs can be ended. A shell that
+    starts the tests in the background has them, and all that they start, ignore Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -46,7 +50,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-    items.sort(key=lambda item: next((n for n, folder in enumerate(LONG) if folder in item.path.parts), len(LONG)))
+    items.sort(
+        key=lambda item: next(
+            (n for n, folder in enumerate(LONG) if folder in item.path.parts), len(LONG)
+        )
+    )
 
 
 def pytest_collection_finish() -> None:
@@ -62,7 +70,8 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 async def make_database(postgres_server: PostgresServer) -> AsyncIterator[DatabaseFactory]:
-    """A function that gives the URL of a fresh, empty database at each call; all are dropped after the test."""
+    """A function that gives the URL of a fresh, empty database at each call; all are dropped after
+    the test."""
     names: list[str] = []
 
     async def make() -> str:

@@ -1,4 +1,5 @@
-"""How many random examples tests draw: in ``make test`` a few, each time the same; in ``make test-long`` many, each time others.
+"""How many random examples tests draw: in ``make test`` a few, each time the same; in ``make
+test-long`` many, each time others.
 
 A failure that a random draw finds is kept as an ``@example`` of its test.
 """

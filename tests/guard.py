@@ -1,4 +1,5 @@
-"""What a test run has started ends with it, also when it is killed and nothing of it can be tidied up.
+"""What a test run has started ends with it, also when it is killed and nothing of it can be tidied
+up.
 
 ``python -m tests.guard PID``: waits for the end of that process, then kills all that has its mark.
 """
@@ -11,7 +12,8 @@ import time
 import uuid
 from contextlib import suppress
 
-#: Variable whose value is the run's mark; whoever is started with another environment ends with who started it.
+#: Variable whose value is the run's mark; whoever is started with another environment ends with who
+#: started it.
 MARK = "TEST_RUN_MARK"
 #: Seconds within which nothing new turns up among processes that are on their way out.
 _QUIET = 1.0
@@ -21,7 +23,9 @@ def start_guard() -> None:
     """Marks this process and all that it starts from here on, and has them watched."""
     os.environ[MARK] = uuid.uuid4().hex
     command = [sys.executable, "-m", "tests.guard", str(os.getpid())]
-    silent = [(os.POSIX_SPAWN_OPEN, descriptor, os.devnull, os.O_RDWR, 0) for descriptor in range(3)]
+    silent = [
+        (os.POSIX_SPAWN_OPEN, descriptor, os.devnull, os.O_RDWR, 0) for descriptor in range(3)
+    ]
     os.posix_spawn(sys.executable, command, os.environ, file_actions=silent, setsid=True)
 
 

@@ -9,14 +9,28 @@ from sluice.servicekit.metrics import ServiceMetrics
 class WmsMetrics(ServiceMetrics):
     def __init__(self) -> None:
         super().__init__()
-        self.leased = Counter("sluice_jobs_leased_total", "Jobs given to pilots.", registry=self.registry)
-        self.attempts = Counter("sluice_attempts_total", "Attempts ended.", ["outcome", "error"], registry=self.registry)
-        self.stale = Counter("sluice_reports_stale_total", "Reports of attempts no longer the job's.", registry=self.registry)
-        self.expired = Counter("sluice_leases_expired_total", "Leases that ran out.", registry=self.registry)
-        self.tasks_ended = Counter("sluice_tasks_ended_total", "Tasks ended.", ["state"], registry=self.registry)
+        self.leased = Counter(
+            "sluice_jobs_leased_total", "Jobs given to pilots.", registry=self.registry
+        )
+        self.attempts = Counter(
+            "sluice_attempts_total", "Attempts ended.", ["outcome", "error"], registry=self.registry
+        )
+        self.stale = Counter(
+            "sluice_reports_stale_total",
+            "Reports of attempts no longer the job's.",
+            registry=self.registry,
+        )
+        self.expired = Counter(
+            "sluice_leases_expired_total", "Leases that ran out.", registry=self.registry
+        )
+        self.tasks_ended = Counter(
+            "sluice_tasks_ended_total", "Tasks ended.", ["state"], registry=self.registry
+        )
         for state in TaskState:
             if state.final:
-                self.tasks_ended.labels(state)  # from 0 on: what begins with 1 is no increase to Prometheus
+                self.tasks_ended.labels(
+                    state
+                )  # from 0 on: what begins with 1 is no increase to Prometheus
         self.lease_seconds = Histogram(
             "sluice_lease_seconds",
             "Time a pilot waited for its answer when it asked for jobs.",

@@ -24,23 +24,28 @@ class WmsSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_WMS_")
 
     port: int = 8082
-    #: Most bytes of a request's body (413); it may have a value for every 16 of them. Reports carry many jobs.
+    #: Most bytes of a request's body (413); it may have a value for every 16 of them. Reports carry
+    #: many jobs.
     largest_body: int = Field(default=64 * 1024 * 1024, ge=64 * 1024)
     #: Seconds between two heartbeats of a pilot.
     heartbeat: float = Field(default=10.0, gt=0)
-    #: Seconds after which a job whose pilot is silent is no longer that pilot's. At least three heartbeats.
+    #: Seconds after which a job whose pilot is silent is no longer that pilot's. At least three
+    #: heartbeats.
     lease: float = Field(default=60.0, gt=0)
     #: Seconds beyond the lease before the job is given away.
     lease_grace: float = Field(default=1.0, ge=0)
     #: Seconds of silence after which a pilot is shown as lost.
     pilot_unseen: float = Field(default=120.0, gt=0)
-    #: Seconds that a job may take beyond its time limit and the time for its files, though its pilot renews its lease; and that a
-    #: pilot may have it without starting it. Then the pilot is told to stop it, and it goes elsewhere.
+    #: Seconds that a job may take beyond its time limit and the time for its files, though its
+    #: pilot renews its lease; and that a pilot may have it without starting it. Then the pilot is
+    #: told to stop it, and it goes elsewhere.
     deadline_grace: float = Field(default=300.0, gt=0)
-    #: Kinds of nodes that can be launched beside those whose pilots are there: `[{"cores": 64, "ram": 256000, "gpus": 4}]` (also
-    #: `disk`, and `containers`: names of engines). A job that fits neither will never run, and `sluice run` ends.
+    #: Kinds of nodes that can be launched beside those whose pilots are there: `[{"cores": 64,
+    #: "ram": 256000, "gpus": 4}]` (also `disk`, and `containers`: names of engines). A job that
+    #: fits neither will never run, and `sluice run` ends.
     launchable: list[LaunchableNode] | None = None
-    #: Seconds until a job that fits no pilot that is there is taken for one that will never run: another may be on its way.
+    #: Seconds until a job that fits no pilot that is there is taken for one that will never run:
+    #: another may be on its way.
     fit_grace: float = Field(default=30.0, ge=0)
     #: Pilots lost in a row with a job before it is held for a person.
     losses: int = Field(default=5, ge=1)

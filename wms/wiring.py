@@ -25,7 +25,9 @@ from wms.usecases.workload import Terms, Workload
 
 def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
     """The service, not started. The transport is started and stopped by the caller."""
-    database = Database(settings.database_url, source="wms", max_connections=settings.database_connections)
+    database = Database(
+        settings.database_url, source="wms", max_connections=settings.database_connections
+    )
     workload = Workload(database, terms=_terms(settings), launchable=_launchable(settings))
     dms = DmsClient(links.http("dms"))
     splitting = split_loops(workload, dms, settings)
@@ -44,7 +46,9 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         components=[
             Migrator(settings.database_url, "wms.db.migrations"),
             database,
-            OutboxRelay(database, transport, workload.metrics, keep=timedelta(seconds=settings.keep_sent)),
+            OutboxRelay(
+                database, transport, workload.metrics, keep=timedelta(seconds=settings.keep_sent)
+            ),
             ReadyListener(settings.database_url, workload.signal),
             *splitting,
             *care_loops(workload, settings),
@@ -74,6 +78,9 @@ def _launchable(settings: WmsSettings) -> list[Node] | None:
     if settings.launchable is None:
         return None
     return [
-        Node(NodeResources(cores=one.cores, ram=one.ram, disk=one.disk, gpus=["GPU"] * one.gpus), one.containers)
+        Node(
+            NodeResources(cores=one.cores, ram=one.ram, disk=one.disk, gpus=["GPU"] * one.gpus),
+            one.containers,
+        )
         for one in settings.launchable
     ]

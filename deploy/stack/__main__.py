@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status: 0 ended as asked, 1 could not start, 2 wrong arguments or a compose file that cannot be run."""
+    """Exit status: 0 ended as asked, 1 could not start, 2 wrong arguments or a compose file that
+    cannot be run."""
     arguments = _parser().parse_args(argv)
     try:
         return int(arguments.run(arguments))
@@ -48,7 +49,8 @@ def _up(arguments: argparse.Namespace) -> int:
         compose=arguments.compose.resolve(),
         folder=folder,
         replicas=arguments.replicas,
-        extra=arguments.set | ({"SLUICE_PILOT_SLOTS": str(arguments.slots)} if arguments.slots else {}),
+        extra=arguments.set
+        | ({"SLUICE_PILOT_SLOTS": str(arguments.slots)} if arguments.slots else {}),
         direct=arguments.direct,
         stop_limit=arguments.stop_limit,
     )
@@ -80,8 +82,17 @@ async def _run(options: Options) -> None:
         over = asyncio.create_task(asked.wait())
         await asyncio.wait([ready, over], return_when=asyncio.FIRST_COMPLETED)
         if ready.done():
-            counts = {part.name: part.replicas for part in stack.plan.parts.values() if part.replicas and not part.runs_once}
-            _tell("running: " + ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in counts.items()))
+            counts = {
+                part.name: part.replicas
+                for part in stack.plan.parts.values()
+                if part.replicas and not part.runs_once
+            }
+            _tell(
+                "running: "
+                + ", ".join(
+                    f"{name} ×{count}" if count > 1 else name for name, count in counts.items()
+                )
+            )
             print(f"ready {stack.url}", flush=True)
         ready.cancel()
         await over
@@ -91,31 +102,59 @@ async def _run(options: Options) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m deploy.stack", description="The system of docker-compose.yml, as plain processes"
+        prog="python -m deploy.stack",
+        description="The system of docker-compose.yml, as plain processes",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    demo = commands.add_parser("demo", help="run the detector pack's demonstration on a stack of its own")
+    demo = commands.add_parser(
+        "demo", help="run the detector pack's demonstration on a stack of its own"
+    )
     demo.add_argument("--folder", type=Path, required=True, help="emptied first")
     demo.add_argument("--frames", type=int, default=60, help="frames of each run")
     demo.set_defaults(run=_demo)
     bench = commands.add_parser("bench", help="measure the bookkeeping of a stack of its own")
     bench.add_argument("--folder", type=Path, required=True, help="emptied first")
-    bench.add_argument("--jobs", type=int, default=10_000, help="to carry from leased to registered")
     bench.add_argument(
-        "--waiting", type=int, nargs="+", default=[10_000, 1_000_000], help="jobs more that are ready all the time"
+        "--jobs", type=int, default=10_000, help="to carry from leased to registered"
+    )
+    bench.add_argument(
+        "--waiting",
+        type=int,
+        nargs="+",
+        default=[10_000, 1_000_000],
+        help="jobs more that are ready all the time",
     )
     bench.set_defaults(run=_bench)
     up = commands.add_parser("up", help="run it until SIGTERM or Ctrl-C")
     up.set_defaults(run=_up)
     up.add_argument("--folder", type=Path, required=True, help="everything that it keeps")
     up.add_argument("--compose", type=Path, default=ROOT / "docker-compose.yml")
-    up.add_argument("--replicas", type=_counts, default={}, metavar="SERVICE=N,…", help="instead of those in the compose file")
-    up.add_argument("--slots", type=int, help="of each pilot, instead of those in its env file")
-    up.add_argument("--set", type=_pairs, default={}, metavar="NAME=VALUE,…", help="more environment for the programs of Sluice")
     up.add_argument(
-        "--direct", action="store_true", help="no proxy before what has one process: for measurements, without faults"
+        "--replicas",
+        type=_counts,
+        default={},
+        metavar="SERVICE=N,…",
+        help="instead of those in the compose file",
     )
-    up.add_argument("--stop-limit", type=float, default=20.0, help="longest time of grace for a process at the end, seconds")
+    up.add_argument("--slots", type=int, help="of each pilot, instead of those in its env file")
+    up.add_argument(
+        "--set",
+        type=_pairs,
+        default={},
+        metavar="NAME=VALUE,…",
+        help="more environment for the programs of Sluice",
+    )
+    up.add_argument(
+        "--direct",
+        action="store_true",
+        help="no proxy before what has one process: for measurements, without faults",
+    )
+    up.add_argument(
+        "--stop-limit",
+        type=float,
+        default=20.0,
+        help="longest time of grace for a process at the end, seconds",
+    )
     return parser
 
 

@@ -1,4 +1,5 @@
-"""What this package knows of docker-compose.yml. A field that it does not know is an error, not something to pass over."""
+"""What this package knows of docker-compose.yml. A field that it does not know is an error, not
+something to pass over."""
 
 import re
 from pathlib import Path
@@ -43,7 +44,9 @@ class HealthCheck(Model):
 
     def command(self) -> list[str]:
         if self.test[:1] != ["CMD"]:
-            raise WrongComposeFile(f"healthcheck {self.test}: only the form [CMD, program, …] can be run here")
+            raise WrongComposeFile(
+                f"healthcheck {self.test}: only the form [CMD, program, …] can be run here"
+            )
         return self.test[1:]
 
 
@@ -78,7 +81,8 @@ class ComposeService(Model):
     stop_signal: str = "SIGTERM"
     stop_grace_period: Duration = 10.0
     deploy: Deploy = Deploy()
-    # What shuts a container off from its machine, and how it is built and logged: nothing of it applies to a plain process.
+    # What shuts a container off from its machine, and how it is built and logged: nothing of it
+    # applies to a plain process.
     build: Any = None
     hostname: Any = None
     init: Any = None
@@ -94,9 +98,16 @@ class ComposeService(Model):
 
     def mounted_secrets(self) -> list[SecretMount]:
         """Every secret with the path of its file in the container."""
-        named = [SecretMount(source=one, target=one) if isinstance(one, str) else one for one in self.secrets]
+        named = [
+            SecretMount(source=one, target=one) if isinstance(one, str) else one
+            for one in self.secrets
+        ]
         return [
-            one if one.target.startswith("/") else SecretMount(source=one.source, target=f"/run/secrets/{one.target}")
+            (
+                one
+                if one.target.startswith("/")
+                else SecretMount(source=one.source, target=f"/run/secrets/{one.target}")
+            )
             for one in named
         ]
 
@@ -120,11 +131,16 @@ def read_compose(path: Path) -> Compose:
     except yaml.YAMLError as error:
         raise WrongComposeFile(f"{path}: {error}") from None
     if re.search(r"(?<!\$)\$(?!\$)[{A-Za-z_]", re.sub(r"(?m)#.*$", "", text)):
-        raise WrongComposeFile(f"{path}: variables (${{NAME}}) are not replaced here; write values into the files of env_file")
+        raise WrongComposeFile(
+            f"{path}: variables (${{NAME}}) are not replaced here; write values into the files of"
+            " env_file"
+        )
     if isinstance(data, dict):  # fields that hold pieces for the rest of the file
         data = {name: value for name, value in data.items() if not str(name).startswith("x-")}
     try:
         return Compose.model_validate(data)
     except ValidationError as error:
-        lines = [f"{path}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+        lines = [
+            f"{path}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+        ]
         raise WrongComposeFile("\n".join(lines)) from None

@@ -58,7 +58,9 @@ class Fault(Request):
     delay: Annotated[float, Field(ge=0, le=60)] = 0.5
 
 
-AnyRequest = Annotated[Processes | Restarts | Links | Kill | RestartServer | Fault, Field(discriminator="do")]
+AnyRequest = Annotated[
+    Processes | Restarts | Links | Kill | RestartServer | Fault, Field(discriminator="do")
+]
 REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
 
 
@@ -97,7 +99,11 @@ class Control:
         try:
             return self._do(REQUEST.validate_json(line))
         except ValidationError as error:
-            return {"error": "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())}
+            return {
+                "error": "; ".join(
+                    f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+                )
+            }
         except LookupError as error:
             return {"error": str(error.args[0])}
         except ProcessLookupError as error:
@@ -108,10 +114,18 @@ class Control:
             case Processes():
                 return [describe(one) for one in self._kept.values()]
             case Restarts():
-                return {one.name: {"starts": one.starts, "exits": one.exits} for one in self._kept.values()}
+                return {
+                    one.name: {"starts": one.starts, "exits": one.exits}
+                    for one in self._kept.values()
+                }
             case Links():
                 return [
-                    {"link": link.name, "fault": link.fault, "connections": link.connections, "opened": link.opened}
+                    {
+                        "link": link.name,
+                        "fault": link.fault,
+                        "connections": link.connections,
+                        "opened": link.opened,
+                    }
                     for link in self._links.values()
                 ]
             case Kill():

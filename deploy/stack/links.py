@@ -1,4 +1,5 @@
-"""The network between processes: one TCP proxy for each pair of client service and target, which can be made to fail."""
+"""The network between processes: one TCP proxy for each pair of client service and target, which
+can be made to fail."""
 
 import asyncio
 import socket
@@ -101,7 +102,8 @@ class Link:
 
 
 class Door:
-    """Listens as long as somebody is there to be reached: a target that is down refuses, it does not hang up."""
+    """Listens as long as somebody is there to be reached: a target that is down refuses, it does
+    not hang up."""
 
     def __init__(self, link: Link, target: Target) -> None:
         [self.local_port] = free_ports(1)

@@ -1,4 +1,5 @@
-"""How one replica is run: its command, environment and files, with everything of the container translated."""
+"""How one replica is run: its command, environment and files, with everything of the container
+translated."""
 
 import os
 import re
@@ -34,7 +35,8 @@ async def nothing_to_prepare(run: Run) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """``prepare`` is called before each start; ``companions`` are started with it and kept (RabbitMQ's port mapper)."""
+    """``prepare`` is called before each start; ``companions`` are started with it and kept
+    (RabbitMQ's port mapper)."""
 
     name: str
     part: Part
@@ -51,8 +53,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a stack lives. ``root``: folder of the compose file; ``home``: folder of everything it writes. ``extra``: environment
-    added for the programs of Sluice."""
+    """Where a stack lives. ``root``: folder of the compose file; ``home``: folder of everything it
+    writes. ``extra``: environment added for the programs of Sluice."""
 
     root: Path
     home: Path
@@ -64,7 +66,8 @@ class Site:
 
 
 def make_order(part: Part, replica: int, site: Site, network: Network) -> Order:
-    """Writes the process's folder: working folder, home, temporary files, secrets. Raises ``WrongComposeFile``, ``OSError``."""
+    """Writes the process's folder: working folder, home, temporary files, secrets. Raises
+    ``WrongComposeFile``, ``OSError``."""
     container = _Container(part, replica, site, network)
     match part.kind:
         case Kind.POSTGRES:
@@ -92,7 +95,10 @@ class _Container:
 
     def program(self) -> Order:
         environment = self._environment()
-        environment |= {name: self._network.translate(self._part.name, value) for name, value in self._site.extra.items()}
+        environment |= {
+            name: self._network.translate(self._part.name, value)
+            for name, value in self._site.extra.items()
+        }
         environment["SLUICE_SECRETS_DIR"] = str(self._folder / "secrets")
         if self._part.kind is Kind.SERVICE:
             environment |= self._port()
@@ -121,7 +127,10 @@ class _Container:
             await postgres.initialise(data, user=user, password=password, run=run, scripts=scripts)
 
         command = postgres.server_command(data, port.port, self._part.definition.command[1:])
-        environment |= {"PATH": f"{postgres.binaries()}:{os.environ['PATH']}", "PGPORT": str(port.port)}
+        environment |= {
+            "PATH": f"{postgres.binaries()}:{os.environ['PATH']}",
+            "PGPORT": str(port.port),
+        }
         return self._order(command, environment, prepare=prepare)
 
     def rabbitmq(self) -> Order:
@@ -157,7 +166,10 @@ class _Container:
         return Order(
             name=self._name,
             part=self._part,
-            command=[_program(word) if index == 0 else self._outside(word) for index, word in enumerate(command)],
+            command=[
+                _program(word) if index == 0 else self._outside(word)
+                for index, word in enumerate(command)
+            ],
             environment=self._base() | dict(environment),
             folder=self._folder,
             health=[_program(health[0]), *map(self._outside, health[1:])] if health else None,
@@ -173,18 +185,25 @@ class _Container:
 
     def _base(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-        own = {"HOME": str(self._folder), "TMPDIR": str(self._folder / "tmp"), "PYTHONUNBUFFERED": "1"}
+        own = {
+            "HOME": str(self._folder),
+            "TMPDIR": str(self._folder / "tmp"),
+            "PYTHONUNBUFFERED": "1",
+        }
         return kept | own | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
     def _port(self) -> dict[str, str]:
         """A service listens on the port of its defaults; several on one machine cannot."""
         if len(self._endpoints) != 1:
-            raise WrongComposeFile(f"service {self._part.name}: expected one port, found {sorted(self._endpoints)}")
+            raise WrongComposeFile(
+                f"service {self._part.name}: expected one port, found {sorted(self._endpoints)}"
+            )
         [endpoint] = self._endpoints.values()
         return {f"SLUICE_{self._part.definition.command[2].upper()}_PORT": str(endpoint.port)}
 
     def _outside(self, text: str) -> str:
-        """Paths, names of other services, and the container's own addresses, as they are outside of it."""
+        """Paths, names of other services, and the container's own addresses, as they are outside of
+        it."""
         for place, path in sorted(self._places.items(), key=lambda one: -len(one[0])):
             text = re.sub(rf"(?<![\w./-]){re.escape(place)}(?=/|$|[^\w.-])", str(path), text)
         for port, endpoint in self._endpoints.items():
@@ -203,7 +222,10 @@ class _Container:
             elif source.startswith("."):
                 found[target] = (self._site.root / source).resolve()
             else:
-                raise WrongComposeFile(f"service {self._part.name}: {source} is no volume of the file and no path in its folder")
+                raise WrongComposeFile(
+                    f"service {self._part.name}: {source} is no volume of the file and no path in"
+                    " its folder"
+                )
         for target, text in self._part.secrets.items():
             path = self._folder / "secrets" / Path(target).name
             path.touch(mode=0o600)
@@ -219,6 +241,7 @@ class _Container:
 
 
 def _program(word: str) -> str:
-    """Programs of the Python environment that runs this; others are found on the path of the process."""
+    """Programs of the Python environment that runs this; others are found on the path of the
+    process."""
     own = Path(sys.executable).parent / word
     return str(own) if "/" not in word and own.exists() else word

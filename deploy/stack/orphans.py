@@ -1,4 +1,5 @@
-"""Processes below this one: started by it, or left behind by one that it started, as in the container of that one."""
+"""Processes below this one: started by it, or left behind by one that it started, as in the
+container of that one."""
 
 import asyncio
 import ctypes
@@ -14,7 +15,8 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 class Children:
-    """Whoever loses its parent below this process becomes its child. A container would have ended it; ``end_orphans`` does."""
+    """Whoever loses its parent below this process becomes its child. A container would have ended
+    it; ``end_orphans`` does."""
 
     def __init__(self) -> None:
         self._own: dict[int, asyncio.subprocess.Process] = {}
@@ -26,7 +28,8 @@ class Children:
     async def start(
         self, command: Sequence[str], *, environment: Mapping[str, str], folder: Path, log: Path
     ) -> asyncio.subprocess.Process:
-        """In a process group of its own, its output in ``log``; it dies with this process. Raises ``OSError``."""
+        """In a process group of its own, its output in ``log``; it dies with this process. Raises
+        ``OSError``."""
         self._starting += 1
         try:
             with log.open("ab") as output:
@@ -44,7 +47,15 @@ class Children:
         finally:
             self._starting -= 1
 
-    async def run(self, command: Sequence[str], *, environment: Mapping[str, str], folder: Path, log: Path, limit: float) -> int:
+    async def run(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: Path,
+        log: Path,
+        limit: float,
+    ) -> int:
         """Exit status of a short command; 124 when it is killed after ``limit`` seconds."""
         process = await self.start(command, environment=environment, folder=folder, log=log)
         try:
@@ -59,10 +70,13 @@ class Children:
                 await process.wait()
 
     def end_orphans(self) -> None:
-        """Kills every child that was not started here, with all below it, and clears away those that have ended."""
+        """Kills every child that was not started here, with all below it, and clears away those
+        that have ended."""
         if self._starting:
             return
-        self._own = {pid: process for pid, process in self._own.items() if process.returncode is None}
+        self._own = {
+            pid: process for pid, process in self._own.items() if process.returncode is None
+        }
         for child in psutil.Process().children():
             if child.pid in self._own or child.pid in self._before:
                 continue
@@ -78,7 +92,9 @@ class Children:
 
     async def end_all(self) -> None:
         """Whatever is left, by its id."""
-        while left := [child for child in psutil.Process().children() if child.pid not in self._before]:
+        while left := [
+            child for child in psutil.Process().children() if child.pid not in self._before
+        ]:
             for child in left:
                 _kill_tree(child)
             self.end_orphans()
@@ -93,9 +109,9 @@ def _kill_tree(top: psutil.Process) -> None:
 
 
 def _dies_with_us(command: Sequence[str]) -> list[str]:
-    """Also when this process is killed and cannot end it. A parent that is gone before the signal is asked for sends
-    none, so the child then looks whether it is still there. Changing the user takes the signal back, so a command
-    that does it by ``setpriv … --`` asks for both at once."""
+    """Also when this process is killed and cannot end it. A parent that is gone before the signal
+    is asked for sends none, so the child then looks whether it is still there. Changing the user
+    takes the signal back, so a command that does it by ``setpriv … --`` asks for both at once."""
     user: Sequence[str] = []
     if command[0] == "setpriv":
         end = command.index("--")

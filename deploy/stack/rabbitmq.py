@@ -1,4 +1,5 @@
-"""RabbitMQ as the distribution packages it, run as a plain process: in a folder of its own, with a port mapper of its own."""
+"""RabbitMQ as the distribution packages it, run as a plain process: in a folder of its own, with a
+port mapper of its own."""
 
 import os
 from dataclasses import dataclass
@@ -22,13 +23,15 @@ log.file.level = warning
 class RabbitMissing(OSError):
     def __init__(self) -> None:
         super().__init__(
-            f"{SERVER} is not there: run scripts/install-rabbitmq.sh (it installs the package, no service is started)"
+            f"{SERVER} is not there: run scripts/install-rabbitmq.sh (it installs the package, no"
+            " service is started)"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerPlace:
-    """``folder``: of its configuration; ``data``: of its messages. ``name`` belongs to the data: another name, another broker."""
+    """``folder``: of its configuration; ``data``: of its messages. ``name`` belongs to the data:
+    another name, another broker."""
 
     folder: Path
     data: Path
@@ -63,7 +66,8 @@ class BrokerPlace:
             "RABBITMQ_CONF_ENV_FILE": str(self.folder / "none"),
             # Idle schedulers spin by default, which costs a good part of two cores.
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none +sbwtdcpu none +sbwtdio none",
-            # The shell that starts it becomes it: signals reach the broker, and its process id is known.
+            # The shell that starts it becomes it: signals reach the broker, and its process id is
+            # known.
             "RUNNING_UNDER_SYSTEMD": "true",
         }
 

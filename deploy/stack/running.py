@@ -1,4 +1,5 @@
-"""A stack as others see it: started as a process of its own, known by what it writes to ``stack.json``, steered by its socket."""
+"""A stack as others see it: started as a process of its own, known by what it writes to
+``stack.json``, steered by its socket."""
 
 import json
 import os
@@ -43,7 +44,8 @@ class RunningStack:
         return state
 
     def ask(self, **request: Any) -> Any:
-        """The answer to a request on the control socket. Raises ``OSError``, also when it is an error."""
+        """The answer to a request on the control socket. Raises ``OSError``, also when it is an
+        error."""
         with socket.socket(socket.AF_UNIX) as link:
             link.settimeout(30)
             link.connect(str(self.folder / "control.sock"))
@@ -60,8 +62,9 @@ class RunningStack:
 def started(
     folder: Path, options: Sequence[str] = (), *, fresh: bool = False, output: IO[str] | None = None
 ) -> Iterator[RunningStack]:
-    """A stack that is ready, and stopped at the end, also when we are killed. ``fresh``: nothing of an earlier one is kept;
-    ``output``: where it tells what happens (None: to our own errors). Raises ``OSError``."""
+    """A stack that is ready, and stopped at the end, also when we are killed. ``fresh``: nothing of
+    an earlier one is kept; ``output``: where it tells what happens (None: to our own errors).
+    Raises ``OSError``."""
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
     runner = [sys.executable, "-m", "deploy.stack", "up", "--folder", str(folder), *options]
@@ -73,7 +76,8 @@ def started(
         stdout=subprocess.DEVNULL,
         stderr=output,
         start_new_session=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))},
     )
     try:
         stack = RunningStack(folder, process.pid)
@@ -109,4 +113,7 @@ def _await_ready(process: "subprocess.Popen[bytes]", stack: RunningStack) -> Non
         if state.get("ready") and state["pid"] == process.pid:
             return
         time.sleep(0.05)
-    raise OSError(f"the stack was not ready within {START_LIMIT:.0f} s; what each process says is in {stack.folder / 'logs'}")
+    raise OSError(
+        f"the stack was not ready within {START_LIMIT:.0f} s; what each process says is in"
+        f" {stack.folder / 'logs'}"
+    )

@@ -26,7 +26,8 @@ STAGES = ((Kind.PILOT, Kind.SETUP, Kind.TOOL), (Kind.SERVICE,), SERVERS)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``stop_limit``: longest time of grace at the end, seconds; ``extra``: environment added for the programs of Sluice."""
+    """``stop_limit``: longest time of grace at the end, seconds; ``extra``: environment added for
+    the programs of Sluice."""
 
     compose: Path
     folder: Path
@@ -49,8 +50,15 @@ class Stack:
         site = Site(options.compose.parent, self._folder, self.plan.volumes, options.extra)
         logs = self._folder / "logs"
         logs.mkdir(exist_ok=True)
-        orders = [make_order(part, n, site, self._network) for part in self.plan.parts.values() for n in range(part.replicas)]
-        self.kept = [Kept(one, self._children, logs / f"{one.name}.log", tell, self._write_state) for one in orders]
+        orders = [
+            make_order(part, n, site, self._network)
+            for part in self.plan.parts.values()
+            for n in range(part.replicas)
+        ]
+        self.kept = [
+            Kept(one, self._children, logs / f"{one.name}.log", tell, self._write_state)
+            for one in orders
+        ]
         self._outside = self._addresses()
         self._control = Control(self._folder / "control.sock", self.kept, self._network.links)
         self._tasks: list[asyncio.Task[None]] = []
@@ -63,16 +71,24 @@ class Stack:
     async def start(self) -> None:
         """Starts everything; see ``until_ready``."""
         await self._control.start()
-        by_service = {name: [one for one in self.kept if one.order.part.name == name] for name in self.plan.parts}
+        by_service = {
+            name: [one for one in self.kept if one.order.part.name == name]
+            for name in self.plan.parts
+        }
         self._tasks = [asyncio.create_task(self._children.keep_tidy(), name="orphans")]
         for one in self.kept:
             for number, command in enumerate(one.order.companions, start=1):
-                self._tasks.append(asyncio.create_task(self._keep_companion(one, command), name=f"{one.name} {number}"))
+                self._tasks.append(
+                    asyncio.create_task(
+                        self._keep_companion(one, command), name=f"{one.name} {number}"
+                    )
+                )
             self._tasks.append(asyncio.create_task(one.keep(by_service), name=one.name))
         self._write_state()
 
     async def until_ready(self) -> None:
-        """Every health check passes, and every setup has succeeded. Waits for as long as that takes."""
+        """Every health check passes, and every setup has succeeded. Waits for as long as that
+        takes."""
         for one in self.kept:
             await one.until_ready()
         self._ready = True
@@ -103,37 +119,60 @@ class Stack:
         secrets = self._folder / "secrets"
         make_secrets(options.compose.parent, secrets)
         compose = read_compose(options.compose)
-        return make_plan(compose, root=options.compose.parent, secrets=secrets, replicas=options.replicas)
+        return make_plan(
+            compose, root=options.compose.parent, secrets=secrets, replicas=options.replicas
+        )
 
     async def _keep_companion(self, one: Kept, command: Any) -> None:
         while True:
-            process = await self._children.start(command, environment=one.order.environment, folder=one.order.folder, log=one.log)
+            process = await self._children.start(
+                command, environment=one.order.environment, folder=one.order.folder, log=one.log
+            )
             await process.wait()
             await asyncio.sleep(0.5)
 
     def _addresses(self) -> dict[str, Any]:
         """What people and tests use from outside."""
         parts = self.plan.of_kind(Kind.SERVICE)
-        services = {part.name: f"http://{self._network.outside(part.name, part.ports[0])}" for part in parts}
-        secrets = {Path(target).name: text.strip() for part in self.plan.parts.values() for target, text in part.secrets.items()}
-        administrator = urlsplit(self._network.translate("outside", secrets["sluice_setup_admin_url"]))
+        services = {
+            part.name: f"http://{self._network.outside(part.name, part.ports[0])}" for part in parts
+        }
+        secrets = {
+            Path(target).name: text.strip()
+            for part in self.plan.parts.values()
+            for target, text in part.secrets.items()
+        }
+        administrator = urlsplit(
+            self._network.translate("outside", secrets["sluice_setup_admin_url"])
+        )
         databases = {
-            name: urlunsplit(administrator._replace(path=urlsplit(secrets[f"sluice_{name}_database_url"]).path))
+            name: urlunsplit(
+                administrator._replace(path=urlsplit(secrets[f"sluice_{name}_database_url"]).path)
+            )
             for name in services
         }
         return {
             "url": services["operator"],
             "services": services,
             "databases": databases,
-            "management_url": self._network.translate("outside", secrets["sluice_setup_management_url"]),
+            "management_url": self._network.translate(
+                "outside", secrets["sluice_setup_management_url"]
+            ),
             "data": str(self._folder / "data"),
             "control": str(self._folder / "control.sock"),
         }
 
     def _write_state(self) -> None:
         """Whole or not at all; rewritten at each change."""
-        state = {**self._outside, "pid": os.getpid(), "ready": self._ready, "processes": [describe(one) for one in self.kept]}
-        with tempfile.NamedTemporaryFile("w", dir=self._folder, prefix=".stack", delete=False) as file:
+        state = {
+            **self._outside,
+            "pid": os.getpid(),
+            "ready": self._ready,
+            "processes": [describe(one) for one in self.kept],
+        }
+        with tempfile.NamedTemporaryFile(
+            "w", dir=self._folder, prefix=".stack", delete=False
+        ) as file:
             json.dump(state, file, indent=2)
         os.replace(file.name, self._folder / "stack.json")
 

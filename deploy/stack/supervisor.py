@@ -16,7 +16,8 @@ from deploy.stack.plan import SERVERS, Kind
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
 #: A process that lived so long did not die young.
 YOUNG = 10.0
-#: Seconds between two looks at the health of a process that starts: doubled each time, as every look starts a program.
+#: Seconds between two looks at the health of a process that starts: doubled each time, as every
+#: look starts a program.
 SHORTEST_HEALTH_PAUSE, LONGEST_HEALTH_PAUSE = 0.2, 1.5
 #: Seconds that a process may take to be prepared.
 PREPARE_LIMIT = 120.0
@@ -44,7 +45,11 @@ class Kept:
 
     @property
     def pid(self) -> int | None:
-        return self.process.pid if self.process is not None and self.process.returncode is None else None
+        return (
+            self.process.pid
+            if self.process is not None and self.process.returncode is None
+            else None
+        )
 
     @property
     def ready(self) -> bool:
@@ -65,7 +70,10 @@ class Kept:
                 return
             lived = asyncio.get_running_loop().time() - began
             pause = SHORTEST_PAUSE if lived > YOUNG else min(LONGEST_PAUSE, 2 * pause)
-            self.tell(f"{self.name} ended ({_reason(code)}); it is started again in {pause:.1f} s; its log: {self.log}")
+            self.tell(
+                f"{self.name} ended ({_reason(code)}); it is started again in {pause:.1f} s; its"
+                f" log: {self.log}"
+            )
             await asyncio.sleep(pause)
 
     def send(self, number: int) -> int:
@@ -77,7 +85,8 @@ class Kept:
         return pid
 
     async def stop(self, limit: float) -> None:
-        """As a container is stopped: its signal, then, after its time of grace or ``limit``, SIGKILL."""
+        """As a container is stopped: its signal, then, after its time of grace or ``limit``,
+        SIGKILL."""
         self.stopping = True
         if self.process is None or self.process.returncode is not None:
             return
@@ -108,24 +117,34 @@ class Kept:
                         pass
 
     def _stands_on(self, others: Mapping[str, Sequence["Kept"]]) -> list["Kept"]:
-        """What a service needs to be healthy: the servers, and the setups that need nothing but servers."""
+        """What a service needs to be healthy: the servers, and the setups that need nothing but
+        servers."""
         if self.order.part.kind is not Kind.SERVICE:
             return []
-        servers = {name for name, kept in others.items() for one in kept if one.order.part.kind in SERVERS}
+        servers = {
+            name for name, kept in others.items() for one in kept if one.order.part.kind in SERVERS
+        }
         setups = {
             name
             for name, kept in others.items()
             for one in kept
-            if one.order.part.kind is Kind.SETUP and servers.issuperset(one.order.part.definition.depends_on)
+            if one.order.part.kind is Kind.SETUP
+            and servers.issuperset(one.order.part.definition.depends_on)
         }
         return [one for name in servers | setups for one in others[name]]
 
     async def _run_once(self, ground: Sequence["Kept"]) -> int:
-        """From start to end; its exit status. Its health is not looked at before all of ``ground`` is ready."""
+        """From start to end; its exit status. Its health is not looked at before all of ``ground``
+        is ready."""
         try:
-            await self.order.prepare(lambda command: self._short(command, log=self.log, limit=PREPARE_LIMIT))
+            await self.order.prepare(
+                lambda command: self._short(command, log=self.log, limit=PREPARE_LIMIT)
+            )
             self.process = await self.children.start(
-                self.order.command, environment=self.order.environment, folder=self.order.folder, log=self.log
+                self.order.command,
+                environment=self.order.environment,
+                folder=self.order.folder,
+                log=self.log,
             )
         except OSError as error:
             self.tell(f"{self.name} cannot be started: {error}")
@@ -167,7 +186,9 @@ class Kept:
     async def _short(self, command: Sequence[str], *, log: Path, limit: float) -> int:
         """Runs a command beside the process, as it would run in its container."""
         place = self.order.folder
-        return await self.children.run(command, environment=self.order.environment, folder=place, log=log, limit=limit)
+        return await self.children.run(
+            command, environment=self.order.environment, folder=place, log=log, limit=limit
+        )
 
     def _is_healthy(self) -> None:
         if self.order.health is not None:

@@ -1,4 +1,5 @@
-"""Routes that give out what is in files: one file or a part of it, a log, all files of data sets as one archive."""
+"""Routes that give out what is in files: one file or a part of it, a log, all files of data sets as
+one archive."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -37,15 +38,19 @@ def content_router(database: Database, reads: FileReads) -> APIRouter:
     @router.get(path, response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
-        """What is in a file, as it is. `Range`, `If-Range` and `If-None-Match` are heard; the tag is the checksum.
+        """What is in a file, as it is. `Range`, `If-Range` and `If-None-Match` are heard; the tag
+        is the checksum.
 
-        All of a file is compared with its checksum while it is sent: where it differs, the answer breaks off before its end.
+        All of a file is compared with its checksum while it is sent: where it differs, the answer
+        breaks off before its end.
         """
         return _answer(request, await open_content(database, reads, uid, file))
 
     @router.get("/logs", response_class=Response, responses=answers)
     @router.head("/logs", response_class=Response, responses=answers)
-    async def log(url: Annotated[StorageUrl, Query(description="On a storage for logs.")], request: Request) -> Response:
+    async def log(
+        url: Annotated[StorageUrl, Query(description="On a storage for logs.")], request: Request
+    ) -> Response:
         """A job's log, whole or a range of it."""
         return _answer(request, await open_log(database, reads, url))
 
@@ -53,7 +58,9 @@ def content_router(database: Database, reads: FileReads) -> APIRouter:
 
 
 def _add_archive(router: APIRouter, database: Database, reads: FileReads) -> None:
-    content = {media: {"schema": {"type": "string", "format": "binary"}} for media in _MEDIA.values()}
+    content = {
+        media: {"schema": {"type": "string", "format": "binary"}} for media in _MEDIA.values()
+    }
     answers = {
         200: {"description": "The archive.", "content": content},
         **errors(NotFound, Conflict, Unprocessable, NotAvailable),
@@ -61,10 +68,13 @@ def _add_archive(router: APIRouter, database: Database, reads: FileReads) -> Non
 
     @router.get("/archive", response_class=Response, responses=answers)
     async def archive(parts: Annotated[ArchiveParts, Query()]) -> Response:
-        """All files of data sets as one archive, made while it is sent. It breaks off before its end where a file cannot be read
-        or is not what was registered."""
+        """All files of data sets as one archive, made while it is sent. It breaks off before its
+        end where a file cannot be read or is not what was registered."""
         packed = await pack_archive(database, reads, parts)
-        headers = {"Content-Type": _MEDIA[parts.format], "Content-Disposition": attachment(f"{parts.name}.{parts.format}")}
+        headers = {
+            "Content-Type": _MEDIA[parts.format],
+            "Content-Disposition": attachment(f"{parts.name}.{parts.format}"),
+        }
         return Streamed(packed, headers=headers | FOREIGN_CONTENT)
 
 
@@ -84,10 +94,16 @@ def _answer(request: Request, content: Content) -> Response:
         return _without_body(content, 304, headers)
     ranged = "If-Range" not in asked or asked["If-Range"].strip() == tag
     try:
-        span = span_of(asked.get("Range"), size=content.size) if ranged and request.method == "GET" else None
+        span = (
+            span_of(asked.get("Range"), size=content.size)
+            if ranged and request.method == "GET"
+            else None
+        )
     except NotSatisfiable:
         content.file.release()
-        problem = Problem(title="Range not satisfiable", status=416, detail=f"there are {content.size} bytes")
+        problem = Problem(
+            title="Range not satisfiable", status=416, detail=f"there are {content.size} bytes"
+        )
         answer = problem_response(problem)
         answer.headers["Content-Range"] = f"bytes */{content.size}"
         return answer

@@ -15,7 +15,14 @@ from dms.usecases.register_dataset import register_dataset
 from dms.usecases.request_deletion import request_deletion
 from dms.usecases.resume_dataset import resume_dataset
 from dms.usecases.watch_storages import StorageWatch
-from sluice.contracts.datasets import CloseDataset, Dataset, DatasetPage, DatasetStatus, NewDataset, StalledList
+from sluice.contracts.datasets import (
+    CloseDataset,
+    Dataset,
+    DatasetPage,
+    DatasetStatus,
+    NewDataset,
+    StalledList,
+)
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import errors
@@ -29,14 +36,22 @@ def datasets_router(
     on_deletion: Callable[[], None],
     on_resume: Callable[[], None],
 ) -> APIRouter:
-    """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was halted goes on."""
+    """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was
+    halted goes on."""
     router = APIRouter(prefix="/api/v1/datasets", tags=["data sets"])
     _add_list(router, database)
 
-    @router.post("", status_code=201, responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)})
+    @router.post(
+        "",
+        status_code=201,
+        responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
+    )
     async def register(new: NewDataset, response: Response) -> Dataset:
-        """Registers a data set: 201. Its name is known and the request is the same: 200 with the first; it differs: 409."""
-        dataset, made = await register_dataset(database, new, reads=reads, objections=watch.objections)
+        """Registers a data set: 201. Its name is known and the request is the same: 200 with the
+        first; it differs: 409."""
+        dataset, made = await register_dataset(
+            database, new, reads=reads, objections=watch.objections
+        )
         response.status_code = 201 if made else 200
         return dataset
 
@@ -46,31 +61,37 @@ def datasets_router(
 
     @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
     async def status(uid: UUID) -> DatasetStatus:
-        """Can it be worked with? Where it waits for files: how many are missing, and which numbers no file has. Where its upload
-        or deletion does not go on: why."""
+        """Can it be worked with? Where it waits for files: how many are missing, and which numbers
+        no file has. Where its upload or deletion does not go on: why."""
         return await read_status(database, uid)
 
     @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     async def close(uid: UUID, request: CloseDataset) -> Dataset:
-        """Closes the data set; with `files`, as soon as so many are registered (the answer's state says whether it is closed,
-        `…/status` what it waits for). A wrong number is corrected by closing it again with another, until it is closed. Closing
-        twice is fine. An input without files is refused."""
+        """Closes the data set; with `files`, as soon as so many are registered (the answer's state
+        says whether it is closed, `…/status` what it waits for). A wrong number is corrected by
+        closing it again with another, until it is closed. Closing twice is fine. An input without
+        files is refused."""
         return await close_dataset(database, uid, files=request.files)
 
     @router.post("/{uid}/resume", status_code=202, responses=errors(NotFound, NotAvailable))
     async def resume(uid: UUID) -> Dataset:
-        """Tries an upload or a deletion again that has stopped and waits for a person; nothing where nothing waits."""
+        """Tries an upload or a deletion again that has stopped and waits for a person; nothing
+        where nothing waits."""
         dataset = await resume_dataset(database, uid)
         on_resume()
         return dataset
 
     @router.delete("/{uid}", status_code=202, responses=errors(NotFound, Conflict, NotAvailable))
     async def delete(
-        uid: UUID, force: Annotated[bool, Query(description="Delete an output too, which may be the last copy.")] = False
+        uid: UUID,
+        force: Annotated[
+            bool, Query(description="Delete an output too, which may be the last copy.")
+        ] = False,
     ) -> Dataset:
-        """Deletes the data set's files from here on, but those that other data sets hold and those on read-only storages. The DMS
-        knows no chains: people ask the operator service, which has it refused while a chain needs the data set.
-        Repeating it is fine, and sets a deletion going that was halted."""
+        """Deletes the data set's files from here on, but those that other data sets hold and those
+        on read-only storages. The DMS knows no chains: people ask the operator service, which has
+        it refused while a chain needs the data set. Repeating it is fine, and sets a deletion going
+        that was halted."""
         dataset = await request_deletion(database, uid, force=force)
         on_deletion()
         return dataset
@@ -83,7 +104,8 @@ def stalled_router(database: Database) -> APIRouter:
 
     @router.get("/stalled", responses=errors(NotAvailable))
     async def stalled(limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> StalledList:
-        """Uploads and deletions that failed several times, and those that wait for a person: one entry for each reason."""
+        """Uploads and deletions that failed several times, and those that wait for a person: one
+        entry for each reason."""
         return await list_stalled(database, limit=limit)
 
     return router
@@ -94,17 +116,20 @@ def _add_list(router: APIRouter, database: Database) -> None:
     async def page(query: Annotated[DatasetQuery, Query()]) -> DatasetPage:
         """Lists data sets, in one of three orders.
 
-        **Without `state` and `name`**: those that can be worked with (closed, uploading, uploaded), in the order in which they
-        were closed. Whoever gives each answer's `cursor` as the next request's `after` misses none and sees none twice,
-        however many close at the same moment. So does whoever gives the newest `timestamp` of the answers as the next request's
-        `timestamp`: that of a closed data set is the time of its closing, no two are alike, and none appears behind a later one.
+        **Without `state` and `name`**: those that can be worked with (closed, uploading, uploaded),
+        in the order in which they were closed. Whoever gives each answer's `cursor` as the next
+        request's `after` misses none and sees none twice, however many close at the same moment. So
+        does whoever gives the newest `timestamp` of the answers as the next request's `timestamp`:
+        that of a closed data set is the time of its closing, no two are alike, and none appears
+        behind a later one.
 
-        **With `state` or `name`**: in the order of registration, in any state or those named. This is for people (who call an
-        output of a chain by the names of the chain's input and of the template's output, as `week.1.report`): a data set
-        whose registration takes long may appear before the cursor.
-        With `newest` the last one registered comes first. A cursor of one order is refused in the others.
+        **With `state` or `name`**: in the order of registration, in any state or those named. This
+        is for people (who call an output of a chain by the names of the chain's input and of the
+        template's output, as `week.1.report`): a data set whose registration takes long may appear
+        before the cursor. With `newest` the last one registered comes first. A cursor of one order
+        is refused in the others.
 
-        **With `uid`**: those of the given ones that are known, in order of registration, all in one answer. It goes with no
-        other condition.
+        **With `uid`**: those of the given ones that are known, in order of registration, all in one
+        answer. It goes with no other condition.
         """
         return await list_datasets(database, query)

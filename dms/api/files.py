@@ -19,25 +19,36 @@ FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
 def files_router(
-    database: Database, reads: FileReads, watch: StorageWatch, *, verify: bool, on_complete: Callable[[], None]
+    database: Database,
+    reads: FileReads,
+    watch: StorageWatch,
+    *,
+    verify: bool,
+    on_complete: Callable[[], None],
 ) -> APIRouter:
-    """``verify``: files are looked at before they are registered. ``on_complete`` is called when files were added: a data set
-    may be complete."""
+    """``verify``: files are looked at before they are registered. ``on_complete`` is called when
+    files were added: a data set may be complete."""
     router = APIRouter(prefix="/api/v1/datasets/{uid}/files", tags=["data sets"])
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     async def add_files(uid: UUID, request: NewFiles) -> Registered:
-        """Adds files; those that are registered and the same are counted as known. All or nothing. On storages of a file system
-        each file has to be there, with the size given."""
+        """Adds files; those that are registered and the same are counted as known. All or nothing.
+        On storages of a file system each file has to be there, with the size given."""
         objections = watch.objections
-        registered = await register_files(database, uid, request.files, reads=reads, objections=objections, verify=verify)
+        registered = await register_files(
+            database, uid, request.files, reads=reads, objections=objections, verify=verify
+        )
         on_complete()
         return registered
 
-    @router.get("", response_model=FilePage, responses=errors(NotFound, Unprocessable, NotAvailable))
+    @router.get(
+        "", response_model=FilePage, responses=errors(NotFound, Unprocessable, NotAvailable)
+    )
     async def files(
         uid: UUID,
-        after: Annotated[str | None, Query(description="Cursor of the last answer; none at the beginning.")] = None,
+        after: Annotated[
+            str | None, Query(description="Cursor of the last answer; none at the beginning.")
+        ] = None,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     ) -> Response:
         """Files in order of seq, then name."""
@@ -46,6 +57,8 @@ def files_router(
 
     @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))
     async def one(uid: UUID, file: FileId) -> Response:
-        return Response((await read_file(database, uid, file)).model_dump_json(), media_type="application/json")
+        return Response(
+            (await read_file(database, uid, file)).model_dump_json(), media_type="application/json"
+        )
 
     return router

@@ -15,7 +15,11 @@ from sluice.servicekit.http import errors
 def runs_router(database: Database) -> APIRouter:
     router = APIRouter(prefix="/api/v1", tags=["periods and runs"])
 
-    @router.post("/periods", status_code=201, responses={200: {"model": Period}, **errors(Conflict, NotAvailable)})
+    @router.post(
+        "/periods",
+        status_code=201,
+        responses={200: {"model": Period}, **errors(Conflict, NotAvailable)},
+    )
     async def add_period(new: NewPeriod, response: Response) -> Period:
         """Registers a period: 201; the same again: 200 with the first."""
         period, made = await register_period(database, new)
@@ -26,7 +30,11 @@ def runs_router(database: Database) -> APIRouter:
     async def periods() -> list[Period]:
         return await read_periods(database)
 
-    @router.post("/runs", status_code=201, responses={200: {"model": Run}, **errors(Conflict, Unprocessable, NotAvailable)})
+    @router.post(
+        "/runs",
+        status_code=201,
+        responses={200: {"model": Run}, **errors(Conflict, Unprocessable, NotAvailable)},
+    )
     async def add_run(new: NewRun, response: Response) -> Run:
         """Registers a run of a period: 201; the same again: 200 with the first."""
         run, made = await register_run(database, new)
@@ -37,7 +45,9 @@ def runs_router(database: Database) -> APIRouter:
     async def runs(period: str | None = None) -> list[Run]:
         return await read_runs(database, period)
 
-    @router.post("/runs/{number}/frames", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    @router.post(
+        "/runs/{number}/frames", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
+    )
     async def add_frames(number: int, request: NewFrames) -> Registered:
         """Adds frames to a run; those registered and the same are counted as known. All or nothing."""
         return await register_frames(database, number, request.frames)

@@ -20,11 +20,16 @@ from sluice.servicekit.http import errors
 def storages_router(database: Database, files: FileWork, watch: StorageWatch) -> APIRouter:
     router = APIRouter(prefix="/api/v1/storages", tags=["storages"])
 
-    @router.post("", status_code=201, responses={200: {"model": Storage}, **errors(Conflict, Unprocessable, NotAvailable)})
+    @router.post(
+        "",
+        status_code=201,
+        responses={200: {"model": Storage}, **errors(Conflict, Unprocessable, NotAvailable)},
+    )
     async def register(new: NewStorage, response: Response) -> Storage:
-        """Registers a storage: 201; the same again: 200 with the first. It has to lie where the DMS's settings allow storages
-        (422), apart from all others (409), and is tried out: a small file is written, read and deleted there (of a storage that
-        is only read, the list of its files is read)."""
+        """Registers a storage: 201; the same again: 200 with the first. It has to lie where the
+        DMS's settings allow storages (422), apart from all others (409), and is tried out: a small
+        file is written, read and deleted there (of a storage that is only read, the list of its
+        files is read)."""
         storage, made = await register_storage(database, files, watch, new)
         response.status_code = 201 if made else 200
         return storage
@@ -34,29 +39,38 @@ def storages_router(database: Database, files: FileWork, watch: StorageWatch) ->
         type: Annotated[StorageType | None, Query()] = None,
         name: Annotated[str | None, Query(description="The storage of this name.")] = None,
         all: Annotated[bool, Query(description="Those too that get no new data sets.")] = False,
-        measured: Annotated[bool, Query(description="With what is free on each, and how many data sets lie there.")] = False,
+        measured: Annotated[
+            bool, Query(description="With what is free on each, and how many data sets lie there.")
+        ] = False,
     ) -> list[Storage]:
-        """Storages that get new data sets, those with the most free space first; none is an empty list. With `all`: disabled ones
-        too, and those that get no new data sets for another reason, which is their `warning`. With `name`: that storage, whether
-        it gets new data sets or not."""
+        """Storages that get new data sets, those with the most free space first; none is an empty
+        list. With `all`: disabled ones too, and those that get no new data sets for another reason,
+        which is their `warning`. With `name`: that storage, whether it gets new data sets or not.
+        """
         everything = all or name is not None
-        found = await list_storages(database, type, room=watch.room, objections=watch.objections, everything=everything)
+        found = await list_storages(
+            database, type, room=watch.room, objections=watch.objections, everything=everything
+        )
         chosen = [storage for storage in found if name in {None, storage.name}]
         return await measure_storages(database, chosen, free=watch.free) if measured else chosen
 
     @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
     async def disable(name: str) -> Storage:
-        """From here on it gets no new data sets; what lies on it can be read and deleted. Repeating it is fine."""
+        """From here on it gets no new data sets; what lies on it can be read and deleted. Repeating
+        it is fine."""
         return await disable_storage(database, watch, name)
 
-    @router.post("/{name}/enable", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
+    @router.post(
+        "/{name}/enable", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
+    )
     async def enable(name: str) -> Storage:
         """It gets new data sets again, if it could be registered today. Repeating it is fine."""
         return await enable_storage(database, files, watch, name)
 
     @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
     async def mark(name: str, marks: WaterMarks) -> Storage:
-        """From the high mark on the storage counts as filling, until it is below the low one. Repeating it is fine."""
+        """From the high mark on the storage counts as filling, until it is below the low one.
+        Repeating it is fine."""
         return await set_marks(database, watch, name, marks)
 
     @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))

@@ -29,7 +29,9 @@ class Wakes:
     upload: Callable[[], None]
 
 
-def queue_consumers(transport: Transport, database: Database, metrics: ServiceMetrics, wakes: Wakes) -> Sequence[QueueConsumer]:
+def queue_consumers(
+    transport: Transport, database: Database, metrics: ServiceMetrics, wakes: Wakes
+) -> Sequence[QueueConsumer]:
     woken = {DMS_FILES: wakes.complete, DMS_DELETIONS: wakes.deletion, DMS_UPLOADS: wakes.upload}
     return [
         QueueConsumer(

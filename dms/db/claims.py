@@ -1,7 +1,9 @@
-"""Claims: of several instances, one works on a data set at a time, outside any transaction, until its claim ends.
+"""Claims: of several instances, one works on a data set at a time, outside any transaction, until
+its claim ends.
 
-A claim is a token on the data set's row. Whoever works under it renews it, and guards every change with it: zero rows means
-that the claim ended or the data set's state was changed, and the work stops.
+A claim is a token on the data set's row. Whoever works under it renews it, and guards every change
+with it: zero rows means that the claim ended or the data set's state was changed, and the work
+stops.
 """
 
 from dataclasses import dataclass
@@ -39,14 +41,19 @@ WHERE uid = (
 RETURNING *
 """
 
-RENEW = "UPDATE datasets SET claim_until = now() + $3 WHERE uid = $1 AND claim_token = $2 AND state = $4 RETURNING 1"
+RENEW = (
+    "UPDATE datasets SET claim_until = now() + $3 WHERE uid = $1 AND claim_token = $2 AND state ="
+    " $4 RETURNING 1"
+)
 
 HOLD = """
 -- In the transaction of a change: the claim stands, and nobody can take it or change the state before this transaction ends.
 SELECT 1 FROM datasets WHERE uid = $1 AND claim_token = $2 AND state = $3 FOR UPDATE
 """
 
-RELEASE = "UPDATE datasets SET claim_token = NULL, claim_until = NULL WHERE uid = $1 AND claim_token = $2"
+RELEASE = (
+    "UPDATE datasets SET claim_token = NULL, claim_until = NULL WHERE uid = $1 AND claim_token = $2"
+)
 
 REST = """
 -- The work failed for now: why, and when it is tried again.
@@ -78,29 +85,40 @@ class Claim:
 
     @property
     def folders(self) -> list[str]:
-        """Every folder in which its files have been: the one it was registered with, and the upload's."""
+        """Every folder in which its files have been: the one it was registered with, and the
+        upload's."""
         return [url for url in (self.request["url"], self.upload_url) if url is not None]
 
 
 class ClaimLost(Exception):
-    """The claim ended, or the data set's state was changed: the work is not this instance's any more."""
+    """The claim ended, or the data set's state was changed: the work is not this instance's any
+    more."""
 
     def __init__(self, claim: Claim) -> None:
         super().__init__(f"data set {claim.name!r} is not in hand any more")
         self.claim = claim
 
 
-async def claim_work(connection: Connection, token: UUID, state: DatasetState, seconds: float) -> Claim | None:
+async def claim_work(
+    connection: Connection, token: UUID, state: DatasetState, seconds: float
+) -> Claim | None:
     return _claim(await connection.fetchrow(CLAIM_WORK, token, timedelta(seconds=seconds), state))
 
 
-async def claim_sweep(connection: Connection, token: UUID, states: list[DatasetState], seconds: float) -> Claim | None:
+async def claim_sweep(
+    connection: Connection, token: UUID, states: list[DatasetState], seconds: float
+) -> Claim | None:
     return _claim(await connection.fetchrow(CLAIM_SWEEP, token, timedelta(seconds=seconds), states))
 
 
 async def renew(connection: Connection, claim: Claim, seconds: float) -> bool:
     """False where it is lost."""
-    return await connection.fetchval(RENEW, claim.uid, claim.token, timedelta(seconds=seconds), claim.state) is not None
+    return (
+        await connection.fetchval(
+            RENEW, claim.uid, claim.token, timedelta(seconds=seconds), claim.state
+        )
+        is not None
+    )
 
 
 async def hold(connection: Connection, claim: Claim) -> None:
@@ -125,4 +143,7 @@ def _claim(row: asyncpg.Record | None) -> Claim | None:
     if row is None:
         return None
     fields = {field: row[field] for field in Claim.__dataclass_fields__ if field != "token"}
-    return Claim(**{**fields, "type": DatasetType(row["type"]), "state": DatasetState(row["state"])}, token=row["claim_token"])
+    return Claim(
+        **{**fields, "type": DatasetType(row["type"]), "state": DatasetState(row["state"])},
+        token=row["claim_token"],
+    )

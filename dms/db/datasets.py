@@ -116,7 +116,10 @@ SELECT uid FROM datasets WHERE state = $1 AND close_at IS NOT NULL AND count_fil
 ORDER BY position LIMIT $2 FOR UPDATE SKIP LOCKED
 """
 
-CLOSE_AT = "UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS DISTINCT FROM $3"
+CLOSE_AT = (
+    "UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS DISTINCT"
+    " FROM $3"
+)
 
 MARK_DELETING = """
 -- Whatever was going on with it ends: the holder of a claim finds the state changed when it next looks. A request repeated
@@ -126,9 +129,14 @@ WHERE uid = $1 AND (state = ANY($2::text[]) OR (state = $3 AND halted_at IS NOT 
 RETURNING uid
 """
 
-REQUEST_UPLOAD = "UPDATE datasets SET upload_requested_at = coalesce(upload_requested_at, now()) WHERE uid = $1"
+REQUEST_UPLOAD = (
+    "UPDATE datasets SET upload_requested_at = coalesce(upload_requested_at, now()) WHERE uid = $1"
+)
 
-RESUME = "UPDATE datasets SET halted_at = NULL, retry_at = NULL, reason = NULL WHERE uid = $1 AND halted_at IS NOT NULL"
+RESUME = (
+    "UPDATE datasets SET halted_at = NULL, retry_at = NULL, reason = NULL WHERE uid = $1 AND"
+    " halted_at IS NOT NULL"
+)
 
 BEGIN_UPLOAD = """
 -- Of these, those that are closed and wanted on the output storage.
@@ -149,7 +157,8 @@ class DatasetRow:
     registered_at: datetime
     #: What tools counted in its files, added up.
     counts: dict[str, int]
-    #: Why work on it failed the last time, while nobody is at it again; with ``halted`` nobody will be.
+    #: Why work on it failed the last time, while nobody is at it again; with ``halted`` nobody will
+    #: be.
     failure: str | None
     halted: bool
 
@@ -186,7 +195,9 @@ def _to_row(row: asyncpg.Record) -> DatasetRow:
     )
 
 
-async def insert_dataset(connection: Connection, uid: UUID, new: NewDataset, *, period: str | None) -> Dataset | None:
+async def insert_dataset(
+    connection: Connection, uid: UUID, new: NewDataset, *, period: str | None
+) -> Dataset | None:
     """None where the name is taken."""
     row = await connection.fetchrow(
         INSERT_DATASET,
@@ -229,7 +240,8 @@ async def lock_dataset(connection: Connection, uid: UUID) -> DatasetRow | None:
 
 @dataclass(frozen=True, slots=True)
 class DatasetFilter:
-    """What a list of data sets is narrowed to. ``later_than``: their timestamps. ``uids``: None is any."""
+    """What a list of data sets is narrowed to. ``later_than``: their timestamps. ``uids``: None is
+    any."""
 
     states: Sequence[DatasetState]
     type: DatasetType | None = None
@@ -237,26 +249,45 @@ class DatasetFilter:
     uids: Sequence[UUID] | None = None
 
 
-async def list_closed(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
-    rows = await connection.fetch(LIST_CLOSED, after, wanted.states, wanted.type, wanted.later_than, limit)
+async def list_closed(
+    connection: Connection, after: int, limit: int, wanted: DatasetFilter
+) -> list[DatasetRow]:
+    rows = await connection.fetch(
+        LIST_CLOSED, after, wanted.states, wanted.type, wanted.later_than, limit
+    )
     return [_to_row(row) for row in rows]
 
 
-async def list_registered(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
-    rows = await connection.fetch(LIST_REGISTERED, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.uids)
+async def list_registered(
+    connection: Connection, after: int, limit: int, wanted: DatasetFilter
+) -> list[DatasetRow]:
+    rows = await connection.fetch(
+        LIST_REGISTERED, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.uids
+    )
     return [_to_row(row) for row in rows]
 
 
-async def list_newest(connection: Connection, after: int, limit: int, wanted: DatasetFilter) -> list[DatasetRow]:
+async def list_newest(
+    connection: Connection, after: int, limit: int, wanted: DatasetFilter
+) -> list[DatasetRow]:
     """``after`` 0: from the last one registered."""
-    rows = await connection.fetch(LIST_NEWEST, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.uids)
+    rows = await connection.fetch(
+        LIST_NEWEST, after, wanted.states, wanted.type, wanted.later_than, limit, wanted.uids
+    )
     return [_to_row(row) for row in rows]
 
 
 async def add_to_counters(
-    connection: Connection, uid: UUID, *, files: int, size: int, close_at: int | None, counts: dict[str, int] | None
+    connection: Connection,
+    uid: UUID,
+    *,
+    files: int,
+    size: int,
+    close_at: int | None,
+    counts: dict[str, int] | None,
 ) -> None:
-    """``size`` in bytes; ``close_at`` is kept where none was set. ``counts``: the sums from now on, None: as they are."""
+    """``size`` in bytes; ``close_at`` is kept where none was set. ``counts``: the sums from now on,
+    None: as they are."""
     await connection.execute(ADD_TO_COUNTERS, uid, files, size, close_at, counts)
 
 
@@ -265,7 +296,8 @@ async def note_late_files(connection: Connection, uid: UUID) -> None:
 
 
 async def take_closing_lock(connection: Connection) -> None:
-    """Held until the transaction ends. Taken before any row is: whoever holds rows never waits for it, so nothing can block."""
+    """Held until the transaction ends. Taken before any row is: whoever holds rows never waits for
+    it, so nothing can block."""
     await connection.execute(TAKE_CLOSING_LOCK, CLOSING_LOCK)
 
 
@@ -273,7 +305,13 @@ async def close(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
     """Closes those that are open and complete; the closing lock is held. Gives the closed ones."""
     written = [DatasetType.INTERMEDIATE, DatasetType.OUTPUT]
     rows = await connection.fetch(
-        CLOSE, uids, sources(DatasetState.CLOSED), DatasetState.CLOSED, DatasetType.INPUT, written, PRODUCED
+        CLOSE,
+        uids,
+        sources(DatasetState.CLOSED),
+        DatasetState.CLOSED,
+        DatasetType.INPUT,
+        written,
+        PRODUCED,
     )
     return [to_dataset(row) for row in rows]
 
@@ -288,7 +326,9 @@ async def set_close_at(connection: Connection, uid: UUID, files: int) -> None:
 
 async def mark_deleting(connection: Connection, uid: UUID) -> bool:
     """False where it is deleted, or being deleted, already."""
-    marked = await connection.fetchval(MARK_DELETING, uid, sources(DatasetState.DELETING), DatasetState.DELETING)
+    marked = await connection.fetchval(
+        MARK_DELETING, uid, sources(DatasetState.DELETING), DatasetState.DELETING
+    )
     return marked is not None
 
 
@@ -303,4 +343,6 @@ async def resume(connection: Connection, uid: UUID) -> None:
 
 async def begin_uploads(connection: Connection, uids: Sequence[UUID]) -> None:
     """Sets those going that are closed and wanted on the output storage."""
-    await connection.execute(BEGIN_UPLOAD, uids, sources(DatasetState.UPLOADING), DatasetState.UPLOADING)
+    await connection.execute(
+        BEGIN_UPLOAD, uids, sources(DatasetState.UPLOADING), DatasetState.UPLOADING
+    )

@@ -73,7 +73,9 @@ CROSS JOIN LATERAL (
 LIMIT 1
 """
 
-SELECT_RANGE = "SELECT min(seq) AS first, max(seq) AS last FROM dataset_files WHERE dataset_uid = $1"
+SELECT_RANGE = (
+    "SELECT min(seq) AS first, max(seq) AS last FROM dataset_files WHERE dataset_uid = $1"
+)
 
 SELECT_GAPS = """
 -- Between the lowest and the highest number, those that no file has.
@@ -164,14 +166,24 @@ class FileCopies:
     copies: list[tuple[UUID, str]]
 
 
-async def anything_there(connection: Connection, uid: UUID, files: Sequence[SentFile]) -> tuple[bool, bool]:
+async def anything_there(
+    connection: Connection, uid: UUID, files: Sequence[SentFile]
+) -> tuple[bool, bool]:
     """Is any of the names known in the data set; is any of the places taken?"""
-    names, storages, paths = [file.name for file in files], [file.storage_id for file in files], [file.path for file in files]
-    (row,) = await connection.fetch(ANYTHING_THERE, uid, names, storages, paths, ReplicaState.DELETED)
+    names, storages, paths = (
+        [file.name for file in files],
+        [file.storage_id for file in files],
+        [file.path for file in files],
+    )
+    (row,) = await connection.fetch(
+        ANYTHING_THERE, uid, names, storages, paths, ReplicaState.DELETED
+    )
     return row["names"], row["places"]
 
 
-async def known_files(connection: Connection, uid: UUID, names: Sequence[str]) -> dict[str, KnownFile]:
+async def known_files(
+    connection: Connection, uid: UUID, names: Sequence[str]
+) -> dict[str, KnownFile]:
     rows = await connection.fetch(SELECT_KNOWN, uid, names)
     return {
         row["name"]: KnownFile(
@@ -185,22 +197,32 @@ async def known_files(connection: Connection, uid: UUID, names: Sequence[str]) -
     }
 
 
-async def files_at(connection: Connection, places: Sequence[tuple[UUID, str]]) -> dict[tuple[UUID, str], FileAt]:
+async def files_at(
+    connection: Connection, places: Sequence[tuple[UUID, str]]
+) -> dict[tuple[UUID, str], FileAt]:
     storages, paths = [place[0] for place in places], [place[1] for place in places]
     rows = await connection.fetch(SELECT_AT_PLACES, storages, paths, ReplicaState.DELETED)
     return {
-        (row["storage_id"], row["path"]): FileAt(row["file_id"], ReplicaState(row["state"]), row["size"], row["checksum"])
+        (row["storage_id"], row["path"]): FileAt(
+            row["file_id"], ReplicaState(row["state"]), row["size"], row["checksum"]
+        )
         for row in rows
     }
 
 
 async def insert_files(
-    connection: Connection, uid: UUID, files: Sequence[SentFile], state: ReplicaState, *, numbered: bool
+    connection: Connection,
+    uid: UUID,
+    files: Sequence[SentFile],
+    state: ReplicaState,
+    *,
+    numbered: bool,
 ) -> bool:
-    """The data set's row is locked. ``numbered``: each file has a number of its own; False, and nothing is done, where one of
-    these has another file's.
+    """The data set's row is locked. ``numbered``: each file has a number of its own; False, and
+    nothing is done, where one of these has another file's.
 
-    Raises asyncpg's ``UniqueViolationError`` where somebody else registers a file at the same place at this moment.
+    Raises asyncpg's ``UniqueViolationError`` where somebody else registers a file at the same place
+    at this moment.
     """
     done = await connection.execute(
         INSERT_FILES,
@@ -219,7 +241,9 @@ async def insert_files(
     return not files or not done.endswith(" 0")
 
 
-async def file_numbered(connection: Connection, uid: UUID, seqs: Sequence[int]) -> tuple[int, str] | None:
+async def file_numbered(
+    connection: Connection, uid: UUID, seqs: Sequence[int]
+) -> tuple[int, str] | None:
     """The first of these numbers that a file of the data set has, with that file's name."""
     row = await connection.fetchrow(SELECT_AT_NUMBER, uid, seqs)
     return None if row is None else (row["seq"], row["name"])
@@ -234,13 +258,23 @@ async def numbers_used(connection: Connection, uid: UUID, *, gaps: int) -> Numbe
     return NumbersUsed((ends["first"], ends["last"]), [(row["first"], row["last"]) for row in rows])
 
 
-async def link_files(connection: Connection, uid: UUID, files: Sequence[tuple[SentFile, int]]) -> None:
-    names, seqs, ids = [file.name for file, _ in files], [file.seq for file, _ in files], [known for _, known in files]
+async def link_files(
+    connection: Connection, uid: UUID, files: Sequence[tuple[SentFile, int]]
+) -> None:
+    names, seqs, ids = (
+        [file.name for file, _ in files],
+        [file.seq for file, _ in files],
+        [known for _, known in files],
+    )
     await connection.execute(LINK_FILES, uid, names, seqs, ids)
 
 
-async def list_files(connection: Connection, uid: UUID, after: tuple[int, str], limit: int) -> list[ListedFile]:
-    rows = await connection.fetch(LIST_FILES, uid, after[0], after[1], limit, ReplicaState.AVAILABLE)
+async def list_files(
+    connection: Connection, uid: UUID, after: tuple[int, str], limit: int
+) -> list[ListedFile]:
+    rows = await connection.fetch(
+        LIST_FILES, uid, after[0], after[1], limit, ReplicaState.AVAILABLE
+    )
     return [ListedFile(**row) for row in rows]
 
 
@@ -248,7 +282,12 @@ async def file_with_copies(connection: Connection, uid: UUID, file_id: int) -> F
     row = await connection.fetchrow(SELECT_FILE, uid, file_id, ReplicaState.AVAILABLE)
     if row is None:
         return None
-    return FileCopies(row["name"], row["size"], row["checksum"], list(zip(row["storages"], row["paths"], strict=True)))
+    return FileCopies(
+        row["name"],
+        row["size"],
+        row["checksum"],
+        list(zip(row["storages"], row["paths"], strict=True)),
+    )
 
 
 async def one_file(connection: Connection, uid: UUID, file_id: int) -> ListedFile | None:

@@ -1,4 +1,5 @@
-"""What the DMS shows of its catalogue to those who watch it: what is under way, never all that ever was."""
+"""What the DMS shows of its catalogue to those who watch it: what is under way, never all that ever
+was."""
 
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.gauges import Measurement, rows_of
@@ -30,14 +31,27 @@ SELECT coalesce(extract(epoch FROM now() - min(upload_requested_at)), 0) FROM da
 """
 
 MEASUREMENTS = (
-    Measurement("sluice_datasets", "Data sets open, on their way out, and being deleted.", rows_of(UNDER_WAY), ("state",)),
     Measurement(
-        "sluice_datasets_halted", "Data sets whose upload, deletion or sweeping waits for a person.", rows_of(HALTED), ("state",)
+        "sluice_datasets",
+        "Data sets open, on their way out, and being deleted.",
+        rows_of(UNDER_WAY),
+        ("state",),
     ),
     Measurement(
-        "sluice_datasets_failing", "Data sets whose upload or deletion failed and is tried again.", rows_of(FAILING), ("state",)
+        "sluice_datasets_halted",
+        "Data sets whose upload, deletion or sweeping waits for a person.",
+        rows_of(HALTED),
+        ("state",),
     ),
     Measurement(
-        "sluice_upload_oldest_seconds", "Time since the oldest upload under way was asked for; 0: none.", rows_of(OLDEST_UPLOAD)
+        "sluice_datasets_failing",
+        "Data sets whose upload or deletion failed and is tried again.",
+        rows_of(FAILING),
+        ("state",),
+    ),
+    Measurement(
+        "sluice_upload_oldest_seconds",
+        "Time since the oldest upload under way was asked for; 0: none.",
+        rows_of(OLDEST_UPLOAD),
     ),
 )

@@ -54,8 +54,11 @@ async def list_periods(connection: Connection) -> list[Period]:
 
 
 async def insert_run(connection: Connection, new: NewRun) -> Run | None:
-    """None where the number is taken. Raises asyncpg's ``ForeignKeyViolationError`` for an unknown period."""
-    row = await connection.fetchrow(INSERT_RUN, new.number, new.period, new.conditions, new.started_at, new.ended_at)
+    """None where the number is taken. Raises asyncpg's ``ForeignKeyViolationError`` for an unknown
+    period."""
+    row = await connection.fetchrow(
+        INSERT_RUN, new.number, new.period, new.conditions, new.started_at, new.ended_at
+    )
     return None if row is None else Run(**row)
 
 
@@ -75,12 +78,19 @@ async def lock_run(connection: Connection, number: int) -> bool:
 async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFrame]) -> int:
     """How many were new. Raises asyncpg's ``ForeignKeyViolationError`` for an unknown file."""
     numbers, files = [frame.number for frame in frames], [frame.file_id for frame in frames]
-    inserted: int = await connection.fetchval(INSERT_FRAMES, run, numbers, files, [frame.meta for frame in frames])
+    inserted: int = await connection.fetchval(
+        INSERT_FRAMES, run, numbers, files, [frame.meta for frame in frames]
+    )
     return inserted
 
 
-async def frames_numbered(connection: Connection, run: int, numbers: Sequence[int]) -> dict[int, Frame]:
-    return {row["number"]: Frame(**row) for row in await connection.fetch(SELECT_FRAMES_NUMBERED, run, numbers)}
+async def frames_numbered(
+    connection: Connection, run: int, numbers: Sequence[int]
+) -> dict[int, Frame]:
+    return {
+        row["number"]: Frame(**row)
+        for row in await connection.fetch(SELECT_FRAMES_NUMBERED, run, numbers)
+    }
 
 
 async def list_frames(connection: Connection, run: int, *, after: int, limit: int) -> list[Frame]:

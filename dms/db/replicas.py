@@ -95,7 +95,10 @@ UPDATE datasets SET state = $4, type = $5, url = upload_url, uploaded_at = now()
 WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) RETURNING 1
 """
 
-CLEAR_LATE = "UPDATE datasets SET late_files = false WHERE uid = $1 AND claim_token = $2 AND state = $3 RETURNING 1"
+CLEAR_LATE = (
+    "UPDATE datasets SET late_files = false WHERE uid = $1 AND claim_token = $2 AND state = $3"
+    " RETURNING 1"
+)
 
 FINISH_DELETION = """
 -- Every copy is gone, and none was registered meanwhile. The folder is looked through once more later.
@@ -132,7 +135,8 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class MissingFile:
-    """A file still to be uploaded; ``storage_id`` and ``path`` of the copy to take, None where there is none."""
+    """A file still to be uploaded; ``storage_id`` and ``path`` of the copy to take, None where
+    there is none."""
 
     seq: int
     name: str
@@ -143,46 +147,80 @@ class MissingFile:
     path: str | None
 
 
-async def next_page(connection: Connection, uid: UUID, after: tuple[int, str], limit: int) -> FilesPage | None:
+async def next_page(
+    connection: Connection, uid: UUID, after: tuple[int, str], limit: int
+) -> FilesPage | None:
     rows = await connection.fetch(PAGE, uid, *after, limit)
-    return FilesPage([row["file_id"] for row in rows], (rows[-1]["seq"], rows[-1]["name"])) if rows else None
+    return (
+        FilesPage([row["file_id"] for row in rows], (rows[-1]["seq"], rows[-1]["name"]))
+        if rows
+        else None
+    )
 
 
 async def mark_deleting(
     connection: Connection, uid: UUID, file_ids: Sequence[int], *, keep: tuple[UUID, str] | None
 ) -> list[Copy]:
-    """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder (with its slash) of those
-    that stay."""
-    movable, gone = replica_sources(ReplicaState.DELETING), [DatasetState.DELETING, DatasetState.DELETED]
+    """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder
+    (with its slash) of those that stay."""
+    movable, gone = (
+        replica_sources(ReplicaState.DELETING),
+        [DatasetState.DELETING, DatasetState.DELETED],
+    )
     await connection.execute(LOCK_AVAILABLE, file_ids, movable)
     storage, folder = keep or (None, "")
     moves = (movable, ReplicaState.DELETING, uid, gone)
-    await connection.execute(MARK_DELETING, file_ids, *moves, storage, folder, DatasetState.UPLOADED)
-    return [Copy(**row) for row in await connection.fetch(SELECT_DELETING, file_ids, ReplicaState.DELETING)]
+    await connection.execute(
+        MARK_DELETING, file_ids, *moves, storage, folder, DatasetState.UPLOADED
+    )
+    return [
+        Copy(**row)
+        for row in await connection.fetch(SELECT_DELETING, file_ids, ReplicaState.DELETING)
+    ]
 
 
-async def mark_deleted(connection: Connection, replica_ids: Sequence[int]) -> list[tuple[UUID, int]]:
+async def mark_deleted(
+    connection: Connection, replica_ids: Sequence[int]
+) -> list[tuple[UUID, int]]:
     """(storage, bytes) of each that was not marked before."""
-    rows = await connection.fetch(MARK_DELETED, replica_ids, replica_sources(ReplicaState.DELETED), ReplicaState.DELETED)
+    rows = await connection.fetch(
+        MARK_DELETED, replica_ids, replica_sources(ReplicaState.DELETED), ReplicaState.DELETED
+    )
     return [(row["storage_id"], row["size"]) for row in rows]
 
 
 async def missing_files(
-    connection: Connection, uid: UUID, *, after: tuple[int, str], target: tuple[UUID, str], limit: int
+    connection: Connection,
+    uid: UUID,
+    *,
+    after: tuple[int, str],
+    target: tuple[UUID, str],
+    limit: int,
 ) -> list[MissingFile]:
     """``target``: storage and folder (with its slash) of the upload."""
-    rows = await connection.fetch(SELECT_MISSING, uid, *after, *target, ReplicaState.AVAILABLE, limit)
+    rows = await connection.fetch(
+        SELECT_MISSING, uid, *after, *target, ReplicaState.AVAILABLE, limit
+    )
     return [MissingFile(**row) for row in rows]
 
 
-async def insert_replicas(connection: Connection, storage_id: UUID, made: Sequence[tuple[int, str]]) -> set[int]:
+async def insert_replicas(
+    connection: Connection, storage_id: UUID, made: Sequence[tuple[int, str]]
+) -> set[int]:
     """``made``: (file, path). Gives the files that were not recorded there before."""
-    rows = await connection.fetch(INSERT_REPLICAS, [file for file, _ in made], storage_id, [path for _, path in made])
+    rows = await connection.fetch(
+        INSERT_REPLICAS, [file for file, _ in made], storage_id, [path for _, path in made]
+    )
     return {row["file_id"] for row in rows}
 
 
-async def registered_paths(connection: Connection, storage_id: UUID, paths: Sequence[str]) -> set[str]:
-    return {row["path"] for row in await connection.fetch(REGISTERED_PATHS, storage_id, paths, ReplicaState.DELETED)}
+async def registered_paths(
+    connection: Connection, storage_id: UUID, paths: Sequence[str]
+) -> set[str]:
+    return {
+        row["path"]
+        for row in await connection.fetch(REGISTERED_PATHS, storage_id, paths, ReplicaState.DELETED)
+    }
 
 
 async def names_of_files(connection: Connection, uid: UUID, names: Sequence[str]) -> set[str]:
@@ -194,27 +232,41 @@ async def folder_shared(connection: Connection, uid: UUID, url: str) -> bool:
     return await connection.fetchval(FOLDER_SHARED, url, uid, DatasetState.DELETED) is not None
 
 
-async def set_upload_place(connection: Connection, claim: Claim, storage_id: UUID, url: str) -> bool:
+async def set_upload_place(
+    connection: Connection, claim: Claim, storage_id: UUID, url: str
+) -> bool:
     """False where the claim is lost or a place was chosen before."""
-    return await connection.fetchval(SET_UPLOAD_PLACE, claim.uid, claim.token, claim.state, storage_id, url) is not None
+    return (
+        await connection.fetchval(
+            SET_UPLOAD_PLACE, claim.uid, claim.token, claim.state, storage_id, url
+        )
+        is not None
+    )
 
 
 async def finish_upload(connection: Connection, claim: Claim, *, sweep_again: float) -> bool:
     moves = (sources(DatasetState.UPLOADED), DatasetState.UPLOADED, DatasetType.OUTPUT)
-    done = await connection.fetchval(FINISH_UPLOAD, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again))
+    done = await connection.fetchval(
+        FINISH_UPLOAD, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
+    )
     return done is not None
 
 
 async def clear_late_files(connection: Connection, claim: Claim) -> bool:
-    """Before a data set's files are gone through: what is registered from here on is noted again. False: the claim is lost."""
+    """Before a data set's files are gone through: what is registered from here on is noted again.
+    False: the claim is lost."""
     return await connection.fetchval(CLEAR_LATE, claim.uid, claim.token, claim.state) is not None
 
 
 async def finish_deletion(connection: Connection, claim: Claim, *, sweep_again: float) -> bool:
     moves = (sources(DatasetState.DELETED), DatasetState.DELETED)
-    done = await connection.fetchval(FINISH_DELETION, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again))
+    done = await connection.fetchval(
+        FINISH_DELETION, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
+    )
     return done is not None
 
 
 async def finish_sweep(connection: Connection, claim: Claim, *, sweep_again: float) -> None:
-    await connection.execute(FINISH_SWEEP, claim.uid, claim.token, claim.state, timedelta(seconds=sweep_again))
+    await connection.execute(
+        FINISH_SWEEP, claim.uid, claim.token, claim.state, timedelta(seconds=sweep_again)
+    )

@@ -86,7 +86,9 @@ COUNT_USAGE = "SELECT count(*) FROM storage_usage"
 
 async def insert_storage(connection: Connection, uid: UUID, new: NewStorage) -> bool:
     """False where its name or URL is taken."""
-    inserted = await connection.fetchval(INSERT_STORAGE, uid, new.name, new.type, new.url, new.capacity, new.read_only)
+    inserted = await connection.fetchval(
+        INSERT_STORAGE, uid, new.name, new.type, new.url, new.capacity, new.read_only
+    )
     return inserted is not None
 
 
@@ -95,7 +97,9 @@ async def storage_like(connection: Connection, new: NewStorage) -> Storage | Non
     return None if row is None else Storage(**row)
 
 
-async def list_storages(connection: Connection, type_: StorageType | None, *, disabled: bool) -> list[Storage]:
+async def list_storages(
+    connection: Connection, type_: StorageType | None, *, disabled: bool
+) -> list[Storage]:
     """``disabled``: those too."""
     return [Storage(**row) for row in await connection.fetch(SELECT_STORAGES, type_, disabled)]
 
@@ -128,7 +132,10 @@ async def set_enabled(connection: Connection, name: str, *, enabled: bool) -> No
 
 async def all_roots(connection: Connection) -> dict[UUID, Root]:
     """Disabled ones too: files on them are still read and removed."""
-    return {row["id"]: Root(**{**row, "type": StorageType(row["type"])}) for row in await connection.fetch(SELECT_ROOTS)}
+    return {
+        row["id"]: Root(**{**row, "type": StorageType(row["type"])})
+        for row in await connection.fetch(SELECT_ROOTS)
+    }
 
 
 async def add_usage(connection: Connection, change: Mapping[UUID, int]) -> None:

@@ -81,10 +81,15 @@ async def delete_marks(connection: Connection, storage: UUID) -> None:
 
 async def set_filling(connection: Connection, level: Level, *, filling: bool) -> bool:
     """False where it is so already, or has other marks by now."""
-    moved = await connection.fetchval(SET_FILLING, level.storage_id, filling, level.marks.low, level.marks.high)
+    moved = await connection.fetchval(
+        SET_FILLING, level.storage_id, filling, level.marks.low, level.marks.high
+    )
     return moved is not None
 
 
 async def on_storage(connection: Connection, storage: UUID, uids: Sequence[UUID]) -> list[UUID]:
     """Of the data sets those that lie there, by their first file."""
-    return [row["uid"] for row in await connection.fetch(SELECT_ON_STORAGE, storage, uids, ReplicaState.AVAILABLE)]
+    return [
+        row["uid"]
+        for row in await connection.fetch(SELECT_ON_STORAGE, storage, uids, ReplicaState.AVAILABLE)
+    ]

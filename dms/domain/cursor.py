@@ -16,7 +16,11 @@ class WrongCursor(Unprocessable):
     """``after`` is not a cursor that this list gave."""
 
     def __init__(self, cursor: str) -> None:
-        super().__init__(f"after={cursor!r} is no cursor of this list: give the cursor of its last answer, or none", after=cursor)
+        super().__init__(
+            f"after={cursor!r} is no cursor of this list: give the cursor of its last answer, or"
+            " none",
+            after=cursor,
+        )
 
 
 def write_position(order: Order, position: int) -> str:
@@ -38,7 +42,8 @@ def write_place(seq: int, name: str) -> str:
 
 
 def read_place(cursor: str | None) -> tuple[int, str]:
-    """Place of the last file given: its seq and name; (-1, "") before the first. Raises ``WrongCursor``."""
+    """Place of the last file given: its seq and name; (-1, "") before the first. Raises
+    ``WrongCursor``."""
     if not cursor:
         return -1, ""
     digits, slash, name = cursor.partition("/")

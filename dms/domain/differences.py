@@ -10,7 +10,8 @@ from sluice.contracts.problems import Conflict, Unprocessable
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A file of a data set as it is registered. ``checksum``: sha256 as bytes; the places are all it ever had."""
+    """A file of a data set as it is registered. ``checksum``: sha256 as bytes; the places are all
+    it ever had."""
 
     name: str
     seq: int
@@ -42,7 +43,9 @@ class FileDiffers(Conflict):
     """A file of this name is registered, and it is another."""
 
     def __init__(self, name: str, difference: str) -> None:
-        super().__init__(f"file {name!r} is registered already, with another {difference}", file=name)
+        super().__init__(
+            f"file {name!r} is registered already, with another {difference}", file=name
+        )
         self.file = name
 
 
@@ -58,7 +61,8 @@ class NumberTaken(Conflict):
 
     def __init__(self, name: str, other: str, seq: int) -> None:
         super().__init__(
-            f"file {name!r} has seq {seq}, which is that of the registered file {other!r}: each file has a number of its own",
+            f"file {name!r} has seq {seq}, which is that of the registered file {other!r}: each"
+            " file has a number of its own",
             file=name,
             other=other,
             seq=seq,
@@ -69,10 +73,14 @@ class SentTwice(Unprocessable):
     """Two files of one request contradict each other."""
 
     def __init__(self, name: str, other: str, what: str) -> None:
-        super().__init__(f"files {name!r} and {other!r} of the request have the same {what}", file=name)
+        super().__init__(
+            f"files {name!r} and {other!r} of the request have the same {what}", file=name
+        )
 
 
-def new_files(sent: list[SentFile], known: Mapping[str, KnownFile], *, numbered: bool = True) -> list[SentFile]:
+def new_files(
+    sent: list[SentFile], known: Mapping[str, KnownFile], *, numbered: bool = True
+) -> list[SentFile]:
     """Those not registered yet, each once. ``numbered``: each has a number of its own.
     Raises ``FileDiffers``, ``SentTwice``."""
     by_name: dict[str, SentFile] = {}
@@ -95,7 +103,9 @@ def new_files(sent: list[SentFile], known: Mapping[str, KnownFile], *, numbered:
 
 def _require_same(known: KnownFile, sent: SentFile) -> None:
     if known.checksum != sent.checksum:
-        raise FileDiffers(sent.name, f"checksum: sha256:{known.checksum.hex()}, not sha256:{sent.checksum.hex()}")
+        raise FileDiffers(
+            sent.name, f"checksum: sha256:{known.checksum.hex()}, not sha256:{sent.checksum.hex()}"
+        )
     if known.size != sent.size:
         raise FileDiffers(sent.name, f"size: {known.size} bytes, not {sent.size}")
     if known.seq != sent.seq:
@@ -104,9 +114,20 @@ def _require_same(known: KnownFile, sent: SentFile) -> None:
         raise FileDiffers(sent.name, f"url than {sent.url}")
 
 
-def require_same_request(what: str, first: Mapping[str, Any], again: Mapping[str, Any], **ids: Any) -> None:
-    """Raises ``Conflict`` that names every field in which a repeated registration differs from the first."""
-    differing = sorted(key for key in first.keys() | again.keys() if first.get(key) != again.get(key))
+def require_same_request(
+    what: str, first: Mapping[str, Any], again: Mapping[str, Any], **ids: Any
+) -> None:
+    """Raises ``Conflict`` that names every field in which a repeated registration differs from the
+    first."""
+    differing = sorted(
+        key for key in first.keys() | again.keys() if first.get(key) != again.get(key)
+    )
     if differing:
-        told = "; ".join(f"{key} is {first.get(key)!r}, not {again.get(key)!r}" for key in differing)
-        raise Conflict(f"{what} is registered already, differently: {told}", differs=", ".join(differing), **ids)
+        told = "; ".join(
+            f"{key} is {first.get(key)!r}, not {again.get(key)!r}" for key in differing
+        )
+        raise Conflict(
+            f"{what} is registered already, differently: {told}",
+            differs=", ".join(differing),
+            **ids,
+        )

@@ -29,12 +29,20 @@ class NotComplete(Conflict):
     """Its files are still being added, or being deleted."""
 
     def __init__(self, uid: UUID, name: str, state: DatasetState) -> None:
-        super().__init__(f"data set {name!r} is {state}: only one that is complete can be packed", dataset=uid, state=state)
+        super().__init__(
+            f"data set {name!r} is {state}: only one that is complete can be packed",
+            dataset=uid,
+            state=state,
+        )
 
 
 class TooManyFiles(Unprocessable):
     def __init__(self, files: int, most: int) -> None:
-        super().__init__(f"{files} files, and a zip here has at most {most}: ask for a tar", files=files, most=most)
+        super().__init__(
+            f"{files} files, and a zip here has at most {most}: ask for a tar",
+            files=files,
+            most=most,
+        )
 
 
 class DatasetNotOpen(Conflict):
@@ -42,15 +50,17 @@ class DatasetNotOpen(Conflict):
 
     def __init__(self, uid: UUID, name: str, state: DatasetState, file: str) -> None:
         super().__init__(
-            f"data set {name!r} is {state}: file {file!r} cannot be added; register a new data set", dataset=uid, state=state
+            f"data set {name!r} is {state}: file {file!r} cannot be added; register a new data set",
+            dataset=uid,
+            state=state,
         )
 
 
 class MoreThanComplete(Conflict):
     def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
         super().__init__(
-            f"data set {name!r} is complete with {counted(complete, 'file')} and would have {count}: if that number is wrong, "
-            f"close it with the right one",
+            f"data set {name!r} is complete with {counted(complete, 'file')} and would have"
+            f" {count}: if that number is wrong, close it with the right one",
             dataset=uid,
             count=count,
             complete=complete,
@@ -65,7 +75,9 @@ class CompletenessDiffers(Conflict):
 
 class NoFiles(Unprocessable):
     def __init__(self, uid: UUID, name: str) -> None:
-        super().__init__(f"data set {name!r} has no files: register files before closing it", dataset=uid)
+        super().__init__(
+            f"data set {name!r} has no files: register files before closing it", dataset=uid
+        )
 
 
 class OutputKept(NeedsForce):
@@ -82,9 +94,11 @@ class NotUploadable(Unprocessable):
 
 
 class NoStorage(Exception):
-    """No storage of the type wanted can take the data now; found while working, and tried again later. ``why``: of each of
-    them."""
+    """No storage of the type wanted can take the data now; found while working, and tried again
+    later. ``why``: of each of them."""
 
     def __init__(self, wanted: str, why: Sequence[str]) -> None:
-        super().__init__(f"no storage of type {wanted} can take it: {'; '.join(why) or 'none is registered'}")
+        super().__init__(
+            f"no storage of type {wanted} can take it: {'; '.join(why) or 'none is registered'}"
+        )
         self.wanted = wanted

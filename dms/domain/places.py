@@ -1,6 +1,7 @@
 """Where files may lie: a URL is taken apart into a storage and a path below it, or refused.
 
-Judged by the text alone; symbolic links are looked at where files are touched (``sluice.storage.within``).
+Judged by the text alone; symbolic links are looked at where files are touched
+(``sluice.storage.within``).
 """
 
 from collections.abc import Sequence
@@ -26,8 +27,9 @@ class OutsideStorages(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A storage as far as places go. ``url`` has no slash at its end. ``lies_at``: the path of its folder without links, as
-    it was found when it was registered or last enabled; None: not known, or no local folder."""
+    """A storage as far as places go. ``url`` has no slash at its end. ``lies_at``: the path of its
+    folder without links, as it was found when it was registered or last enabled; None: not known,
+    or no local folder."""
 
     id: UUID
     name: str
@@ -42,8 +44,8 @@ class Root:
         if self.lies_at in {None, path}:
             return None
         return (
-            f"its folder is {path} now, and was {self.lies_at} when it was registered or last enabled: put that back, or disable "
-            f"the storage and enable it where this is meant"
+            f"its folder is {path} now, and was {self.lies_at} when it was registered or last"
+            " enabled: put that back, or disable the storage and enable it where this is meant"
         )
 
     def url_of(self, path: str) -> str:
@@ -63,18 +65,27 @@ class Place:
 
 
 def place_of(url: str, roots: Sequence[Root], *, what: str) -> Place:
-    """The place that ``url`` names; of storages inside one another, the innermost. ``what``: whose URL it is, for the message.
+    """The place that ``url`` names; of storages inside one another, the innermost. ``what``: whose
+    URL it is, for the message.
 
     Raises ``OutsideStorages``.
     """
     holders = [root for root in roots if url == root.url or url.startswith(root.url + "/")]
     if not holders:
         known = ", ".join(sorted(root.url for root in roots)) or "none is registered"
-        raise OutsideStorages(what, url, f"lies in no registered, enabled storage ({known}): register the storage first")
+        raise OutsideStorages(
+            what,
+            url,
+            f"lies in no registered, enabled storage ({known}): register the storage first",
+        )
     root = max(holders, key=lambda holder: len(holder.url))
     path = url[len(root.url) + 1 :]
     if path and not stays_inside(path):
-        raise OutsideStorages(what, url, f"does not stay inside storage {root.name!r} ({root.url}): give a plain path below it")
+        raise OutsideStorages(
+            what,
+            url,
+            f"does not stay inside storage {root.name!r} ({root.url}): give a plain path below it",
+        )
     if url.startswith("file:") and (why := _too_long(url)):
         raise OutsideStorages(what, url, f"{why}: give a shorter one")
     return Place(root, path)
@@ -89,10 +100,13 @@ def _too_long(url: str) -> str:
 
 
 def upload_folder(dataset_name: str, output_name: object) -> str:
-    """Folder of an uploaded data set below its storage: ``output_name`` (of its metadata) for people, the name to be unique."""
+    """Folder of an uploaded data set below its storage: ``output_name`` (of its metadata) for
+    people, the name to be unique."""
     if not isinstance(output_name, str):
         return dataset_name
-    wanted = "".join(letter if letter.isalnum() or letter in "_+-=@," else "_" for letter in output_name).strip("_")
+    wanted = "".join(
+        letter if letter.isalnum() or letter in "_+-=@," else "_" for letter in output_name
+    ).strip("_")
     room = LONGEST_FOLDER - len(dataset_name.encode()) - 1
     readable = wanted.encode()[: max(room, 0)].decode(errors="ignore")
     return f"{readable}.{dataset_name}" if readable else dataset_name

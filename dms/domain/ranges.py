@@ -1,7 +1,8 @@
-"""Which part of a content a request asks for (RFC 9110, sections 13 and 14): one range of bytes, or all.
+"""Which part of a content a request asks for (RFC 9110, sections 13 and 14): one range of bytes, or
+all.
 
-A header that is not understood is ignored, as the RFC wants; several ranges at once are answered with the whole content, which it
-allows.
+A header that is not understood is ignored, as the RFC wants; several ranges at once are answered
+with the whole content, which it allows.
 """
 
 import re

@@ -29,8 +29,8 @@ class StoragesOverlap(Conflict):
 
     def __init__(self, name: str, url: str, *, other: str, other_url: str) -> None:
         super().__init__(
-            f"storage {name!r}: {url} and storage {other!r} ({other_url}) are one folder, or one lies in the other: "
-            f"give each a folder of its own",
+            f"storage {name!r}: {url} and storage {other!r} ({other_url}) are one folder, or one"
+            " lies in the other: give each a folder of its own",
             storage=name,
             url=url,
             other=other,

@@ -1,4 +1,5 @@
-"""URLs of storages, and of the places where storages may be: their form, and which lies in which as far as the text says."""
+"""URLs of storages, and of the places where storages may be: their form, and which lies in which as
+far as the text says."""
 
 import re
 import shlex
@@ -19,7 +20,8 @@ class WrongStorageUrl(ValueError):
 
 
 def require_storage_url(url: str) -> None:
-    """One way alone to write each folder, and none that is a whole file system. Raises ``WrongStorageUrl``."""
+    """One way alone to write each folder, and none that is a whole file system. Raises
+    ``WrongStorageUrl``."""
     scheme, separator, rest = url.partition("://")
     if not separator or not stays_inside(rest.removeprefix("/")):
         raise WrongStorageUrl("is no plain folder below the root: give one for Sluice")
@@ -29,14 +31,16 @@ def require_storage_url(url: str) -> None:
     if scheme == "file" and not rest.startswith("/"):
         raise WrongStorageUrl(f"names a machine: write it as file:///{rest.partition('/')[2]}")
     if _ESCAPE.search(rest):
-        raise WrongStorageUrl("has escapes (%…): give the folder's name as it is, or another folder")
+        raise WrongStorageUrl(
+            "has escapes (%…): give the folder's name as it is, or another folder"
+        )
     if scheme != "file" and set("?#") & set(rest):
         raise WrongStorageUrl("has more than a path (?, #): give the folder alone")
 
 
 def read_roots(text: str) -> tuple[str, ...]:
-    """Words as a shell reads them: URLs, or absolute paths for local folders. Without the slash at the end, but for the root.
-    Raises ``ValueError`` with a sentence."""
+    """Words as a shell reads them: URLs, or absolute paths for local folders. Without the slash at
+    the end, but for the root. Raises ``ValueError`` with a sentence."""
     return tuple(_root(word) for word in shlex.split(text))
 
 
@@ -44,7 +48,9 @@ def _root(word: str) -> str:
     url = f"file://{word}" if word.startswith("/") else word
     scheme, separator, rest = url.partition("://")
     if not separator or not scheme or (scheme == "file" and not rest.startswith("/")):
-        raise ValueError(f"{word} is neither an absolute path nor a URL such as file:///data or s3://bucket")
+        raise ValueError(
+            f"{word} is neither an absolute path nor a URL such as file:///data or s3://bucket"
+        )
     if ".." in rest.split("/"):
         raise ValueError(f"{word} leaves its folder with '..'")
     try:
@@ -60,7 +66,8 @@ def _require_kept(scheme: str) -> None:
 
 
 def holds(outer: str, inner: str) -> bool:
-    """Is ``inner`` the place ``outer`` or one in it, going by the text? (Hosts and buckets in capitals are the same ones.)"""
+    """Is ``inner`` the place ``outer`` or one in it, going by the text? (Hosts and buckets in
+    capitals are the same ones.)"""
     outer_at, inner_at = _comparable(outer), _comparable(inner)
     return outer_at[:2] == inner_at[:2] and (inner_at[2] + "/").startswith(outer_at[2] + "/")
 

@@ -1,4 +1,5 @@
-"""Legal moves of a data set and of a file's replica. Diagrams and the all-pairs tests are made from these tables."""
+"""Legal moves of a data set and of a file's replica. Diagrams and the all-pairs tests are made from
+these tables."""
 
 from sluice.contracts.states import DatasetState as D
 from sluice.contracts.states import ReplicaState as R

@@ -8,7 +8,9 @@ from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
 
 
-def closer(database: Database, *, period: float, metrics: ServiceMetrics, on_closed: Callable[[], None]) -> Loop:
+def closer(
+    database: Database, *, period: float, metrics: ServiceMetrics, on_closed: Callable[[], None]
+) -> Loop:
     """``on_closed`` is called after each commit that closed data sets."""
 
     async def tick() -> bool:

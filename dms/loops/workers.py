@@ -1,4 +1,5 @@
-"""Loops that work on files: each takes one data set at a time; several loops, and several instances, share the work."""
+"""Loops that work on files: each takes one data set at a time; several loops, and several
+instances, share the work."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -43,18 +44,30 @@ async def work_once(shop: Workshop, take: Take, work: Work) -> bool:
 
 async def delete_once(shop: Workshop) -> bool:
     return await work_once(
-        shop, lambda connection: claim_work(connection, uuid4(), DatasetState.DELETING, shop.claim_seconds), remove_dataset
+        shop,
+        lambda connection: claim_work(
+            connection, uuid4(), DatasetState.DELETING, shop.claim_seconds
+        ),
+        remove_dataset,
     )
 
 
 async def upload_once(shop: Workshop) -> bool:
     return await work_once(
-        shop, lambda connection: claim_work(connection, uuid4(), DatasetState.UPLOADING, shop.claim_seconds), upload_dataset
+        shop,
+        lambda connection: claim_work(
+            connection, uuid4(), DatasetState.UPLOADING, shop.claim_seconds
+        ),
+        upload_dataset,
     )
 
 
 async def sweep_once(shop: Workshop) -> bool:
-    return await work_once(shop, lambda connection: claim_sweep(connection, uuid4(), SWEPT, shop.claim_seconds), sweep_dataset)
+    return await work_once(
+        shop,
+        lambda connection: claim_sweep(connection, uuid4(), SWEPT, shop.claim_seconds),
+        sweep_dataset,
+    )
 
 
 async def fold_once(database: Database) -> bool:
@@ -68,7 +81,9 @@ def deleter(shop: Workshop, number: int, *, period: float, metrics: ServiceMetri
 
 
 def uploader(shop: Workshop, number: int, *, period: float, metrics: ServiceMetrics) -> Loop:
-    return Loop(f"dms.uploader.{number}", partial(upload_once, shop), period=period, metrics=metrics)
+    return Loop(
+        f"dms.uploader.{number}", partial(upload_once, shop), period=period, metrics=metrics
+    )
 
 
 def sweeper(shop: Workshop, *, period: float, metrics: ServiceMetrics) -> Loop:
@@ -84,4 +99,6 @@ def storage_looker(watch: StorageWatch, *, metrics: ServiceMetrics) -> Loop:
 
 
 def level_watcher(database: Database, free: Room, *, metrics: ServiceMetrics) -> Loop:
-    return Loop("dms.levels", partial(watch_levels, database, free), period=LEVEL_PERIOD, metrics=metrics)
+    return Loop(
+        "dms.levels", partial(watch_levels, database, free), period=LEVEL_PERIOD, metrics=metrics
+    )

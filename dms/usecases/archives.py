@@ -10,8 +10,8 @@ from sluice.contracts.datasets import ArchiveFormat
 
 
 class ArchiveWriter(Protocol):
-    """``begin``, ``write`` until ``size`` bytes are written, ``end``; the same for each file; then ``finish``. ``take`` gives
-    what has become of it since it was called last."""
+    """``begin``, ``write`` until ``size`` bytes are written, ``end``; the same for each file; then
+    ``finish``. ``take`` gives what has become of it since it was called last."""
 
     def begin(self, path: str, size: int, time: datetime) -> None: ...
     def write(self, data: bytes) -> None: ...
@@ -81,7 +81,8 @@ class ZipWriter:
 
     def __init__(self) -> None:
         self._sink = _Sink()
-        # Barely compressed: a stream of stored files of unknown checksum is what some programs cannot unpack.
+        # Barely compressed: a stream of stored files of unknown checksum is what some programs
+        # cannot unpack.
         self._archive = zipfile.ZipFile(self._sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1)
         self._member: IO[bytes] | None = None
 
@@ -90,8 +91,14 @@ class ZipWriter:
         return self._sink.waiting
 
     def begin(self, path: str, size: int, time: datetime) -> None:
-        member = zipfile.ZipInfo(path, max(time, _FIRST.replace(tzinfo=time.tzinfo)).timetuple()[:6])
-        member.compress_type, member.external_attr, member.file_size = zipfile.ZIP_DEFLATED, 0o644 << 16, size
+        member = zipfile.ZipInfo(
+            path, max(time, _FIRST.replace(tzinfo=time.tzinfo)).timetuple()[:6]
+        )
+        member.compress_type, member.external_attr, member.file_size = (
+            zipfile.ZIP_DEFLATED,
+            0o644 << 16,
+            size,
+        )
         self._member = self._archive.open(member, "w")
 
     def write(self, data: bytes) -> None:

@@ -1,4 +1,5 @@
-"""How a loop works on a data set: under a claim that is renewed, resting when a storage fails, halting where a URL leaves it."""
+"""How a loop works on a data set: under a claim that is renewed, resting when a storage fails,
+halting where a URL leaves it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -38,8 +39,9 @@ Work = Callable[[Workshop, Claim], Awaitable[None]]
 
 
 async def work_on(shop: Workshop, claim: Claim, work: Work) -> None:
-    """Effect: the work's; the claim is given back. A storage that fails has the data set rest, longer each time, for ever; a URL
-    that leaves its storage halts it until a person asks for it again. Both are logged, and the reason is kept in the row.
+    """Effect: the work's; the claim is given back. A storage that fails has the data set rest,
+    longer each time, for ever; a URL that leaves its storage halts it until a person asks for it
+    again. Both are logged, and the reason is kept in the row.
 
     Raises what else goes wrong, after a rest was noted.
     """
@@ -68,7 +70,14 @@ async def work_on(shop: Workshop, claim: Claim, work: Work) -> None:
 
 async def _rest(shop: Workshop, claim: Claim, reason: str) -> None:
     pause = pause_after(claim.failures + 1, longest=shop.max_backoff_seconds)
-    log.warning("dms.rests", name=claim.name, state=claim.state, failures=claim.failures + 1, seconds=pause, reason=reason)
+    log.warning(
+        "dms.rests",
+        name=claim.name,
+        state=claim.state,
+        failures=claim.failures + 1,
+        seconds=pause,
+        reason=reason,
+    )
     async with shop.database.connection() as connection:
         await rest(connection, claim, seconds=pause, reason=reason)
 

@@ -2,7 +2,14 @@
 
 from uuid import UUID
 
-from dms.db.datasets import begin_uploads, close, complete_datasets, lock_dataset, set_close_at, take_closing_lock
+from dms.db.datasets import (
+    begin_uploads,
+    close,
+    complete_datasets,
+    lock_dataset,
+    set_close_at,
+    take_closing_lock,
+)
 from dms.domain.facts import CompletenessDiffers, MoreThanComplete, NoFiles, UnknownDataset
 from dms.domain.transitions import sources
 from sluice.contracts.datasets import Dataset
@@ -17,11 +24,12 @@ BATCH = 100
 
 
 async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> Dataset:
-    """Effect: closed, or, while fewer than ``files`` are registered, closing as soon as they are; the number given last counts,
-    until it closes. A closed one stays as it is. Message: ``dms.dataset-closed``.
+    """Effect: closed, or, while fewer than ``files`` are registered, closing as soon as they are;
+    the number given last counts, until it closes. A closed one stays as it is. Message:
+    ``dms.dataset-closed``.
 
-    Raises ``UnknownDataset``; ``NoFiles`` for an input without any; ``MoreThanComplete``; ``CompletenessDiffers`` for a closed
-    one; ``Conflict`` where it is being deleted.
+    Raises ``UnknownDataset``; ``NoFiles`` for an input without any; ``MoreThanComplete``;
+    ``CompletenessDiffers`` for a closed one; ``Conflict`` where it is being deleted.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
@@ -33,23 +41,30 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
             dataset = row.dataset
             if dataset.state.readable:
                 if files is not None and files != row.close_at:
-                    raise CompletenessDiffers(uid, dataset.name, known=row.close_at or 0, sent=files)
+                    raise CompletenessDiffers(
+                        uid, dataset.name, known=row.close_at or 0, sent=files
+                    )
                 return dataset
             if dataset.state not in sources(DatasetState.CLOSED):
-                raise Conflict(f"data set {dataset.name!r} is {dataset.state}: it cannot be closed", state=dataset.state)
+                raise Conflict(
+                    f"data set {dataset.name!r} is {dataset.state}: it cannot be closed",
+                    state=dataset.state,
+                )
             if dataset.type is DatasetType.INPUT and not (files or dataset.count_files):
                 raise NoFiles(uid, dataset.name)
             if files is not None:
                 if dataset.count_files > files:
-                    raise MoreThanComplete(uid, dataset.name, count=dataset.count_files, complete=files)
+                    raise MoreThanComplete(
+                        uid, dataset.name, count=dataset.count_files, complete=files
+                    )
                 await set_close_at(connection, uid, files)
             closed = await _close(transaction, [uid])
             return closed[0] if closed else dataset
 
 
 async def close_complete(database: Database) -> int:
-    """Effect: closes open data sets that have as many files as make them complete. Message: ``dms.dataset-closed`` for each.
-    Gives how many were closed (``BATCH``: there may be more)."""
+    """Effect: closes open data sets that have as many files as make them complete. Message:
+    ``dms.dataset-closed`` for each. Gives how many were closed (``BATCH``: there may be more)."""
     async with database.transaction() as transaction:
         await take_closing_lock(transaction.connection)
         uids = await complete_datasets(transaction.connection, BATCH)

@@ -12,8 +12,9 @@ from sluice.servicekit.database import Connection, Database
 
 
 async def disable_storage(database: Database, watch: StorageWatch, name: str) -> Storage:
-    """Effect: it gets no new data sets; what lies on it is read, uploaded and deleted as before, and data sets that are being
-    written there go on. Repeating it is fine. Messages: none. Raises ``UnknownStorage``."""
+    """Effect: it gets no new data sets; what lies on it is read, uploaded and deleted as before,
+    and data sets that are being written there go on. Repeating it is fine. Messages: none. Raises
+    ``UnknownStorage``."""
     async with database.transaction() as transaction:
         await lock_storages(transaction.connection)
         await set_enabled(transaction.connection, name, enabled=False)
@@ -22,9 +23,11 @@ async def disable_storage(database: Database, watch: StorageWatch, name: str) ->
     return storage
 
 
-async def enable_storage(database: Database, files: FileWork, watch: StorageWatch, name: str) -> Storage:
-    """Effect: it gets new data sets again, having been looked at and tried out as a new one is, and uploads that rest are tried
-    again; nothing where it is enabled. Messages: none.
+async def enable_storage(
+    database: Database, files: FileWork, watch: StorageWatch, name: str
+) -> Storage:
+    """Effect: it gets new data sets again, having been looked at and tried out as a new one is, and
+    uploads that rest are tried again; nothing where it is enabled. Messages: none.
 
     Raises ``UnknownStorage``, ``StorageRefused``; ``StoragesOverlap`` with another that is enabled.
     """
@@ -36,11 +39,16 @@ async def enable_storage(database: Database, files: FileWork, watch: StorageWatc
             others = await _enabled(connection)
         path = await watch.require_free(name, storage.url, others)
         if not tried:
-            await try_out(files, NewStorage.model_validate(storage.model_dump(include=set(NewStorage.model_fields))))
+            await try_out(
+                files,
+                NewStorage.model_validate(storage.model_dump(include=set(NewStorage.model_fields))),
+            )
             tried = True
         async with database.transaction() as transaction:
             await lock_storages(transaction.connection)
-            if await _enabled(transaction.connection) == others:  # else somebody enabled another meanwhile
+            if (
+                await _enabled(transaction.connection) == others
+            ):  # else somebody enabled another meanwhile
                 await set_enabled(transaction.connection, name, enabled=True)
                 await set_folder(transaction.connection, storage.id, path)
                 await retry_uploads(transaction.connection)

@@ -1,5 +1,5 @@
-"""Reading files piece by piece, in threads of each storage's own: one that is slow, or hangs, keeps nobody waiting who reads from
-another; nor does a slow reader."""
+"""Reading files piece by piece, in threads of each storage's own: one that is slow, or hangs, keeps
+nobody waiting who reads from another; nor does a slow reader."""
 
 import asyncio
 import threading
@@ -15,12 +15,14 @@ from sluice.storage import Reader, StorageUnavailable
 
 ResultT = TypeVar("ResultT")
 
-#: Seconds after which a storage is taken for one that does not answer; services wait for each other no longer than 30 s.
+#: Seconds after which a storage is taken for one that does not answer; services wait for each other
+#: no longer than 30 s.
 READ_LIMIT = 20.0
 
 
 class FileReads:
-    """Component: the threads. ``at_once``: pieces read at a time from one storage; between two a reader holds no thread."""
+    """Component: the threads. ``at_once``: pieces read at a time from one storage; between two a
+    reader holds no thread."""
 
     def __init__(self, at_once: int) -> None:
         self._at_once = at_once
@@ -66,15 +68,17 @@ class _Threads:
         except TimeoutError as error:
             if not limit.expired():
                 raise
-            raise StorageUnavailable(url, f"its storage has not answered within {READ_LIMIT:g} s") from error
+            raise StorageUnavailable(
+                url, f"its storage has not answered within {READ_LIMIT:g} s"
+            ) from error
         finally:
             if not doing.cancel() and not doing.done():  # a thread is at it
                 self._late.append(doing)
 
 
 class OpenFile:
-    """A file that is read a piece at a time. It is closed in a thread: once it is released, and no other thread is reading it,
-    however long that takes."""
+    """A file that is read a piece at a time. It is closed in a thread: once it is released, and no
+    other thread is reading it, however long that takes."""
 
     def __init__(self, threads: _Threads, root: Root, url: str) -> None:
         self.url = url
@@ -87,8 +91,8 @@ class OpenFile:
         self._reading = self._released = False
 
     async def run(self, work: Callable[[Reader], ResultT]) -> ResultT:
-        """One at a time. Raises what ``work`` does; ``StorageError``, also where the file lies outside of its storage,
-        or that is another folder than before."""
+        """One at a time. Raises what ``work`` does; ``StorageError``, also where the file lies
+        outside of its storage, or that is another folder than before."""
         return await self._threads.run(self.url, lambda: self._turn(work))
 
     async def open(self) -> None:

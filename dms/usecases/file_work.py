@@ -1,4 +1,5 @@
-"""Work on files, in threads of its own: a storage that hangs keeps neither the event loop nor anybody else's threads."""
+"""Work on files, in threads of its own: a storage that hangs keeps neither the event loop nor
+anybody else's threads."""
 
 import asyncio
 import os
@@ -11,7 +12,15 @@ from typing import Any, ParamSpec, TypeVar
 from dms.domain.places import Root
 from dms.usecases.same_folder import require_same_folder
 from sluice import storage
-from sluice.storage import BehindLink, Entry, Folder, StorageError, StorageUnavailable, folder_at, local_path
+from sluice.storage import (
+    BehindLink,
+    Entry,
+    Folder,
+    StorageError,
+    StorageUnavailable,
+    folder_at,
+    local_path,
+)
 from sluice.storage.errors import os_errors_at
 
 P = ParamSpec("P")
@@ -21,20 +30,23 @@ ResultT = TypeVar("ResultT")
 CHUNK = 64
 #: Storages looked at, or tried out, at a time.
 LOOKS = 8
-#: Seconds after which a storage that is looked at, or tried out, is taken for one that does not answer.
+#: Seconds after which a storage that is looked at, or tried out, is taken for one that does not
+#: answer.
 LOOK_LIMIT = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Where a local folder really lies, and the bytes that are free there; before it is made, where it will be."""
+    """Where a local folder really lies, and the bytes that are free there; before it is made, where
+    it will be."""
 
     folder: Folder
     free: float
 
 
 class FileWork:
-    """Component: the threads. ``copies``: files copied at a time; ``removals``: chunks of files removed at a time."""
+    """Component: the threads. ``copies``: files copied at a time; ``removals``: chunks of files
+    removed at a time."""
 
     def __init__(self, *, copies: int, removals: int) -> None:
         self._copying = asyncio.Semaphore(copies)
@@ -47,19 +59,25 @@ class FileWork:
         return None
 
     async def stop(self) -> None:
-        """Leaves alone what a thread is in the middle of: every operation on files may be cut off and repeated."""
+        """Leaves alone what a thread is in the middle of: every operation on files may be cut off
+        and repeated."""
         for threads in (self._threads, self._lookers):
             threads.shutdown(wait=False, cancel_futures=True)
 
-    async def copy(self, source: tuple[Root, str], target: tuple[Root, str], *, checksum: str, size: int) -> None:
-        """``source`` and ``target``: the storage, and the URL of the file. Behind a link nothing is written.
-        Raises ``StorageError``."""
+    async def copy(
+        self, source: tuple[Root, str], target: tuple[Root, str], *, checksum: str, size: int
+    ) -> None:
+        """``source`` and ``target``: the storage, and the URL of the file. Behind a link nothing is
+        written. Raises ``StorageError``."""
         async with self._copying:
             await self._in_thread(_copy, source, target, checksum, size)
 
-    async def remove(self, root: Root, urls: Sequence[str], *, spared: Sequence[Folder] = ()) -> list[StorageError | None]:
-        """What became of each: None where it is gone, or lies in one of the folders ``spared`` (it is left there, and only
-        forgotten). Files outside the storage, and those behind a link in it, are not touched."""
+    async def remove(
+        self, root: Root, urls: Sequence[str], *, spared: Sequence[Folder] = ()
+    ) -> list[StorageError | None]:
+        """What became of each: None where it is gone, or lies in one of the folders ``spared`` (it
+        is left there, and only forgotten). Files outside the storage, and those behind a link in
+        it, are not touched."""
         chunks = [urls[start : start + CHUNK] for start in range(0, len(urls), CHUNK)]
 
         async def one(chunk: Sequence[str]) -> list[StorageError | None]:
@@ -73,9 +91,11 @@ class FileWork:
         """The files that lie in the folder itself: none behind a link. Raises ``StorageError``."""
         return await self._in_thread(_files_in, root, folder_url)
 
-    async def remove_folder(self, root: Root, folder_url: str, *, spared: Sequence[Folder] = ()) -> bool:
-        """Removes an empty folder, unless it lies in one of those ``spared``; False where it still has files, is spared, or
-        is reached through a link. Raises ``StorageError``."""
+    async def remove_folder(
+        self, root: Root, folder_url: str, *, spared: Sequence[Folder] = ()
+    ) -> bool:
+        """Removes an empty folder, unless it lies in one of those ``spared``; False where it still
+        has files, is spared, or is reached through a link. Raises ``StorageError``."""
         return await self._in_thread(_remove_folder, root, folder_url, spared)
 
     async def look_at(self, path: str) -> Seen:
@@ -87,7 +107,8 @@ class FileWork:
         await self._look((url, read_only), lambda: storage.probe(url, read_only=read_only))
 
     async def _look(self, what: Hashable, work: Callable[[], ResultT]) -> ResultT:
-        """A look that hangs is not joined by a second one: each storage takes one thread at the most."""
+        """A look that hangs is not joined by a second one: each storage takes one thread at the
+        most."""
         looking = self._looks.get(what)
         if looking is None:
             looking = asyncio.get_running_loop().run_in_executor(self._lookers, work)
@@ -102,8 +123,12 @@ class FileWork:
         if not looking.cancelled():
             looking.exception()  # nobody may be waiting for it any more
 
-    async def _in_thread(self, work: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs) -> ResultT:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
+    async def _in_thread(
+        self, work: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs
+    ) -> ResultT:
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, lambda: work(*args, **kwargs)
+        )
 
 
 def _free_at(path: str) -> float:
@@ -157,7 +182,9 @@ def _require_mounted(storage_url: str) -> None:
     """On a file system that is not mounted every file is missing, which must not pass for deleted."""
     path = local_path(storage_url)
     if path is not None and not os.path.isdir(path):
-        raise StorageUnavailable(storage_url, "the storage's folder is not there: is its file system mounted?")
+        raise StorageUnavailable(
+            storage_url, "the storage's folder is not there: is its file system mounted?"
+        )
 
 
 def _files_in(root: Root, folder_url: str) -> list[Entry]:
@@ -165,12 +192,16 @@ def _files_in(root: Root, folder_url: str) -> list[Entry]:
     storage.require_within(root.url, folder_url)
     if storage.through_link(root.url, folder_url):
         return []
-    return [entry for entry in storage.entries(folder_url) if entry.url.rpartition("/")[0] == folder_url]
+    return [
+        entry for entry in storage.entries(folder_url) if entry.url.rpartition("/")[0] == folder_url
+    ]
 
 
 def _remove_folder(root: Root, folder_url: str, spared: Sequence[Folder]) -> bool:
     require_same_folder(root)
     try:
-        return not _lies_in(spared, folder_url) and storage.remove_folder_within(root.url, folder_url)
+        return not _lies_in(spared, folder_url) and storage.remove_folder_within(
+            root.url, folder_url
+        )
     except BehindLink:
         return False

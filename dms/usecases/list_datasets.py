@@ -26,8 +26,9 @@ READABLE = [state for state in DatasetState if state.readable]
 
 
 CALLED = (
-    "The data set that is registered under exactly this name. Where none is, outputs of chains that are called so: by the name "
-    "of the chain's input, a dot, and the template's output; there may be several."
+    "The data set that is registered under exactly this name. Where none is, outputs of chains that"
+    " are called so: by the name of the chain's input, a dot, and the template's output; there may"
+    " be several."
 )
 
 
@@ -39,9 +40,10 @@ class MixedQuery(Unprocessable):
 
 
 class DatasetQuery(Contract):
-    """``state``, ``name`` or ``newest`` given: a list for people, in order of registration, or the newest first. None of them:
-    the data sets that can be worked with, in order of closing, of which a reader with a cursor misses none. ``uid`` given: only
-    these, and nothing else may be asked for."""
+    """``state``, ``name`` or ``newest`` given: a list for people, in order of registration, or the
+    newest first. None of them: the data sets that can be worked with, in order of closing, of which
+    a reader with a cursor misses none. ``uid`` given: only these, and nothing else may be asked
+    for."""
 
     after: str | None = Field(None, description="Cursor of the last answer; none at the beginning.")
     timestamp: AwareDatetime | None = Field(
@@ -70,12 +72,16 @@ async def list_datasets(database: Database, query: DatasetQuery) -> DatasetPage:
     states = query.state or (READABLE if order is Order.CLOSING else list(DatasetState))
     async with database.connection() as connection:
         uids = None if query.name is None else await uids_called(connection, query.name)
-        wanted = DatasetFilter(states=states, type=query.type, later_than=query.timestamp, uids=uids)
+        wanted = DatasetFilter(
+            states=states, type=query.type, later_than=query.timestamp, uids=uids
+        )
         rows = await _READ[order](connection, after, query.limit, wanted)
     if not rows:
         return DatasetPage(datasets=[], cursor=query.after or None)
     last = rows[-1].closed_position if order is Order.CLOSING else rows[-1].position
-    return DatasetPage(datasets=[row.dataset for row in rows], cursor=write_position(order, last or 0))
+    return DatasetPage(
+        datasets=[row.dataset for row in rows], cursor=write_position(order, last or 0)
+    )
 
 
 async def _datasets_of(database: Database, query: DatasetQuery) -> DatasetPage:

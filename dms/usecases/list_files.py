@@ -15,7 +15,8 @@ from sluice.servicekit.database import Database
 
 
 async def list_files(database: Database, uid: UUID, *, after: str | None, limit: int) -> FilePage:
-    """Files in order of seq, then name, with the URL of their latest replica (of deleted files: the last they had).
+    """Files in order of seq, then name, with the URL of their latest replica (of deleted files: the
+    last they had).
 
     Raises ``UnknownDataset``, ``WrongCursor``.
     """
@@ -27,7 +28,9 @@ async def list_files(database: Database, uid: UUID, *, after: str | None, limit:
         roots = await all_roots(connection)
     files = [_file(uid, row, roots) for row in rows]
     more = len(files) == limit
-    return FilePage.model_construct(files=files, next=write_place(files[-1].seq, files[-1].name) if more else None)
+    return FilePage.model_construct(
+        files=files, next=write_place(files[-1].seq, files[-1].name) if more else None
+    )
 
 
 async def read_file(database: Database, uid: UUID, file_id: int) -> File:
@@ -43,7 +46,8 @@ async def read_file(database: Database, uid: UUID, file_id: int) -> File:
 
 
 def _file(uid: UUID, row: ListedFile, roots: Mapping[UUID, Root]) -> File:
-    # What comes from the catalogue was checked when it went in: checking 10 000 files again would hold everybody else up.
+    # What comes from the catalogue was checked when it went in: checking 10 000 files again would
+    # hold everybody else up.
     return File.model_construct(
         id=row.id,
         dataset_uid=uid,

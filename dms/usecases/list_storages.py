@@ -12,16 +12,23 @@ from sluice.servicekit.database import Database
 
 #: Storage → why it gets no new data.
 Objections = Mapping[UUID, str]
-#: URL of a local storage → bytes that are free there, as it was looked at last. No request waits for a look.
+#: URL of a local storage → bytes that are free there, as it was looked at last. No request waits
+#: for a look.
 Room = Mapping[str, float]
 
 
 async def list_storages(
-    database: Database, type_: StorageType | None, *, room: Room, objections: Objections, everything: bool
+    database: Database,
+    type_: StorageType | None,
+    *,
+    room: Room,
+    objections: Objections,
+    everything: bool,
 ) -> list[Storage]:
-    """Those that get new data, the ones with the most free space first (capacity less what is known on it; on a local file
-    system, no more than was free there; without a limit: unlimited). ``everything``: all there are, those that get new data
-    first, and with the reason why an enabled one does not, and the water marks."""
+    """Those that get new data, the ones with the most free space first (capacity less what is known
+    on it; on a local file system, no more than was free there; without a limit: unlimited).
+    ``everything``: all there are, those that get new data first, and with the reason why an enabled
+    one does not, and the water marks."""
     if not everything:
         return [storage for storage, _ in await storages_by_room(database, type_, room, objections)]
     async with database.connection() as connection:
@@ -32,8 +39,11 @@ async def list_storages(
     return [*(storage for storage, _ in best), *(one for one in told if not one.in_use)]
 
 
-async def measure_storages(database: Database, storages: Sequence[Storage], *, free: Room) -> list[Storage]:
-    """Effect: none. Each with the bytes that still fit, as far as they are known, and with how many data sets lie there."""
+async def measure_storages(
+    database: Database, storages: Sequence[Storage], *, free: Room
+) -> list[Storage]:
+    """Effect: none. Each with the bytes that still fit, as far as they are known, and with how many
+    data sets lie there."""
     async with database.connection() as connection:
         counts = await sql.count_datasets(connection)
     rooms = {storage.id: _free(storage, free) for storage in storages}
@@ -50,7 +60,9 @@ async def measure_storages(database: Database, storages: Sequence[Storage], *, f
 
 def _told(storage: Storage, objections: Objections, level: Level | None) -> Storage:
     more = {} if level is None else {"marks": level.marks, "filling_since": level.filling_since}
-    return storage.model_copy(update={"warning": objections.get(storage.id) if storage.enabled else None, **more})
+    return storage.model_copy(
+        update={"warning": objections.get(storage.id) if storage.enabled else None, **more}
+    )
 
 
 async def storages_by_room(
@@ -59,11 +71,15 @@ async def storages_by_room(
     """Enabled ones to which there is no objection, each with its free bytes."""
     async with database.connection() as connection:
         enabled = await sql.list_storages(connection, type_, disabled=False)
-    return _with_room([storage for storage in enabled if storage.id not in (objections or {})], room)
+    return _with_room(
+        [storage for storage in enabled if storage.id not in (objections or {})], room
+    )
 
 
 def _with_room(storages: list[Storage], room: Room) -> list[tuple[Storage, float]]:
-    return sorted(((storage, _free(storage, room)) for storage in storages), key=lambda pair: -pair[1])
+    return sorted(
+        ((storage, _free(storage, room)) for storage in storages), key=lambda pair: -pair[1]
+    )
 
 
 def _free(storage: Storage, room: Room) -> float:

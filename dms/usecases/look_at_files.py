@@ -23,9 +23,12 @@ _Claimed = tuple[NewFile, Place]
 CHUNK = 200
 
 
-async def look_at_files(reads: FileReads, files: Sequence[NewFile], places: Sequence[Place], *, verify: bool) -> Faults:
-    """What is wrong with files on file systems that are not there, or not of the size given. Raises ``OutsideStorages`` where one
-    is reached through a link in its storage; ``NotAvailable`` where a storage does not answer."""
+async def look_at_files(
+    reads: FileReads, files: Sequence[NewFile], places: Sequence[Place], *, verify: bool
+) -> Faults:
+    """What is wrong with files on file systems that are not there, or not of the size given. Raises
+    ``OutsideStorages`` where one is reached through a link in its storage; ``NotAvailable`` where a
+    storage does not answer."""
     by_storage: dict[str, list[_Claimed]] = {}
     for file, place in zip(files, places, strict=True):
         by_storage.setdefault(place.root.url, []).append((file, place))
@@ -33,7 +36,9 @@ async def look_at_files(reads: FileReads, files: Sequence[NewFile], places: Sequ
     for url, there in by_storage.items():
         for start in range(0, len(there), CHUNK):
             try:
-                faults |= await reads.run(url, partial(_look, there[start : start + CHUNK], verify=verify))
+                faults |= await reads.run(
+                    url, partial(_look, there[start : start + CHUNK], verify=verify)
+                )
             except StorageUnavailable as error:
                 raise NotAvailable(f"the files cannot be looked at: {error}") from error
     return faults

@@ -7,9 +7,10 @@ from sluice.storage import StorageUnavailable, through_link, within
 
 
 def require_no_link(place: Place, *, what: str) -> None:
-    """Precondition: a place below the storage's own folder. Blocks. Raises ``OutsideStorages`` where a link below that folder is
-    passed on the way, or stands there: it is out of the storage, or what another place names, whose owner may delete it;
-    ``StorageTakesNothing`` where the storage's folder is another than before."""
+    """Precondition: a place below the storage's own folder. Blocks. Raises ``OutsideStorages``
+    where a link below that folder is passed on the way, or stands there: it is out of the storage,
+    or what another place names, whose owner may delete it; ``StorageTakesNothing`` where the
+    storage's folder is another than before."""
     try:
         require_same_folder(place.root)
     except StorageUnavailable as error:
@@ -19,5 +20,8 @@ def require_no_link(place: Place, *, what: str) -> None:
         raise OutsideStorages(what, place.url, f"leads out of storage {storage!r} by a link")
     if through_link(place.root.url, place.url):
         raise OutsideStorages(
-            what, place.url, f"is reached through a link in storage {storage!r}: give the place where it really lies"
+            what,
+            place.url,
+            f"is reached through a link in storage {storage!r}: give the place where it really"
+            " lies",
         )

@@ -11,7 +11,10 @@ from sluice.servicekit.gauges import Measurement, Rows
 
 async def measure_use(database: Database) -> Rows:
     """Effect: none. Name, type and bytes of the files known on each enabled storage."""
-    return [(storage.name, storage.type, storage.used) for storage, _ in await storages_by_room(database, None, {})]
+    return [
+        (storage.name, storage.type, storage.used)
+        for storage, _ in await storages_by_room(database, None, {})
+    ]
 
 
 async def measure_room(database: Database, *, room: Room) -> Rows:
@@ -22,10 +25,16 @@ async def measure_room(database: Database, *, room: Room) -> Rows:
 
 def measurements(room: Room) -> Sequence[Measurement]:
     return (
-        Measurement("sluice_storage_used_bytes", "Bytes of the files known on a storage.", measure_use, ("storage", "type")),
+        Measurement(
+            "sluice_storage_used_bytes",
+            "Bytes of the files known on a storage.",
+            measure_use,
+            ("storage", "type"),
+        ),
         Measurement(
             "sluice_storage_free_bytes",
-            "Bytes that still fit: its capacity less what is known on it, no more than its file system has.",
+            "Bytes that still fit: its capacity less what is known on it, no more than its file"
+            " system has.",
             partial(measure_room, room=room),
             ("storage", "type"),
         ),

@@ -36,10 +36,15 @@ _PAGE, _GATHERED = 500, 128 * 1024
 
 
 class ArchiveParts(Contract):
-    """``folder``: of each data set in turn, within the archive; none: one data set, whose files stand at the top."""
+    """``folder``: of each data set in turn, within the archive; none: one data set, whose files
+    stand at the top."""
 
-    dataset: list[UUID] = Field(min_length=1, max_length=100, description="Whose files, in this order.")
-    folder: list[FileName] = Field([], max_length=100, description="The folder of each in the archive; none where it is one.")
+    dataset: list[UUID] = Field(
+        min_length=1, max_length=100, description="Whose files, in this order."
+    )
+    folder: list[FileName] = Field(
+        [], max_length=100, description="The folder of each in the archive; none where it is one."
+    )
     format: ArchiveFormat = ArchiveFormat.ZIP
     name: FileName = Field("files", description="Of the archive, without its ending.")
 
@@ -57,18 +62,25 @@ class _Part:
         return f"{self.folder}/{name}" if self.folder else name
 
 
-async def pack_archive(database: Database, reads: FileReads, parts: ArchiveParts) -> AsyncGenerator[bytes, None]:
-    """Precondition: the data sets are complete and not (being) deleted. Effect: none. The memory it takes does not grow with the
-    files (a zip's with their number alone). What is read raises ``StorageError`` where a file cannot be given as it was
-    registered: the archive is not to be finished then.
+async def pack_archive(
+    database: Database, reads: FileReads, parts: ArchiveParts
+) -> AsyncGenerator[bytes, None]:
+    """Precondition: the data sets are complete and not (being) deleted. Effect: none. The memory it
+    takes does not grow with the files (a zip's with their number alone). What is read raises
+    ``StorageError`` where a file cannot be given as it was registered: the archive is not to be
+    finished then.
 
     Raises ``UnknownDataset``, ``NotComplete``, ``TooManyFiles``, ``Unprocessable``.
     """
     if len(parts.folder) != len(parts.dataset) and (parts.folder or len(parts.dataset) > 1):
-        given = f"{counted(len(parts.dataset), 'data set')} and {counted(len(parts.folder), 'folder')}"
+        given = (
+            f"{counted(len(parts.dataset), 'data set')} and {counted(len(parts.folder), 'folder')}"
+        )
         raise Unprocessable(f"{given}: give each data set one")
     async with database.connection() as connection:
-        known = {dataset.uid: dataset for dataset in await datasets_by_uid(connection, parts.dataset)}
+        known = {
+            dataset.uid: dataset for dataset in await datasets_by_uid(connection, parts.dataset)
+        }
         for uid in parts.dataset:
             if uid not in known:
                 raise UnknownDataset(uid)
@@ -86,7 +98,12 @@ async def pack_archive(database: Database, reads: FileReads, parts: ArchiveParts
 
 
 async def _packed(
-    database: Database, reads: FileReads, parts: Sequence[_Part], *, writer: ArchiveWriter, roots: Mapping[UUID, Root]
+    database: Database,
+    reads: FileReads,
+    parts: Sequence[_Part],
+    *,
+    writer: ArchiveWriter,
+    roots: Mapping[UUID, Root],
 ) -> AsyncGenerator[bytes, None]:
     for part in parts:
         async for file in _files(database, part.dataset.uid):
@@ -94,14 +111,21 @@ async def _packed(
             source = reads.file(root, root.url_of(file.path))
             entry = _Entry(writer, file)
             try:
-                await source.run(partial(entry.begin, path=part.path_of(file), time=part.dataset.timestamp))
+                await source.run(
+                    partial(entry.begin, path=part.path_of(file), time=part.dataset.timestamp)
+                )
                 while entry.left:
                     if writer.waiting >= _GATHERED:
                         yield writer.take()
                     await source.run(entry.copy)
                 entry.end(source.url)
             except StorageError as error:
-                log.error("archive.broken_off", dataset=str(part.dataset.uid), file=file.name, reason=str(error))
+                log.error(
+                    "archive.broken_off",
+                    dataset=str(part.dataset.uid),
+                    file=file.name,
+                    reason=str(error),
+                )
                 raise
             finally:
                 source.release()
@@ -124,7 +148,8 @@ async def _files(database: Database, uid: UUID) -> AsyncIterator[ListedFile]:
 
 
 class _Entry:
-    """One file on its way into the archive. Raises ``StorageError`` where it is not what was registered."""
+    """One file on its way into the archive. Raises ``StorageError`` where it is not what was
+    registered."""
 
     def __init__(self, writer: ArchiveWriter, file: ListedFile) -> None:
         self._writer = writer
@@ -135,7 +160,9 @@ class _Entry:
     def begin(self, reader: Reader, *, path: str, time: datetime) -> None:
         """And its first piece, so that a small file takes one turn of a thread."""
         if reader.size != self._file.size:
-            raise ChecksumMismatch(reader.url, expected=f"{self._file.size} bytes", found=f"{reader.size} bytes")
+            raise ChecksumMismatch(
+                reader.url, expected=f"{self._file.size} bytes", found=f"{reader.size} bytes"
+            )
         self._writer.begin(path, self._file.size, time)
         self.copy(reader)
 
@@ -146,7 +173,9 @@ class _Entry:
         length = min(PIECE, self.left)
         data = reader.read(self._file.size - self.left, length)
         if len(data) < length:
-            raise ChecksumMismatch(reader.url, expected=f"{length} bytes more", found=f"{len(data)}")
+            raise ChecksumMismatch(
+                reader.url, expected=f"{length} bytes more", found=f"{len(data)}"
+            )
         self._digest.update(data)
         self._writer.write(data)
         self.left -= length

@@ -41,8 +41,8 @@ _GONE = frozenset({DatasetState.DELETING, DatasetState.DELETED})
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """``name``: for people. ``checksum``: as the catalogue has it, None where it knows nothing of the file. Whoever has it
-    releases its ``file``."""
+    """``name``: for people. ``checksum``: as the catalogue has it, None where it knows nothing of
+    the file. Whoever has it releases its ``file``."""
 
     file: OpenFile
     name: str
@@ -51,10 +51,11 @@ class Content:
 
 
 async def open_content(database: Database, reads: FileReads, uid: UUID, file_id: int) -> Content:
-    """Precondition: the file is one of the data set's, which is not (being) deleted. Effect: none; a copy that cannot be read
-    now, or is damaged as its size tells, is passed over for another.
+    """Precondition: the file is one of the data set's, which is not (being) deleted. Effect: none;
+    a copy that cannot be read now, or is damaged as its size tells, is passed over for another.
 
-    Raises ``UnknownDataset``, ``UnknownFile``, ``FileGone``, ``NotAvailable`` where no copy can be read.
+    Raises ``UnknownDataset``, ``UnknownFile``, ``FileGone``, ``NotAvailable`` where no copy can be
+    read.
     """
     async with database.connection() as connection:
         row = await dataset_by_uid(connection, uid)
@@ -72,8 +73,8 @@ async def open_content(database: Database, reads: FileReads, uid: UUID, file_id:
 
 
 async def open_log(database: Database, reads: FileReads, url: str) -> Content:
-    """The log at ``url``: on a storage for logs, nothing else is given out by its URL. Effect: none.
-    Raises ``OutsideStorages``, ``NotFound``, ``NotAvailable``."""
+    """The log at ``url``: on a storage for logs, nothing else is given out by its URL. Effect:
+    none. Raises ``OutsideStorages``, ``NotFound``, ``NotAvailable``."""
     async with database.connection() as connection:
         roots = (await all_roots(connection)).values()
     place = place_of(url, [root for root in roots if root.type is StorageType.LOGS], what="log")
@@ -83,7 +84,9 @@ async def open_log(database: Database, reads: FileReads, url: str) -> Content:
         await _open(file)
     except FileMissing as error:
         if not await _sees(reads, root):
-            raise NotAvailable(f"the DMS does not see its storage {root}: mount it there", url=url) from error
+            raise NotAvailable(
+                f"the DMS does not see its storage {root}: mount it there", url=url
+            ) from error
         raise NotFound("the log has been deleted", url=url) from error
     except OutsideStorage as error:
         raise OutsideStorages("log", url, "leads out of its storage") from error
@@ -95,13 +98,18 @@ async def open_log(database: Database, reads: FileReads, url: str) -> Content:
 
 
 async def pieces(content: Content, span: Span) -> AsyncGenerator[bytes, None]:
-    """The bytes of ``span``. All of a file is checked on the way, and its last piece is held back where it is not what was
-    registered, so that nobody takes it for whole. Releases the file. Raises ``StorageError``."""
-    digest = hashlib.sha256() if content.checksum is not None and span == Span(0, content.size) else None
+    """The bytes of ``span``. All of a file is checked on the way, and its last piece is held back
+    where it is not what was registered, so that nobody takes it for whole. Releases the file.
+    Raises ``StorageError``."""
+    digest = (
+        hashlib.sha256() if content.checksum is not None and span == Span(0, content.size) else None
+    )
     try:
         place = span.start
         while place < span.end:
-            piece = await content.file.run(partial(_piece, place=place, length=min(PIECE, span.end - place), digest=digest))
+            piece = await content.file.run(
+                partial(_piece, place=place, length=min(PIECE, span.end - place), digest=digest)
+            )
             place += len(piece)
             if place == span.end and digest is not None:
                 require_checksum(content.file.url, digest.hexdigest(), content.checksum)
@@ -125,7 +133,9 @@ def require_checksum(url: str, found: str, expected: str | None) -> None:
 def _piece(reader: Reader, *, place: int, length: int, digest: "hashlib._Hash | None") -> bytes:
     data = reader.read(place, length)
     if len(data) < length:
-        raise ChecksumMismatch(reader.url, expected=f"{reader.size} bytes", found=f"{place + len(data)} bytes")
+        raise ChecksumMismatch(
+            reader.url, expected=f"{reader.size} bytes", found=f"{place + len(data)} bytes"
+        )
     if digest is not None:
         digest.update(data)
     return data
@@ -147,7 +157,9 @@ async def _sees(reads: FileReads, root: str) -> bool:
         return False
 
 
-async def _first_readable(reads: FileReads, file: FileCopies, places: Sequence[tuple[Root, str]]) -> OpenFile:
+async def _first_readable(
+    reads: FileReads, file: FileCopies, places: Sequence[tuple[Root, str]]
+) -> OpenFile:
     last: StorageError | None = None
     for root, url in places:
         found = reads.file(root, url)

@@ -39,7 +39,11 @@ async def _waits_for(connection: Connection, row: DatasetRow) -> str | None:
     dataset = row.dataset
     if row.failure is not None and dataset.state in WORKS:
         return failure_text(dataset.state, row.failure, halted=row.halted)
-    if row.close_at is None or dataset.state is not DatasetState.OPEN or dataset.count_files >= row.close_at:
+    if (
+        row.close_at is None
+        or dataset.state is not DatasetState.OPEN
+        or dataset.count_files >= row.close_at
+    ):
         return None
     used = await numbers_used(connection, dataset.uid, gaps=MOST_GAPS)
     return missing_text(dataset.count_files, row.close_at, used)

@@ -26,9 +26,10 @@ async def register_dataset(
 ) -> tuple[Dataset, bool]:
     """Effect: an open data set; of a name that is known, the first (then False). Messages: none.
 
-    Raises ``Conflict`` where the name is known and the request differs, or the folder is another data set's; ``Unprocessable``
-    for an unknown period or run, or a folder outside the storages or behind a link; ``StorageTakesNothing``;
-    ``NotAvailable`` where the folder's storage does not answer.
+    Raises ``Conflict`` where the name is known and the request differs, or the folder is another
+    data set's; ``Unprocessable`` for an unknown period or run, or a folder outside the storages or
+    behind a link; ``StorageTakesNothing``; ``NotAvailable`` where the folder's storage does not
+    answer.
     """
     async with database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
@@ -42,19 +43,28 @@ async def register_dataset(
         try:
             made = await insert_dataset(connection, uuid4(), new, period=period)
         except asyncpg.ForeignKeyViolationError as error:
-            raise Unprocessable(f"data set {new.name!r}: period {period!r} is not registered", period=period) from error
+            raise Unprocessable(
+                f"data set {new.name!r}: period {period!r} is not registered", period=period
+            ) from error
         except asyncpg.UniqueViolationError:
             made = None  # of the folder, or of the name by somebody at the same moment
         if made is not None:
             return made, True
         first = await dataset_by_name(connection, new.name)
         if first is None:
-            raise Conflict(f"data set {new.name!r}: the folder {new.url} is another data set's", url=new.url)
+            raise Conflict(
+                f"data set {new.name!r}: the folder {new.url} is another data set's", url=new.url
+            )
         return _same(first, new), False
 
 
 def _same(first: DatasetRow, new: NewDataset) -> Dataset:
-    require_same_request(f"data set {new.name!r}", first.request, new.model_dump(mode="json"), dataset=first.dataset.uid)
+    require_same_request(
+        f"data set {new.name!r}",
+        first.request,
+        new.model_dump(mode="json"),
+        dataset=first.dataset.uid,
+    )
     return first.dataset
 
 
@@ -66,7 +76,10 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
     if run is None:
         raise Unprocessable(f"data set {new.name!r}: run {new.run} is not registered", run=new.run)
     if new.period not in {None, run.period}:
-        raise Unprocessable(f"data set {new.name!r}: run {new.run} belongs to period {run.period!r}, not {new.period!r}")
+        raise Unprocessable(
+            f"data set {new.name!r}: run {new.run} belongs to period {run.period!r}, not"
+            f" {new.period!r}"
+        )
     return run.period
 
 
@@ -81,7 +94,9 @@ async def _folder(connection: Connection, new: NewDataset, objections: Objection
         raise StorageTakesNothing(what, place.root.name, place.root.id, why)
     if not place.path:
         if new.type is not DatasetType.INPUT:
-            raise OutsideStorages(what, new.url, "is the folder of a storage itself: give a folder in it")
+            raise OutsideStorages(
+                what, new.url, "is the folder of a storage itself: give a folder in it"
+            )
         return None
     return place
 

@@ -6,9 +6,24 @@ from uuid import UUID
 import asyncpg
 
 from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
-from dms.db.files import FileAt, anything_there, file_numbered, files_at, insert_files, known_files, link_files
+from dms.db.files import (
+    FileAt,
+    anything_there,
+    file_numbered,
+    files_at,
+    insert_files,
+    known_files,
+    link_files,
+)
 from dms.db.storages import all_roots
-from dms.domain.differences import FileDiffers, FileIsNot, NumberTaken, SentFile, SentTwice, new_files
+from dms.domain.differences import (
+    FileDiffers,
+    FileIsNot,
+    NumberTaken,
+    SentFile,
+    SentTwice,
+    new_files,
+)
 from dms.domain.facts import CompletenessDiffers, DatasetNotOpen, MoreThanComplete, UnknownDataset
 from dms.domain.places import OutsideStorages, Place, Root, place_of
 from dms.domain.storage_facts import StorageTakesNothing
@@ -25,14 +40,21 @@ from sluice.servicekit.logging import log_ids
 
 
 async def register_files(
-    database: Database, uid: UUID, files: Sequence[NewFile], *, reads: FileReads, objections: Objections, verify: bool
+    database: Database,
+    uid: UUID,
+    files: Sequence[NewFile],
+    *,
+    reads: FileReads,
+    objections: Objections,
+    verify: bool,
 ) -> Registered:
-    """Precondition: the data set is open, unless all files are known. Effect: files, replicas and counters, in one transaction;
-    files that are known and the same are left alone. Messages: none. ``verify``: new files on local storages have to be there,
-    as they are said to be.
+    """Precondition: the data set is open, unless all files are known. Effect: files, replicas and
+    counters, in one transaction; files that are known and the same are left alone. Messages: none.
+    ``verify``: new files on local storages have to be there, as they are said to be.
 
-    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``, ``NumberTaken``,
-    ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``, ``NotAvailable`` (a storage does not answer).
+    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``,
+    ``NumberTaken``, ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``,
+    ``NotAvailable`` (a storage does not answer).
     """
     async with database.connection() as connection:
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
@@ -48,7 +70,9 @@ async def register_files(
             return await _register(database, uid, sent, faults)
 
 
-async def _register(database: Database, uid: UUID, sent: list[SentFile], faults: Faults) -> Registered:
+async def _register(
+    database: Database, uid: UUID, sent: list[SentFile], faults: Faults
+) -> Registered:
     async with database.transaction() as transaction:
         row = await lock_dataset(transaction.connection, uid)
         if row is None:
@@ -57,11 +81,12 @@ async def _register(database: Database, uid: UUID, sent: list[SentFile], faults:
 
 
 async def apply_registration(transaction: Transaction, message: RegisterFiles) -> None:
-    """``dms.files``: as ``register_files``, in the message's transaction; keeps ``close_at``, and the closer closes the data set
-    when it is reached. Files for a data set that is being deleted, or gone, are taken only to be removed.
+    """``dms.files``: as ``register_files``, in the message's transaction; keeps ``close_at``, and
+    the closer closes the data set when it is reached. Files for a data set that is being deleted,
+    or gone, are taken only to be removed.
 
-    Raises ``UnknownDataset`` (the message is tried again: its registration may be under way), ``Unprocessable`` for what
-    contradicts the catalogue.
+    Raises ``UnknownDataset`` (the message is tried again: its registration may be under way),
+    ``Unprocessable`` for what contradicts the catalogue.
     """
     with log_ids(dataset=message.dataset_uid):
         row = await lock_dataset(transaction.connection, message.dataset_uid)
@@ -85,8 +110,8 @@ async def _add(
     late: bool = False,
     faults: Faults = NO_FAULTS,
 ) -> Registered:
-    """The data set's row is locked. ``late``: take files for a data set that is being deleted, too. ``faults``: of files that
-    must not be new."""
+    """The data set's row is locked. ``late``: take files for a data set that is being deleted, too.
+    ``faults``: of files that must not be new."""
     going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if (
         sent
@@ -96,7 +121,9 @@ async def _add(
     ):
         return added
     uid = row.dataset.uid
-    names_known, places_taken = await anything_there(connection, uid, sent) if sent else (False, False)
+    names_known, places_taken = (
+        await anything_there(connection, uid, sent) if sent else (False, False)
+    )
     known = await known_files(connection, uid, [file.name for file in sent]) if names_known else {}
     fresh = new_files(sent, known, numbered=_numbered(row))
     if fresh and row.dataset.state is not DatasetState.OPEN and not (late and going):
@@ -108,7 +135,13 @@ async def _add(
         _require_complete(row, len(fresh), close_at)
     if fresh:
         there = await files_at(connection, [file.place for file in fresh]) if places_taken else {}
-        await _insert(connection, uid, fresh, there=there, state=ReplicaState.DELETING if going else ReplicaState.AVAILABLE)
+        await _insert(
+            connection,
+            uid,
+            fresh,
+            there=there,
+            state=ReplicaState.DELETING if going else ReplicaState.AVAILABLE,
+        )
     if fresh and going:
         await note_late_files(connection, uid)
     if fresh or (close_at is not None and row.close_at is None):
@@ -116,13 +149,18 @@ async def _add(
     return Registered(new=len(fresh), known=len(sent) - len(fresh))
 
 
-async def _add_new(connection: Connection, row: DatasetRow, sent: list[SentFile], *, close_at: int | None) -> Registered | None:
-    """As if nothing of it was there, which is nearly always so; the unique indexes say when it is not. None: nothing was done."""
+async def _add_new(
+    connection: Connection, row: DatasetRow, sent: list[SentFile], *, close_at: int | None
+) -> Registered | None:
+    """As if nothing of it was there, which is nearly always so; the unique indexes say when it is
+    not. None: nothing was done."""
     try:
         fresh = new_files(sent, {}, numbered=_numbered(row))
         _require_complete(row, len(fresh), close_at)
         async with connection.transaction():
-            inserted = await insert_files(connection, row.dataset.uid, fresh, ReplicaState.AVAILABLE, numbered=_numbered(row))
+            inserted = await insert_files(
+                connection, row.dataset.uid, fresh, ReplicaState.AVAILABLE, numbered=_numbered(row)
+            )
     except (SentTwice, MoreThanComplete, asyncpg.UniqueViolationError):
         return None
     if not inserted:
@@ -131,23 +169,31 @@ async def _add_new(connection: Connection, row: DatasetRow, sent: list[SentFile]
     return Registered(new=len(fresh), known=len(sent) - len(fresh))
 
 
-async def _count(connection: Connection, row: DatasetRow, fresh: Sequence[SentFile], *, close_at: int | None) -> None:
+async def _count(
+    connection: Connection, row: DatasetRow, fresh: Sequence[SentFile], *, close_at: int | None
+) -> None:
     """Each file is new once, however often it is sent, so what tools counted in it is added once."""
     counts: dict[str, int] | None = None
     for file in fresh:
         if found := counts_in(file.meta):
             counts = added(row.counts if counts is None else counts, found)
     size = sum(file.size for file in fresh)
-    await add_to_counters(connection, row.dataset.uid, files=len(fresh), size=size, close_at=close_at, counts=counts)
+    await add_to_counters(
+        connection, row.dataset.uid, files=len(fresh), size=size, close_at=close_at, counts=counts
+    )
 
 
 def _numbered(row: DatasetRow) -> bool:
-    """Has each file a number of its own? Several attempts at a job leave a log with the job's number."""
+    """Has each file a number of its own? Several attempts at a job leave a log with the job's
+    number."""
     return row.dataset.type is not DatasetType.LOGS
 
 
-async def _require_numbers(connection: Connection, row: DatasetRow, fresh: Sequence[SentFile]) -> None:
-    """Files of one data set are registered one request after the other: nobody takes a number meanwhile."""
+async def _require_numbers(
+    connection: Connection, row: DatasetRow, fresh: Sequence[SentFile]
+) -> None:
+    """Files of one data set are registered one request after the other: nobody takes a number
+    meanwhile."""
     if not fresh or not _numbered(row):
         return
     taken = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])
@@ -167,7 +213,12 @@ def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
 
 
 async def _insert(
-    connection: Connection, uid: UUID, files: list[SentFile], *, there: Mapping[tuple[UUID, str], FileAt], state: ReplicaState
+    connection: Connection,
+    uid: UUID,
+    files: list[SentFile],
+    *,
+    there: Mapping[tuple[UUID, str], FileAt],
+    state: ReplicaState,
 ) -> None:
     """``there``: what lies at the files' places already."""
     shared: list[tuple[SentFile, int]] = []
@@ -175,7 +226,11 @@ async def _insert(
         if (found := there.get(file.place)) is None:
             continue
         if found.state is not ReplicaState.AVAILABLE:
-            raise Conflict(f"file {file.name!r}: what lies at {file.url} is being deleted; give it another url", file=file.name)
+            raise Conflict(
+                f"file {file.name!r}: what lies at {file.url} is being deleted; give it"
+                " another url",
+                file=file.name,
+            )
         if (found.size, found.checksum) != (file.size, file.checksum):
             known = f"{found.size} bytes, sha256:{found.checksum.hex()}"
             raise FileDiffers(file.name, f"content at {file.url} ({known})")
@@ -189,11 +244,15 @@ async def _insert(
 def _place(file: NewFile, roots: Sequence[Root]) -> Place:
     place = place_of(file.url, roots, what=f"file {file.name!r}")
     if not place.path:
-        raise OutsideStorages(f"file {file.name!r}", file.url, "is the folder of a storage, not a file in it")
+        raise OutsideStorages(
+            f"file {file.name!r}", file.url, "is the folder of a storage, not a file in it"
+        )
     return place
 
 
-def _require_taken(files: Sequence[NewFile], places: Sequence[Place], objections: Objections) -> None:
+def _require_taken(
+    files: Sequence[NewFile], places: Sequence[Place], objections: Objections
+) -> None:
     for file, place in zip(files, places, strict=True):
         if (why := objections.get(place.root.id)) is not None:
             raise StorageTakesNothing(f"file {file.name!r}", place.root.name, place.root.id, why)

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 import asyncpg
 
-from dms.db.periods import frames_numbered, insert_frames, insert_period, insert_run, lock_run, period_by_name, run_by_number
+from dms.db.periods import (
+    frames_numbered,
+    insert_frames,
+    insert_period,
+    insert_run,
+    lock_run,
+    period_by_name,
+    run_by_number,
+)
 from dms.domain.differences import require_same_request
 from sluice.contracts.datasets import NewFrame, NewPeriod, NewRun, Period, Registered, Run
 from sluice.contracts.problems import NotFound, Unprocessable
@@ -12,34 +20,42 @@ from sluice.servicekit.database import Database
 
 
 async def register_period(database: Database, new: NewPeriod) -> tuple[Period, bool]:
-    """Effect: a period; of a name that is known, the first (then False). Raises ``Conflict`` where that differs."""
+    """Effect: a period; of a name that is known, the first (then False). Raises ``Conflict`` where
+    that differs."""
     async with database.connection() as connection:
         made = await insert_period(connection, new)
         first = made or await period_by_name(connection, new.name)
     assert first is not None  # noqa: S101 - the name was taken a moment ago, and periods are never forgotten
-    require_same_request(f"period {new.name!r}", first.model_dump(exclude={"runs"}), new.model_dump())
+    require_same_request(
+        f"period {new.name!r}", first.model_dump(exclude={"runs"}), new.model_dump()
+    )
     return first, made is not None
 
 
 async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
     """Effect: a run, counted by its period; of a number that is known, the first (then False).
 
-    Raises ``Conflict`` where it was registered differently, ``Unprocessable`` for an unknown period.
+    Raises ``Conflict`` where it was registered differently, ``Unprocessable`` for an unknown
+    period.
     """
     async with database.connection() as connection:
         try:
             made = await insert_run(connection, new)
         except asyncpg.ForeignKeyViolationError as error:
-            raise Unprocessable(f"run {new.number}: period {new.period!r} is not registered", period=new.period) from error
+            raise Unprocessable(
+                f"run {new.number}: period {new.period!r} is not registered", period=new.period
+            ) from error
         first = made or await run_by_number(connection, new.number)
     assert first is not None  # noqa: S101 - the number was taken a moment ago, and runs are never forgotten
-    require_same_request(f"run {new.number}", first.model_dump(exclude={"frames"}), new.model_dump())
+    require_same_request(
+        f"run {new.number}", first.model_dump(exclude={"frames"}), new.model_dump()
+    )
     return first, made is not None
 
 
 async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
-    """Effect: the frames that are new, counted by their run. Raises ``NotFound`` for an unknown run, ``Conflict`` for a frame
-    registered differently, ``Unprocessable`` for an unknown file."""
+    """Effect: the frames that are new, counted by their run. Raises ``NotFound`` for an unknown
+    run, ``Conflict`` for a frame registered differently, ``Unprocessable`` for an unknown file."""
     async with database.transaction() as transaction:
         connection = transaction.connection
         if not await lock_run(connection, run):
@@ -47,10 +63,14 @@ async def register_frames(database: Database, run: int, frames: Sequence[NewFram
         try:
             new = await insert_frames(connection, run, frames)
         except asyncpg.ForeignKeyViolationError as error:
-            raise Unprocessable(f"frames of run {run}: {error.detail or 'a file is not registered'}", run=run) from error
+            raise Unprocessable(
+                f"frames of run {run}: {error.detail or 'a file is not registered'}", run=run
+            ) from error
         there = await frames_numbered(connection, run, [frame.number for frame in frames])
         for frame in frames:
             require_same_request(
-                f"frame {frame.number} of run {run}", there[frame.number].model_dump(exclude={"run"}), frame.model_dump()
+                f"frame {frame.number} of run {run}",
+                there[frame.number].model_dump(exclude={"run"}),
+                frame.model_dump(),
             )
     return Registered(new=new, known=len(frames) - new)

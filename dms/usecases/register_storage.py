@@ -15,11 +15,15 @@ from sluice.servicekit.database import Database
 from sluice.storage import StorageError
 
 
-async def register_storage(database: Database, files: FileWork, watch: StorageWatch, new: NewStorage) -> tuple[Storage, bool]:
-    """Effect: an enabled storage, which was tried out; of a name that is known, the first (then False).
+async def register_storage(
+    database: Database, files: FileWork, watch: StorageWatch, new: NewStorage
+) -> tuple[Storage, bool]:
+    """Effect: an enabled storage, which was tried out; of a name that is known, the first (then
+    False).
 
-    Raises ``Conflict`` where the name or the URL is registered differently; ``StorageRefused`` for a whole file system, a URL
-    that is no plain path, a place where storages may not be, or one that cannot be used; ``StoragesOverlap``.
+    Raises ``Conflict`` where the name or the URL is registered differently; ``StorageRefused`` for
+    a whole file system, a URL that is no plain path, a place where storages may not be, or one that
+    cannot be used; ``StoragesOverlap``.
     """
     async with database.connection() as connection:
         first = await storage_like(connection, new)
@@ -42,13 +46,21 @@ async def try_out(files: FileWork, storage: NewStorage) -> None:
     try:
         await files.probe(storage.url, read_only=storage.read_only)
     except StorageError as error:
-        use = "read its list of files" if storage.read_only else "write, read and delete a file there"
-        raise StorageRefused(storage.name, storage.url, f"cannot be used, the DMS has to {use}: {error.reason}") from error
+        use = (
+            "read its list of files" if storage.read_only else "write, read and delete a file there"
+        )
+        raise StorageRefused(
+            storage.name, storage.url, f"cannot be used, the DMS has to {use}: {error.reason}"
+        ) from error
     except TimeoutError as error:
-        raise StorageRefused(storage.name, storage.url, f"has not answered within {LOOK_LIMIT:g} s") from error
+        raise StorageRefused(
+            storage.name, storage.url, f"has not answered within {LOOK_LIMIT:g} s"
+        ) from error
 
 
-async def _compared(database: Database, watch: StorageWatch, new: NewStorage) -> tuple[str | None, list[Root]]:
+async def _compared(
+    database: Database, watch: StorageWatch, new: NewStorage
+) -> tuple[str | None, list[Root]]:
     """Where it lies, without links, and the storages with which it was compared."""
     async with database.connection() as connection:
         others = list((await all_roots(connection)).values())
@@ -57,7 +69,9 @@ async def _compared(database: Database, watch: StorageWatch, new: NewStorage) ->
     return await watch.require_free(new.name, new.url, apart), others
 
 
-async def _insert(database: Database, new: NewStorage, others: Sequence[Root], path: str | None) -> tuple[Storage, bool] | None:
+async def _insert(
+    database: Database, new: NewStorage, others: Sequence[Root], path: str | None
+) -> tuple[Storage, bool] | None:
     """None where somebody has registered another one meanwhile: it must be compared with that, too."""
     async with database.transaction() as transaction:
         connection = transaction.connection

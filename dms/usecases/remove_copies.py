@@ -15,12 +15,16 @@ from sluice.storage import OutsideStorage, StorageError
 PAGE = 1_000
 
 
-async def remove_copies(shop: Workshop, claim: Claim, *, keep: tuple[UUID, str] | None = None) -> None:
-    """Effect: copies are marked, removed (one that is missing is as good as removed; one on a read-only storage, or in the
-    folder of one, is only forgotten), and marked deleted. Copies that another live data set holds stay, and those below ``keep``
-    (storage, and folder with its slash). May be cut off anywhere and repeated. Messages: none.
+async def remove_copies(
+    shop: Workshop, claim: Claim, *, keep: tuple[UUID, str] | None = None
+) -> None:
+    """Effect: copies are marked, removed (one that is missing is as good as removed; one on a
+    read-only storage, or in the folder of one, is only forgotten), and marked deleted. Copies that
+    another live data set holds stay, and those below ``keep`` (storage, and folder with its slash).
+    May be cut off anywhere and repeated. Messages: none.
 
-    Raises ``ClaimLost``; ``StorageError`` after as much as possible was removed (``OutsideStorage`` before all others).
+    Raises ``ClaimLost``; ``StorageError`` after as much as possible was removed (``OutsideStorage``
+    before all others).
     """
     after = (-1, "")
     failed: list[StorageError] = []
@@ -30,7 +34,9 @@ async def remove_copies(shop: Workshop, claim: Claim, *, keep: tuple[UUID, str] 
             page = await next_page(transaction.connection, claim.uid, after, PAGE)
             if page is None:
                 break
-            copies = await mark_deleting(transaction.connection, claim.uid, page.file_ids, keep=keep)
+            copies = await mark_deleting(
+                transaction.connection, claim.uid, page.file_ids, keep=keep
+            )
             roots = await all_roots(transaction.connection)
         failed += await _remove(shop, copies, roots)
         after = page.last
@@ -38,7 +44,9 @@ async def remove_copies(shop: Workshop, claim: Claim, *, keep: tuple[UUID, str] 
         raise next((error for error in failed if isinstance(error, OutsideStorage)), failed[0])
 
 
-async def _remove(shop: Workshop, copies: list[Copy], roots: Mapping[UUID, Root]) -> list[StorageError]:
+async def _remove(
+    shop: Workshop, copies: list[Copy], roots: Mapping[UUID, Root]
+) -> list[StorageError]:
     by_root: dict[UUID, list[Copy]] = defaultdict(list)
     for copy in copies:
         by_root[copy.storage_id].append(copy)
@@ -58,6 +66,8 @@ async def _remove(shop: Workshop, copies: list[Copy], roots: Mapping[UUID, Root]
 async def _forget(shop: Workshop, copies: list[Copy]) -> None:
     async with shop.database.transaction() as transaction:
         went: Counter[UUID] = Counter()
-        for storage_id, size in await mark_deleted(transaction.connection, [copy.id for copy in copies]):
+        for storage_id, size in await mark_deleted(
+            transaction.connection, [copy.id for copy in copies]
+        ):
             went[storage_id] -= size
         await add_usage(transaction.connection, went)

@@ -8,8 +8,9 @@ from dms.usecases.sweep_folder import sweep_folders
 
 
 async def remove_dataset(shop: Workshop, claim: Claim) -> None:
-    """Precondition: state deleting, in hand. Effect: its copies are removed but those others hold, its folders swept and removed,
-    state deleted. Files registered meanwhile go too. May be cut off anywhere and repeated. Messages: none.
+    """Precondition: state deleting, in hand. Effect: its copies are removed but those others hold,
+    its folders swept and removed, state deleted. Files registered meanwhile go too. May be cut off
+    anywhere and repeated. Messages: none.
 
     Raises ``ClaimLost``, ``OutsideStorages``, ``StorageError``.
     """
@@ -22,4 +23,6 @@ async def remove_dataset(shop: Workshop, claim: Claim) -> None:
         await sweep_folders(shop, claim, claim.folders, remove=True)
         async with shop.database.transaction() as transaction:
             await hold(transaction.connection, claim)
-            done = await finish_deletion(transaction.connection, claim, sweep_again=shop.sweep_again_seconds)
+            done = await finish_deletion(
+                transaction.connection, claim, sweep_again=shop.sweep_again_seconds
+            )

@@ -14,7 +14,8 @@ from sluice.servicekit.logging import log_ids
 
 
 async def request_deletion(database: Database, uid: UUID, *, force: bool) -> Dataset:
-    """Effect: state deleting, unless it is or was already; a deletion that was halted goes on. Messages: none.
+    """Effect: state deleting, unless it is or was already; a deletion that was halted goes on.
+    Messages: none.
 
     Raises ``UnknownDataset``; ``OutputKept`` for an output, unless ``force``.
     """
@@ -28,7 +29,8 @@ async def request_deletion(database: Database, uid: UUID, *, force: bool) -> Dat
 
 
 async def apply_deletion(transaction: Transaction, message: DeleteDataset) -> None:
-    """``dms.deletions``: the same in the message's transaction; a data set nobody knows is as good as deleted.
+    """``dms.deletions``: the same in the message's transaction; a data set nobody knows is as good
+    as deleted.
 
     Raises ``Unprocessable`` for an output: a last copy is deleted only on request (invariant 4).
     """

@@ -11,8 +11,9 @@ from sluice.servicekit.logging import log_ids
 
 
 async def apply_upload(transaction: Transaction, message: UploadDataset) -> None:
-    """``dms.uploads``. Effect: state uploading; an open data set is uploaded as soon as it closes. Repeating it sets a
-    halted upload going, and changes nothing else. What is deleted, or being deleted, stays so: nobody wants it uploaded any more.
+    """``dms.uploads``. Effect: state uploading; an open data set is uploaded as soon as it closes.
+    Repeating it sets a halted upload going, and changes nothing else. What is deleted, or being
+    deleted, stays so: nobody wants it uploaded any more.
 
     Raises ``UnknownDataset`` (the message is tried again), ``NotUploadable`` for inputs.
     """
@@ -22,7 +23,9 @@ async def apply_upload(transaction: Transaction, message: UploadDataset) -> None
             raise UnknownDataset(message.uid)
         dataset = row.dataset
         if dataset.type is DatasetType.INPUT:
-            raise NotUploadable(dataset.uid, dataset.name, "it is an input, which stays where it is")
+            raise NotUploadable(
+                dataset.uid, dataset.name, "it is an input, which stays where it is"
+            )
         match dataset.state:
             case DatasetState.OPEN | DatasetState.CLOSED:
                 await request_upload(transaction.connection, dataset.uid)

@@ -5,7 +5,13 @@ from collections.abc import Sequence
 import structlog
 
 from dms.db.claims import Claim, hold
-from dms.db.replicas import clear_late_files, finish_sweep, folder_shared, names_of_files, registered_paths
+from dms.db.replicas import (
+    clear_late_files,
+    finish_sweep,
+    folder_shared,
+    names_of_files,
+    registered_paths,
+)
 from dms.db.storages import all_roots
 from dms.domain.places import Place, place_of
 from dms.usecases.claimed_work import Workshop
@@ -18,13 +24,15 @@ log = structlog.get_logger(__name__)
 
 #: Files looked up at a time.
 PAGE = 1_000
-#: States in which a folder is looked through by itself; while uploading and deleting, those who do it look.
+#: States in which a folder is looked through by itself; while uploading and deleting, those who do
+#: it look.
 SWEPT = [DatasetState.CLOSED, DatasetState.UPLOADED, DatasetState.DELETED]
 
 
 async def sweep_dataset(shop: Workshop, claim: Claim) -> None:
-    """Precondition: a data set in one of ``SWEPT``, in hand. Effect: unregistered files of attempts are gone from its folders;
-    of a deleted one, files registered too late and the folders too. Messages: none. Raises ``ClaimLost``, ``StorageError``."""
+    """Precondition: a data set in one of ``SWEPT``, in hand. Effect: unregistered files of attempts
+    are gone from its folders; of a deleted one, files registered too late and the folders too.
+    Messages: none. Raises ``ClaimLost``, ``StorageError``."""
     deleted = claim.state is DatasetState.DELETED
     if deleted:
         async with shop.database.connection() as connection:
@@ -36,8 +44,9 @@ async def sweep_dataset(shop: Workshop, claim: Claim) -> None:
 
 
 async def sweep_folders(shop: Workshop, claim: Claim, urls: Sequence[str], *, remove: bool) -> None:
-    """``remove``: the folders too, where nothing is left in them. Folders on read-only storages, those which are a storage's own
-    or another data set's too, and files in those of inputs, are left alone.
+    """``remove``: the folders too, where nothing is left in them. Folders on read-only storages,
+    those which are a storage's own or another data set's too, and files in those of inputs, are
+    left alone.
 
     Raises ``ClaimLost``; ``OutsideStorages`` before anything is touched; ``StorageError``.
     """
@@ -56,8 +65,12 @@ async def sweep_folders(shop: Workshop, claim: Claim, urls: Sequence[str], *, re
 
 async def _sweep(shop: Workshop, claim: Claim, place: Place) -> None:
     found = await shop.files.files_in(place.root, place.url)
-    # Copies made for an upload bear the files' own names, and may have been made without being noted.
-    copies = place.url == claim.upload_url and claim.state in {DatasetState.DELETING, DatasetState.DELETED}
+    # Copies made for an upload bear the files' own names, and may have been made without being
+    # noted.
+    copies = place.url == claim.upload_url and claim.state in {
+        DatasetState.DELETING,
+        DatasetState.DELETED,
+    }
     suspects = [entry for entry in found if copies or _is_left(entry)]
     for start in range(0, len(suspects), PAGE):
         await _remove_unregistered(shop, claim, place, suspects[start : start + PAGE])
@@ -67,13 +80,19 @@ def _is_left(entry: Entry) -> bool:
     return is_temporary(entry.name) or written_by_attempt(entry.name)
 
 
-async def _remove_unregistered(shop: Workshop, claim: Claim, place: Place, suspects: Sequence[Entry]) -> None:
+async def _remove_unregistered(
+    shop: Workshop, claim: Claim, place: Place, suspects: Sequence[Entry]
+) -> None:
     paths = [f"{place.path}/{entry.name}" for entry in suspects]
     async with shop.database.transaction() as transaction:
         await hold(transaction.connection, claim)
         registered = await registered_paths(transaction.connection, place.root.id, paths)
-        own = await names_of_files(transaction.connection, claim.uid, [entry.name for entry in suspects])
-    unregistered = [entry for path, entry in zip(paths, suspects, strict=True) if path not in registered]
+        own = await names_of_files(
+            transaction.connection, claim.uid, [entry.name for entry in suspects]
+        )
+    unregistered = [
+        entry for path, entry in zip(paths, suspects, strict=True) if path not in registered
+    ]
     leftovers = [entry.url for entry in unregistered if _is_left(entry) or entry.name in own]
     if not leftovers:
         return

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from dms.db.claims import Claim, ClaimLost, hold
-from dms.db.replicas import MissingFile, finish_upload, insert_replicas, missing_files, set_upload_place
+from dms.db.replicas import (
+    MissingFile,
+    finish_upload,
+    insert_replicas,
+    missing_files,
+    set_upload_place,
+)
 from dms.db.storages import add_usage, all_roots
 from dms.domain.facts import NoStorage
 from dms.domain.places import Root, place_of, upload_folder
@@ -47,9 +53,10 @@ class _Target:
 
 
 async def upload_dataset(shop: Workshop, claim: Claim) -> None:
-    """Precondition: state uploading, in hand. Effect: every file is copied to the output storage and verified there, the copies
-    elsewhere are removed, the old folder too; type output, state uploaded. May be cut off anywhere and repeated: what was copied
-    stays. Message: ``dms.dataset-closed`` (state uploaded).
+    """Precondition: state uploading, in hand. Effect: every file is copied to the output storage
+    and verified there, the copies elsewhere are removed, the old folder too; type output, state
+    uploaded. May be cut off anywhere and repeated: what was copied stays. Message:
+    ``dms.dataset-closed`` (state uploaded).
 
     Raises ``ClaimLost``, ``NoStorage``, ``OutsideStorages``, ``StorageError``.
     """
@@ -58,7 +65,9 @@ async def upload_dataset(shop: Workshop, claim: Claim) -> None:
     await remove_copies(shop, claim, keep=(target.root.id, target.folder + "/"))
     url = target.root.url_of(target.folder)
     await sweep_folders(shop, claim, [url], remove=False)
-    await sweep_folders(shop, claim, [folder for folder in claim.folders if folder != url], remove=True)
+    await sweep_folders(
+        shop, claim, [folder for folder in claim.folders if folder != url], remove=True
+    )
     async with shop.database.transaction() as transaction:
         await hold(transaction.connection, claim)
         await finish_upload(transaction.connection, claim, sweep_again=shop.sweep_again_seconds)
@@ -89,9 +98,21 @@ async def _with_room(shop: Workshop, needed: int) -> Storage:
     for storage, free in best:
         if not storage.read_only and free >= needed:
             return storage
-    full = {one.id: f"has room for {max(free, 0):.0f} of {needed} bytes" for one, free in best if not one.read_only}
-    known = await list_storages(shop.database, StorageType.OUTPUT, room=watch.room, objections=watch.objections, everything=True)
-    raise NoStorage(StorageType.OUTPUT, [f"{one.name} {full.get(one.id) or one.objection}" for one in known])
+    full = {
+        one.id: f"has room for {max(free, 0):.0f} of {needed} bytes"
+        for one, free in best
+        if not one.read_only
+    }
+    known = await list_storages(
+        shop.database,
+        StorageType.OUTPUT,
+        room=watch.room,
+        objections=watch.objections,
+        everything=True,
+    )
+    raise NoStorage(
+        StorageType.OUTPUT, [f"{one.name} {full.get(one.id) or one.objection}" for one in known]
+    )
 
 
 async def _copy_files(shop: Workshop, claim: Claim, target: _Target) -> None:
@@ -99,35 +120,54 @@ async def _copy_files(shop: Workshop, claim: Claim, target: _Target) -> None:
     while True:
         async with shop.database.connection() as connection:
             files = await missing_files(
-                connection, claim.uid, after=after, target=(target.root.id, target.folder + "/"), limit=PAGE
+                connection,
+                claim.uid,
+                after=after,
+                target=(target.root.id, target.folder + "/"),
+                limit=PAGE,
             )
             roots = await all_roots(connection)
         if not files:
             return
-        outcomes = await asyncio.gather(*(_copy(shop, file, roots, target) for file in files), return_exceptions=True)
-        await _record(shop, claim, target, [file for file, error in zip(files, outcomes, strict=True) if error is None])
+        outcomes = await asyncio.gather(
+            *(_copy(shop, file, roots, target) for file in files), return_exceptions=True
+        )
+        await _record(
+            shop,
+            claim,
+            target,
+            [file for file, error in zip(files, outcomes, strict=True) if error is None],
+        )
         for error in outcomes:
             if error is not None:
                 raise error
         after = files[-1].seq, files[-1].name
 
 
-async def _copy(shop: Workshop, file: MissingFile, roots: Mapping[UUID, Root], target: _Target) -> None:
+async def _copy(
+    shop: Workshop, file: MissingFile, roots: Mapping[UUID, Root], target: _Target
+) -> None:
     url = target.root.url_of(target.path_of(file.name))
     if file.storage_id is None or file.path is None:
         raise NoCopyLeft(url)
     source = roots[file.storage_id]
     checksum = f"sha256:{file.checksum.hex()}"
-    await shop.files.copy((source, source.url_of(file.path)), (target.root, url), checksum=checksum, size=file.size)
+    await shop.files.copy(
+        (source, source.url_of(file.path)), (target.root, url), checksum=checksum, size=file.size
+    )
 
 
-async def _record(shop: Workshop, claim: Claim, target: _Target, files: Sequence[MissingFile]) -> None:
+async def _record(
+    shop: Workshop, claim: Claim, target: _Target, files: Sequence[MissingFile]
+) -> None:
     """Notes the copies made, while the data set is still in hand."""
     async with shop.database.transaction() as transaction:
         connection = transaction.connection
         await hold(connection, claim)
         made = [(file.file_id, target.path_of(file.name)) for file in files]
         new = await insert_replicas(connection, target.root.id, made)
-        await add_usage(connection, {target.root.id: sum(file.size for file in files if file.file_id in new)})
+        await add_usage(
+            connection, {target.root.id: sum(file.size for file in files if file.file_id in new)}
+        )
         if taken := [file for file in files if file.file_id not in new]:
             raise PlaceTaken(target.root.url_of(target.path_of(taken[0].name)))

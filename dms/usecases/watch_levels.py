@@ -18,9 +18,12 @@ from sluice.servicekit.database import Database
 log = structlog.get_logger(__name__)
 
 
-async def set_marks(database: Database, watch: StorageWatch, name: str, marks: WaterMarks | None) -> Storage:
-    """Effect: the storage has these marks, or none; other marks than before begin anew. Repeating it is fine. Messages: none.
-    Raises ``UnknownStorage``; ``MarksRefused`` for one that is no input storage, or that these marks do not fit."""
+async def set_marks(
+    database: Database, watch: StorageWatch, name: str, marks: WaterMarks | None
+) -> Storage:
+    """Effect: the storage has these marks, or none; other marks than before begin anew. Repeating
+    it is fine. Messages: none. Raises ``UnknownStorage``; ``MarksRefused`` for one that is no input
+    storage, or that these marks do not fit."""
     async with database.connection() as connection:
         storage = await storage_named(connection, name)
     if storage is not None and marks is not None:
@@ -43,14 +46,17 @@ async def set_marks(database: Database, watch: StorageWatch, name: str, marks: W
 
 def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) -> None:
     if storage.type is not StorageType.INPUT:
-        raise MarksRefused(storage.name, f"are for input storages, and it is of type {storage.type}")
+        raise MarksRefused(
+            storage.name, f"are for input storages, and it is of type {storage.type}"
+        )
     most = held(storage.capacity, used=storage.used, free=free)
     if why := objection(marks, storage.capacity, most=most):
         raise MarksRefused(storage.name, why)
 
 
 async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -> list[UUID]:
-    """Of the data sets those whose first file lies there. Effect: none. Messages: none. Raises ``UnknownStorage``."""
+    """Of the data sets those whose first file lies there. Effect: none. Messages: none. Raises
+    ``UnknownStorage``."""
     async with database.connection() as connection:
         storage = await storage_named(connection, name)
         if storage is None:
@@ -59,13 +65,18 @@ async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -
 
 
 async def watch_levels(database: Database, free: Room) -> bool:
-    """Effect: a storage at its high mark counts as filling until it is below its low one; each change is logged. Messages: none.
-    ``free``: what was free on the file systems when they last answered. False: done for now."""
+    """Effect: a storage at its high mark counts as filling until it is below its low one; each
+    change is logged. Messages: none. ``free``: what was free on the file systems when they last
+    answered. False: done for now."""
     async with database.connection() as connection:
         for level in (await levels(connection)).values():
             before = level.filling_since is not None
             most = held(level.capacity, used=level.used, free=free.get(level.url))
             filling = fills(level.used, level.marks, most, before=before)
             if filling is not before and await set_filling(connection, level, filling=filling):
-                log.info("storage.fills" if filling else "storage.has_room", storage=level.name, used=level.used)
+                log.info(
+                    "storage.fills" if filling else "storage.has_room",
+                    storage=level.name,
+                    used=level.used,
+                )
     return False

@@ -23,10 +23,12 @@ _Folders = Mapping[str, Folder]
 
 
 class StorageWatch:
-    """Component: what was found when the storages were last looked at. ``roots``: URLs of the places where they may lie.
+    """Component: what was found when the storages were last looked at. ``roots``: URLs of the
+    places where they may lie.
 
-    ``objections``: why an enabled storage gets no new data (it was registered under a release that took any folder, or the
-    settings or links have changed). ``read_only``: folders from which nothing is removed, whatever else they lie in.
+    ``objections``: why an enabled storage gets no new data (it was registered under a release that
+    took any folder, or the settings or links have changed). ``read_only``: folders from which
+    nothing is removed, whatever else they lie in.
     """
 
     def __init__(self, database: Database, files: FileWork, roots: Sequence[str]) -> None:
@@ -56,8 +58,8 @@ class StorageWatch:
         return None
 
     async def look(self) -> bool:
-        """Effect: ``objections`` and ``read_only`` are as the storages are now; what is new is logged; where storages of
-        releases before lie is noted. False: done for now."""
+        """Effect: ``objections`` and ``read_only`` are as the storages are now; what is new is
+        logged; where storages of releases before lie is noted. False: done for now."""
         storages = await self._storages()
         folders = await self._folders([one.url for one in storages])
         async with self._database.connection() as connection:
@@ -66,7 +68,8 @@ class StorageWatch:
         return False
 
     async def judge(self) -> None:
-        """As ``look``, for a request, which has to wait for none of the storages: each is where it was last seen."""
+        """As ``look``, for a request, which has to wait for none of the storages: each is where it
+        was last seen."""
         self._judge(await self._storages(), self._known)
 
     async def _storages(self) -> list[Root]:
@@ -75,12 +78,20 @@ class StorageWatch:
 
     def _judge(self, storages: Sequence[Root], folders: _Folders) -> None:
         enabled = [one for one in storages if one.enabled]
-        found = {one.id: why for one in enabled if (why := self._objection(one, enabled, folders)) is not None}
+        found = {
+            one.id: why
+            for one in enabled
+            if (why := self._objection(one, enabled, folders)) is not None
+        }
         for one in enabled:
             if one.id in found and found[one.id] != self.objections.get(one.id):
-                log.warning("storage.takes_nothing", storage=one.name, url=one.url, reason=found[one.id])
+                log.warning(
+                    "storage.takes_nothing", storage=one.name, url=one.url, reason=found[one.id]
+                )
         self.objections = found
-        self.read_only = [folders[one.url] for one in storages if one.read_only and one.url in folders]
+        self.read_only = [
+            folders[one.url] for one in storages if one.read_only and one.url in folders
+        ]
 
     async def see(self, url: str) -> None:
         """Effect: what is free on this storage is known, where it answers."""
@@ -88,11 +99,15 @@ class StorageWatch:
             await self._folders([url])
 
     async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
-        """Where a local folder lies, without links. Raises ``StorageRefused`` unless ``url`` lies where storages may;
-        ``StoragesOverlap`` with one of ``others``."""
+        """Where a local folder lies, without links. Raises ``StorageRefused`` unless ``url`` lies
+        where storages may; ``StoragesOverlap`` with one of ``others``."""
         folders = await self._folders([url, *(other.url for other in others)])
         if local_path(url) is not None and url not in folders:
-            raise StorageRefused(name, url, "cannot be looked at by the DMS: it does not answer, or does not let it in")
+            raise StorageRefused(
+                name,
+                url,
+                "cannot be looked at by the DMS: it does not answer, or does not let it in",
+            )
         if not self._may_lie_at(url, folders):
             raise StorageRefused(name, url, self._outside())
         for other in others:
@@ -102,7 +117,9 @@ class StorageWatch:
 
     def _objection(self, one: Root, others: Sequence[Root], folders: _Folders) -> str | None:
         if local_path(one.url) is not None:
-            if one.url not in folders:  # nothing is known of one that another instance has just registered
+            if (
+                one.url not in folders
+            ):  # nothing is known of one that another instance has just registered
                 return "its file system does not answer" if one.url in self._room else None
             if folders[one.url].identity is None:
                 return "its folder is not there: is its file system mounted?"
@@ -112,36 +129,50 @@ class StorageWatch:
             return f"it {self._outside()}"
         for other in others:
             if other.id != one.id and _overlap(one.url, other.url, folders):
-                return f"it and storage {other.name!r} ({other.url}) are one folder, or one lies in the other: disable one"
+                return (
+                    f"it and storage {other.name!r} ({other.url}) are one folder, or one lies in"
+                    " the other: disable one"
+                )
         return None
 
     def _outside(self) -> str:
         where = ", ".join(self.roots) or "none is given"
         return (
-            f"lies in no place where storages may be ({where}): add its folder, or one above it, to {SETTING} and start the DMS "
-            f"again (`sluice up` has --storage-root)"
+            f"lies in no place where storages may be ({where}): add its folder, or one above it, to"
+            f" {SETTING} and start the DMS again (`sluice up` has --storage-root)"
         )
 
     def _may_lie_at(self, url: str, folders: _Folders) -> bool:
         return any(_in(url, root, folders) for root in self.roots)
 
     async def _folders(self, urls: Sequence[str]) -> _Folders:
-        """Of these, and of the places where storages may be. One that does not answer now is where it was."""
+        """Of these, and of the places where storages may be. One that does not answer now is where
+        it was."""
         local = [url for url in dict.fromkeys((*urls, *self.roots)) if local_path(url) is not None]
         looks = (self._files.look_at(local_path(url) or "/") for url in local)
-        for url, found in zip(local, await asyncio.gather(*looks, return_exceptions=True), strict=True):
+        for url, found in zip(
+            local, await asyncio.gather(*looks, return_exceptions=True), strict=True
+        ):
             if isinstance(found, Seen):
-                self._known[url], self._room[url], self._free[url] = found.folder, found.free, found.free
+                self._known[url], self._room[url], self._free[url] = (
+                    found.folder,
+                    found.free,
+                    found.free,
+                )
             elif isinstance(found, OSError | TimeoutError):
                 self._room[url] = 0.0
-                log.warning("storage.does_not_answer", url=url, reason=str(found) or type(found).__name__)
+                log.warning(
+                    "storage.does_not_answer", url=url, reason=str(found) or type(found).__name__
+                )
             else:
                 raise found
         return {url: self._known[url] for url in local if url in self._known}
 
 
 def _not_noted(storages: Sequence[Root], folders: _Folders) -> Mapping[UUID, str]:
-    seen = {one.id: folders[one.url] for one in storages if one.lies_at is None and one.url in folders}
+    seen = {
+        one.id: folders[one.url] for one in storages if one.lies_at is None and one.url in folders
+    }
     return {uid: folder.path for uid, folder in seen.items() if folder.identity is not None}
 
 
@@ -152,6 +183,10 @@ def _in(inner: str, outer: str, folders: _Folders) -> bool:
 
 
 def _overlap(one: str, other: str, folders: _Folders) -> bool:
-    if local_path(one) is not None and local_path(other) is not None and not {one, other} <= folders.keys():
+    if (
+        local_path(one) is not None
+        and local_path(other) is not None
+        and not {one, other} <= folders.keys()
+    ):
         return holds(one, other) or holds(other, one)
     return _in(one, other, folders) or _in(other, one, folders)

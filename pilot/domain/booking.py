@@ -1,4 +1,5 @@
-"""What of a node its jobs take up: nothing is counted up and down; what is free follows from what runs."""
+"""What of a node its jobs take up: nothing is counted up and down; what is free follows from what
+runs."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +21,9 @@ class Booked:
 
     def most(self, other: "Booked") -> "Booked":
         """As much as both need, one after the other."""
-        return Booked(max(self.cores, other.cores), max(self.ram, other.ram), max(self.gpus, other.gpus))
+        return Booked(
+            max(self.cores, other.cores), max(self.ram, other.ram), max(self.gpus, other.gpus)
+        )
 
     def plus(self, other: "Booked") -> "Booked":
         return Booked(self.cores + other.cores, self.ram + other.ram, self.gpus + other.gpus)
@@ -29,7 +32,11 @@ class Booked:
         return Booked(self.cores - other.cores, self.ram - other.ram, self.gpus - other.gpus)
 
     def holds(self, other: "Booked") -> bool:
-        return self.cores + _CORES_ROUNDED >= other.cores and self.ram >= other.ram and self.gpus >= other.gpus
+        return (
+            self.cores + _CORES_ROUNDED >= other.cores
+            and self.ram >= other.ram
+            and self.gpus >= other.gpus
+        )
 
     @property
     def has_any(self) -> bool:
@@ -37,7 +44,11 @@ class Booked:
         return self.cores > _CORES_ROUNDED and self.ram > 0
 
     def told(self) -> Amounts:
-        return Amounts(cores=max(0.0, round(self.cores, 6)), ram=max(0, int(self.ram)), gpus=max(0, int(self.gpus)))
+        return Amounts(
+            cores=max(0.0, round(self.cores, 6)),
+            ram=max(0, int(self.ram)),
+            gpus=max(0, int(self.gpus)),
+        )
 
 
 #: Of a node that nobody has measured.

@@ -1,4 +1,5 @@
-"""The pilot's core: which jobs to ask for, which slot runs what, when a job must stop, what is said to the WMS."""
+"""The pilot's core: which jobs to ask for, which slot runs what, when a job must stop, what is said
+to the WMS."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,9 +42,11 @@ _MOST_A_LEASE = 1024
 
 
 class PilotCore:
-    """Memory and rules of one pilot. ``handle`` takes what happened and answers what to do, in order.
+    """Memory and rules of one pilot. ``handle`` takes what happened and answers what to do, in
+    order.
 
-    Invariant 6: whatever happens, an attempt is told to stop before its lease ends. What runs never needs more than ``node`` has.
+    Invariant 6: whatever happens, an attempt is told to stop before its lease ends. What runs never
+    needs more than ``node`` has.
     """
 
     def __init__(self, slots: int, policy: Policy | None = None, node: Booked = BOUNDLESS) -> None:
@@ -92,11 +95,14 @@ class PilotCore:
         return self._without(slot.booked for slot in self.slots if slot.queue)
 
     def jobs_wanted(self, now: Now) -> int:
-        """How many jobs to ask for now; 0: none. Small refills are put off while every slot has work."""
+        """How many jobs to ask for now; 0: none. Small refills are put off while every slot has
+        work."""
         if self.draining or not any(slot.ready for slot in self.slots):
             return 0
         starts = self._starts
-        target = starts + sum(slot.ready and bool(slot.queue) for slot in self.slots) + self._spare(now)
+        target = (
+            starts + sum(slot.ready and bool(slot.queue) for slot in self.slots) + self._spare(now)
+        )
         want = min(target - len(self._jobs), _MOST_A_LEASE)
         return want if want > 0 and (starts > 0 or want >= max(1, target // 3)) else 0
 
@@ -104,11 +110,20 @@ class PilotCore:
         """What so many jobs have to fit in; None: nobody has measured the node."""
         if self.node is BOUNDLESS:
             return None
-        long = [slot.booked for slot in self.slots if slot.queue and now.tick - slot.since > self.policy.horizon]
-        return Room(free=self.free.told(), soon=self._without(long).told(), ahead=max(0, wanted - self._starts))
+        long = [
+            slot.booked
+            for slot in self.slots
+            if slot.queue and now.tick - slot.since > self.policy.horizon
+        ]
+        return Room(
+            free=self.free.told(),
+            soon=self._without(long).told(),
+            ahead=max(0, wanted - self._starts),
+        )
 
     def heartbeat(self, progress: Mapping[Token, Progress] = MappingProxyType({})) -> Heartbeat:
-        """Names every job that this pilot still wants, and the commands carried out. ``progress``: as far as it is known."""
+        """Names every job that this pilot still wants, and the commands carried out. ``progress``:
+        as far as it is known."""
         running, waiting = [], []
         for held in self._jobs.values():
             if held.stopping in {StopReason.ABANDON, StopReason.LEASE}:
@@ -118,7 +133,11 @@ class PilotCore:
                 at = progress.get(held.token)
                 phase, size = (None, None) if at is None else (at.phase, at.bytes)
                 job, attempt = held.token
-                running.append(StartedJob(id=job, attempt=attempt, started_at=slot.started, phase=phase, bytes=size))
+                running.append(
+                    StartedJob(
+                        id=job, attempt=attempt, started_at=slot.started, phase=phase, bytes=size
+                    )
+                )
             else:
                 waiting.append(JobToken(id=held.job.id, attempt=held.job.attempt))
         confirmed = [JobToken(id=token[0], attempt=token[1]) for token in self._confirmed]
@@ -126,7 +145,9 @@ class PilotCore:
 
     def next_check(self) -> float | None:
         """Tick of the next ``TimePassed``; None: nothing to watch."""
-        ticks = [held.deadline for held in self._jobs.values() if held.stopping is not StopReason.LEASE]
+        ticks = [
+            held.deadline for held in self._jobs.values() if held.stopping is not StopReason.LEASE
+        ]
         if self._waiting:
             ticks.append(self._waiting[0].leased + self.policy.return_after)
         return min(ticks, default=None)
@@ -169,7 +190,9 @@ class PilotCore:
             if job.task_uid not in self._tasks:
                 yield SendReport(without_task(job, now.wall))
                 continue
-            held = HeldJob(job, deadline, leased=now.tick, needs=needs_of(self._tasks[job.task_uid], job))
+            held = HeldJob(
+                job, deadline, leased=now.tick, needs=needs_of(self._tasks[job.task_uid], job)
+            )
             self._tasks.move_to_end(job.task_uid)
             self._jobs[held.token] = held
             self._waiting.append(held)
@@ -182,7 +205,11 @@ class PilotCore:
         taken = {token_of(command.job) for command in event.answer.commands}  # no longer renewed
         for named in [*event.heartbeat.running, *event.heartbeat.waiting]:
             held = self._jobs.get(token_of(named))
-            if held is not None and held.stopping is not StopReason.LEASE and held.token not in taken:
+            if (
+                held is not None
+                and held.stopping is not StopReason.LEASE
+                and held.token not in taken
+            ):
                 held.deadline = max(held.deadline, deadline)
         sent = {token_of(job) for job in event.heartbeat.confirmed}
         self._confirmed = [token for token in self._confirmed if token not in sent]
@@ -203,7 +230,9 @@ class PilotCore:
             self._confirmed.append(token)
             if reason is StopReason.CANCEL:
                 yield SendReport(canceled_unstarted(held.job, now.wall))
-        elif held.stopping is None or (held.stopping is StopReason.CANCEL and reason is StopReason.ABANDON):
+        elif held.stopping is None or (
+            held.stopping is StopReason.CANCEL and reason is StopReason.ABANDON
+        ):
             yield self._stop(held, reason)
 
     def _on_ended(self, event: AttemptEnded, now: Now) -> Iterator[Instruction]:
@@ -271,8 +300,8 @@ class PilotCore:
     # --- moves ---
 
     def _fill_slots(self, now: Now) -> Iterator[Instruction]:
-        """Hands waiting jobs to the slots, in order; a second one only where jobs are short. One that finds no room lets none
-        pass: so it has its turn, however many small ones there are."""
+        """Hands waiting jobs to the slots, in order; a second one only where jobs are short. One
+        that finds no room lets none pass: so it has its turn, however many small ones there are."""
         if not self._waiting:
             return
         short = self.pace.mean is not None and self.pace.mean < self.policy.short
@@ -281,7 +310,11 @@ class PilotCore:
             for slot in self.slots:
                 if not self._waiting:
                     return
-                if slot.ready and len(slot.queue) < depth and free.holds(more := slot.more_with(self._waiting[0])):
+                if (
+                    slot.ready
+                    and len(slot.queue) < depth
+                    and free.holds(more := slot.more_with(self._waiting[0]))
+                ):
                     free = free.minus(more)
                     yield from self._hand(self._waiting.popleft(), slot, now)
 
@@ -327,7 +360,9 @@ class PilotCore:
     def _forget_tasks(self) -> Iterator[Instruction]:
         """Tools loaded long ago and without jobs are given up, so that a pilot may live for months."""
         used = {held.job.task_uid for held in self._jobs.values()}
-        for uid in [uid for uid in self._tasks if uid not in used][: max(0, len(self._tasks) - self.policy.most_tasks)]:
+        for uid in [uid for uid in self._tasks if uid not in used][
+            : max(0, len(self._tasks) - self.policy.most_tasks)
+        ]:
             del self._tasks[uid]
             for slot in self.slots:
                 if uid in slot.tasks:
@@ -336,7 +371,8 @@ class PilotCore:
 
     @property
     def _starts(self) -> int:
-        """Jobs that could start at once, as far as slots go: none where a job waits for room, or where there is none."""
+        """Jobs that could start at once, as far as slots go: none where a job waits for room, or
+        where there is none."""
         if self._waiting or not self.free.has_any:
             return 0
         return sum(slot.ready and not slot.queue for slot in self.slots)
@@ -350,4 +386,6 @@ class PilotCore:
     def _spare(self, now: Now) -> int:
         running = [now.tick - slot.since for slot in self.slots if slot.queue]
         ready = sum(slot.ready for slot in self.slots)
-        return spare_jobs(self.policy, slots=ready, expected=self.pace.expected(max(running, default=0.0)))
+        return spare_jobs(
+            self.policy, slots=ready, expected=self.pace.expected(max(running, default=0.0))
+        )

@@ -11,7 +11,8 @@ from sluice.contracts.pilots import JobToken, LeasedJob
 
 @dataclass(slots=True)
 class HeldJob:
-    """``deadline``: tick by which it is stopped unless its lease is renewed. ``needs``: while it runs."""
+    """``deadline``: tick by which it is stopped unless its lease is renewed. ``needs``: while it
+    runs."""
 
     job: LeasedJob
     deadline: float
@@ -27,7 +28,8 @@ class HeldJob:
 
 @dataclass(slots=True)
 class Slot:
-    """``queue``: the jobs handed over; the first one runs, since ``since`` (tick) and ``started`` (UTC)."""
+    """``queue``: the jobs handed over; the first one runs, since ``since`` (tick) and ``started``
+    (UTC)."""
 
     number: int
     ready: bool = False

@@ -5,7 +5,14 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sluice.contracts.pilots import AttemptReport, Heartbeat, HeartbeatAnswer, Lease, LeasedJob, PilotTask
+from sluice.contracts.pilots import (
+    AttemptReport,
+    Heartbeat,
+    HeartbeatAnswer,
+    Lease,
+    LeasedJob,
+    PilotTask,
+)
 from sluice.contracts.states import AttemptPhase
 
 #: (job id, attempt number): the fencing token.
@@ -14,7 +21,8 @@ Token = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """``tick``: seconds of a clock that only runs forward (leases, durations); ``wall``: UTC (reports)."""
+    """``tick``: seconds of a clock that only runs forward (leases, durations); ``wall``: UTC
+    (reports)."""
 
     tick: float
     wall: datetime
@@ -94,7 +102,16 @@ class ShutdownAsked:
     """Stop what runs and give everything back."""
 
 
-Event = LeaseGranted | HeartbeatAnswered | SlotReady | SlotLost | AttemptEnded | TimePassed | DrainAsked | ShutdownAsked
+Event = (
+    LeaseGranted
+    | HeartbeatAnswered
+    | SlotReady
+    | SlotLost
+    | AttemptEnded
+    | TimePassed
+    | DrainAsked
+    | ShutdownAsked
+)
 
 
 # --- instructions ---
@@ -134,7 +151,8 @@ class SendReport:
 
 @dataclass(frozen=True, slots=True)
 class Salvage:
-    """The attempt's slot died: its own report where it was left behind, else its files removed and ``report`` sent."""
+    """The attempt's slot died: its own report where it was left behind, else its files removed and
+    ``report`` sent."""
 
     report: AttemptReport
 

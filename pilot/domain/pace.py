@@ -1,13 +1,15 @@
-"""How many jobs to hold: enough that short ones never wait for a round trip, so few that long ones are left to others."""
+"""How many jobs to hold: enough that short ones never wait for a round trip, so few that long ones
+are left to others."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """``horizon``: seconds of work to have at hand. ``most_per_slot``: jobs waiting per slot at the most. ``short``: seconds
-    below which the next job is handed to a slot while it still works. ``return_after``: seconds after which jobs that wait
-    behind longer ones than expected are given back. ``grace``: share of a lease kept as a margin, between the two bounds."""
+    """``horizon``: seconds of work to have at hand. ``most_per_slot``: jobs waiting per slot at the
+    most. ``short``: seconds below which the next job is handed to a slot while it still works.
+    ``return_after``: seconds after which jobs that wait behind longer ones than expected are given
+    back. ``grace``: share of a lease kept as a margin, between the two bounds."""
 
     horizon: float = 0.75
     most_per_slot: int = 64
@@ -18,7 +20,8 @@ class Policy:
     most_tasks: int = 32
 
     def margin(self, lease: float) -> float:
-        """Seconds before the end of a lease at which a job is stopped: its process has to be gone by then."""
+        """Seconds before the end of a lease at which a job is stopped: its process has to be gone
+        by then."""
         low, high = self.margin_bounds
         return min(max(lease * self.margin_share, low), high, lease / 2)
 
@@ -31,17 +34,21 @@ class Pace:
     weight: float = 0.2
 
     def add(self, seconds: float) -> None:
-        self.mean = seconds if self.mean is None else self.mean + self.weight * (seconds - self.mean)
+        self.mean = (
+            seconds if self.mean is None else self.mean + self.weight * (seconds - self.mean)
+        )
 
     def expected(self, running_for: float) -> float | None:
-        """Seconds the next job is expected to take; one that has been running longer than the mean raises it."""
+        """Seconds the next job is expected to take; one that has been running longer than the mean
+        raises it."""
         if self.mean is None:
             return None
         return max(self.mean, running_for)
 
 
 def spare_jobs(policy: Policy, *, slots: int, expected: float | None) -> int:
-    """Jobs to have waiting besides those running: ``horizon`` seconds of work, none where jobs last longer than that."""
+    """Jobs to have waiting besides those running: ``horizon`` seconds of work, none where jobs last
+    longer than that."""
     if expected is None or expected >= policy.horizon:
         return 0
     return min(slots * policy.most_per_slot, round(slots * policy.horizon / max(expected, 1e-6)))

@@ -19,7 +19,11 @@ def canceled_unstarted(job: LeasedJob, now: datetime) -> AttemptReport:
 
 def given_back(job: LeasedJob, now: datetime) -> AttemptReport:
     return AttemptReport(
-        id=job.id, attempt=job.attempt, outcome=AttemptOutcome.RETURNED, message="given back unstarted", ended_at=now
+        id=job.id,
+        attempt=job.attempt,
+        outcome=AttemptOutcome.RETURNED,
+        message="given back unstarted",
+        ended_at=now,
     )
 
 

@@ -1,4 +1,5 @@
-"""Looks at the leases when the core wants it: a job is stopped before its lease ends, whatever the network does."""
+"""Looks at the leases when the core wants it: a job is stopped before its lease ends, whatever the
+network does."""
 
 import asyncio
 

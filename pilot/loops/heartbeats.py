@@ -13,7 +13,8 @@ log = structlog.get_logger(__name__)
 
 
 async def send_heartbeats(agent: Agent, session: Session) -> None:
-    """Every ``Registration.heartbeat`` seconds; sooner after one that did not get through, while leases still run."""
+    """Every ``Registration.heartbeat`` seconds; sooner after one that did not get through, while
+    leases still run."""
     while True:
         period = session.registration.heartbeat
         seen, sent, heartbeat = session.times, now().tick, agent.heartbeat()
@@ -24,7 +25,11 @@ async def send_heartbeats(agent: Agent, session: Session) -> None:
             await session.register_again(seen)
             continue
         except (ServiceError, TimeoutError) as error:
-            log.warning("heartbeat.failed", reason=str(error) or "no answer in time", jobs=len(heartbeat.running))
+            log.warning(
+                "heartbeat.failed",
+                reason=str(error) or "no answer in time",
+                jobs=len(heartbeat.running),
+            )
             await asyncio.sleep(period / 4)
             continue
         agent.tell(HeartbeatAnswered(sent, heartbeat, answer))

@@ -15,7 +15,8 @@ log = structlog.get_logger(__name__)
 
 #: Seconds between two calls where the WMS has nothing and does not wait either.
 _SHORTEST_WAIT = 0.1
-#: Seconds that a call may wait while jobs run: when they have ended, there is more room than it says.
+#: Seconds that a call may wait while jobs run: when they have ended, there is more room than it
+#: says.
 _WAIT_AT_WORK = 2.0
 
 
@@ -36,7 +37,9 @@ async def lease_jobs(agent: Agent, session: Session, *, wait: float) -> None:
         try:
             at_most = wait if agent.core.idle else min(wait, _WAIT_AT_WORK)
             room = agent.core.room(now(), wanted)
-            request = LeaseRequest(jobs=wanted, wait=at_most, known_tasks=agent.core.known_tasks, room=room)
+            request = LeaseRequest(
+                jobs=wanted, wait=at_most, known_tasks=agent.core.known_tasks, room=room
+            )
             lease = await session.lease(request)
         except NotFound:
             await session.register_again(seen)

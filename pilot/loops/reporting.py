@@ -18,7 +18,8 @@ log = structlog.get_logger(__name__)
 
 #: Seconds between the begins of two calls …
 _SPACING = 0.02
-#: … and while every slot has its next job at hand: nobody waits for the reports, and a call costs much the same for any number.
+#: … and while every slot has its next job at hand: nobody waits for the reports, and a call costs
+#: much the same for any number.
 _BUSY_SPACING = 0.2
 
 
@@ -39,7 +40,9 @@ async def send_reports(agent: Agent, outbox: Outbox, session: Session) -> None:
         except NotFound:
             await session.register_again(seen)
         except ServiceError as error:
-            log.warning("report.failed", reason=error.detail, reports=len(batch), attempt=pauses.count + 1)
+            log.warning(
+                "report.failed", reason=error.detail, reports=len(batch), attempt=pauses.count + 1
+            )
             await pauses.wait()
 
 

@@ -1,4 +1,5 @@
-"""What earlier starts of a pilot of this name left behind: their files, their unsent reports, their leases."""
+"""What earlier starts of a pilot of this name left behind: their files, their unsent reports, their
+leases."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -23,16 +24,22 @@ _MOST_A_CALL = 256
 
 
 async def take_over(runs: list[RunFolder], session: Session, leftovers: Leftovers) -> None:
-    """For each earlier run: reports are sent in its name, its leases given back; then files that nobody reports are removed.
+    """For each earlier run: reports are sent in its name, its leases given back; then files that
+    nobody reports are removed.
 
     The caller holds the pilot's folder, so no process of those runs is alive.
     """
     left: list[tuple[RunFolder, list[str]]] = []
     for run in runs:
         traces = await asyncio.to_thread(read_journals, run.journals)
-        reports = [trace.report or lost_with_pilot(*token, datetime.now(UTC)) for token, trace in traces.items()]
+        reports = [
+            trace.report or lost_with_pilot(*token, datetime.now(UTC))
+            for token, trace in traces.items()
+        ]
         log.info("takeover.begun", run=str(run.uid), reports=len(reports))
-        unreported = [url for trace in traces.values() if trace.report is None for url in trace.urls]
+        unreported = [
+            url for trace in traces.values() if trace.report is None for url in trace.urls
+        ]
         left.append((run, [*unreported, *files_of(await _send(reports, run, session))]))
     for run, urls in left:
         pauses = Pauses(longest=10.0)
@@ -47,33 +54,50 @@ def _delete(run: RunFolder) -> None:
     run.delete()
 
 
-async def _send(reports: list[AttemptReport], run: RunFolder, session: Session) -> list[AttemptReport]:
+async def _send(
+    reports: list[AttemptReport], run: RunFolder, session: Session
+) -> list[AttemptReport]:
     """Those whose files nobody takes. Waits for the WMS as long as it takes."""
     pauses = Pauses(longest=10.0)
     while True:
         try:
             return await _send_all(reports, run, session)
         except ServiceError as error:
-            log.warning("takeover.failed", run=str(run.uid), reason=error.detail, attempt=pauses.count + 1)
+            log.warning(
+                "takeover.failed", run=str(run.uid), reason=error.detail, attempt=pauses.count + 1
+            )
             await pauses.wait()
 
 
 def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
-    """Jobs it had and never began. Some may have been reported long ago: the WMS knows, and leaves those as they are."""
+    """Jobs it had and never began. Some may have been reported long ago: the WMS knows, and leaves
+    those as they are."""
     told = {(report.id, report.attempt) for report in reports}
     return [JobToken(id=token[0], attempt=token[1]) for token in run.held() if token not in told]
 
 
-async def _send_all(reports: list[AttemptReport], run: RunFolder, session: Session) -> list[AttemptReport]:
+async def _send_all(
+    reports: list[AttemptReport], run: RunFolder, session: Session
+) -> list[AttemptReport]:
     """Those that are stale. Repeating it is fine: the WMS answers "already" to what it has."""
     stale = reports
     try:
         answered: dict[Token, ReportAnswer] = {}
         for begin in range(0, len(reports), _MOST_A_CALL):
-            answers = await session.client.report(run.uid, Report(reports=reports[begin : begin + _MOST_A_CALL]))
+            answers = await session.client.report(
+                run.uid, Report(reports=reports[begin : begin + _MOST_A_CALL])
+            )
             answered |= {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
-        stale = [report for report in reports if answered.get((report.id, report.attempt)) is ReportAnswer.STALE]
+        stale = [
+            report
+            for report in reports
+            if answered.get((report.id, report.attempt)) is ReportAnswer.STALE
+        ]
         await session.client.sign_off(run.uid, SignOff(returned=_unstarted(run, reports)))
     except NotFound:
-        log.warning("takeover.forgotten", run=str(run.uid), note="the WMS knows nothing of that run; its files are removed")
+        log.warning(
+            "takeover.forgotten",
+            run=str(run.uid),
+            note="the WMS knows nothing of that run; its files are removed",
+        )
     return stale

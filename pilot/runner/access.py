@@ -25,7 +25,9 @@ class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not fo
         return [file_uri(self._readable(path)) for path in self.own.glob(self._abs(pattern))]
 
     def open(self, fn: str, mode: str) -> IO[Any]:
-        return os.fdopen(self.own.open(self._abs(fn)), mode, encoding=None if "b" in mode else "utf-8")
+        return os.fdopen(
+            self.own.open(self._abs(fn)), mode, encoding=None if "b" in mode else "utf-8"
+        )
 
     def exists(self, fn: str) -> bool:
         return self.own.status(self._abs(fn)) is not None
@@ -51,17 +53,22 @@ class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not fo
         try:
             path.encode()
         except UnicodeEncodeError as error:
-            what = f"the name {self.own.shown(path)!a} is no text in UTF-8: let the tool give it another"
+            what = (
+                f"the name {self.own.shown(path)!a} is no text in UTF-8: let the tool give it"
+                " another"
+            )
             raise NotOwnError(path, what, left=True) from error
         return path
 
     def realpath(self, path: str) -> str:
-        """There are no links in the paths of a job's folders, so none need to be looked for at each job."""
+        """There are no links in the paths of a job's folders, so none need to be looked for at each
+        job."""
         return path
 
 
 class OwnMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
-    """Where the files that a tool is given come from, and where they are put: both in the job's own folders."""
+    """Where the files that a tool is given come from, and where they are put: both in the job's own
+    folders."""
 
     own: OwnFiles
 
@@ -82,8 +89,9 @@ class OwnMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not fol
 
 
 class InPlaceMapper(OwnMapper):
-    """What was brought into the job's folder is used where it is. All else is staged as cwltool does: so is an object that is
-    partly a literal, such as a directory made of files, with all that belongs to it."""
+    """What was brought into the job's folder is used where it is. All else is staged as cwltool
+    does: so is an object that is partly a literal, such as a directory made of files, with all that
+    belongs to it."""
 
     def setup(self, referenced_files: Sequence[Any], basedir: str) -> None:
         for one in referenced_files:
@@ -94,7 +102,12 @@ class InPlaceMapper(OwnMapper):
 
     def _brought(self, value: Any) -> bool:
         path = _local(value["location"])
-        here = path is not None and path.startswith(f"{self.stagedir}/") and "/../" not in path and not value.get("writable")
+        here = (
+            path is not None
+            and path.startswith(f"{self.stagedir}/")
+            and "/../" not in path
+            and not value.get("writable")
+        )
         return here and all(map(self._brought, _parts(value)))
 
     def _keep(self, value: Any) -> None:
@@ -115,15 +128,21 @@ def mapper_in(own: OwnFiles, kind: type[OwnMapper]) -> type[OwnMapper]:
 
 
 def relink_initial(
-    own: OwnFiles, pathmapper: Any, host_outdir: str, container_outdir: str, *, inplace_update: bool = False
+    own: OwnFiles,
+    pathmapper: Any,
+    host_outdir: str,
+    container_outdir: str,
+    *,
+    inplace_update: bool = False,
 ) -> None:
     """As ``relink``, for cwltool to call."""
     relink(own, pathmapper, host_outdir, container_outdir, in_place=inplace_update)
 
 
 def relink(own: OwnFiles, mapper: Any, outdir: str, inner_outdir: str, *, in_place: bool) -> None:
-    """Where files were put into the tool's folder, there are links to them again, whatever the tool has left in their place: as
-    cwltool does, in the job's own folders. ``inner_outdir``: ``outdir`` as the tool knows it.
+    """Where files were put into the tool's folder, there are links to them again, whatever the tool
+    has left in their place: as cwltool does, in the job's own folders. ``inner_outdir``: ``outdir``
+    as the tool knows it.
 
     Raises ``NotOwnError``, ``OSError``."""
     kinds = (*_LINKED, *_IN_PLACE) if in_place else _LINKED

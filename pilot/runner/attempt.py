@@ -52,7 +52,11 @@ _STOPPED = {
         ErrorClass.PILOT_LOST,
         "stopped: the pilot could not reach the WMS to renew its lease",
     ),
-    StopReason.ABANDON: (AttemptOutcome.RETURNED, None, "stopped: the job is no longer this pilot's"),
+    StopReason.ABANDON: (
+        AttemptOutcome.RETURNED,
+        None,
+        "stopped: the job is no longer this pilot's",
+    ),
     StopReason.SHUTDOWN: (AttemptOutcome.RETURNED, None, "stopped: the pilot had to end"),
 }
 
@@ -74,7 +78,8 @@ class Workplace:
 
 
 class Attempt:
-    """Runs once. Whatever happens to the job becomes a report; only the end of this process is an exception to that."""
+    """Runs once. Whatever happens to the job becomes a report; only the end of this process is an
+    exception to that."""
 
     def __init__(self, task: PilotTask, job: LeasedJob, place: Workplace) -> None:
         self._task = task
@@ -103,7 +108,8 @@ class Attempt:
         return self._work.known(plain=self._plain)[0].path
 
     def run(self, load: Callable[[], Loaded]) -> EndedFrame:
-        """``load`` gives the task's tool, loading it where it is the first job's. The report is in the journal afterwards."""
+        """``load`` gives the task's tool, loading it where it is the first job's. The report is in
+        the journal afterwards."""
         begun = time.monotonic()
         self._control.begin(self._token)
         with self._streams:
@@ -139,13 +145,19 @@ class Attempt:
             outcome, error_class, message = _STOPPED[reason]
             return self._report(outcome, error_class, message)
         except AttemptError as error:
-            return self._report(AttemptOutcome.FAILED, error.error_class, error.message, exit_code=error.exit_code)
+            return self._report(
+                AttemptOutcome.FAILED, error.error_class, error.message, exit_code=error.exit_code
+            )
         except OSError as error:
             failure = node_error(error)
             return self._report(AttemptOutcome.FAILED, failure.error_class, failure.message)
         except Exception as error:  # process boundary: one job must not end its slot
             log.exception("attempt.unexpected")
-            return self._report(AttemptOutcome.FAILED, ErrorClass.INTERNAL, f"{type(error).__name__}: {error}"[:2000])
+            return self._report(
+                AttemptOutcome.FAILED,
+                ErrorClass.INTERNAL,
+                f"{type(error).__name__}: {error}"[:2000],
+            )
 
     def _make(self, tool: Loaded) -> None:
         self._stop_if_told()
@@ -169,10 +181,14 @@ class Attempt:
         self._phase.write(self._token, AttemptPhase.STAGE_OUT, _bytes_of(files, own))
         self._outputs = stage_out(files, own)
 
-    def _run_entry(self, tool: Loaded, entry: Entry, originals: Originals, own: OwnFiles) -> list[Produced]:
+    def _run_entry(
+        self, tool: Loaded, entry: Entry, originals: Originals, own: OwnFiles
+    ) -> list[Produced]:
         self._phase.write(self._token, AttemptPhase.STAGE_IN)
         shared = self._shared.of(self._task, originals)
-        values = stage_in(self._task, entry.inputs, f"{self._folder}/{IN}", originals=originals, shared=shared)
+        values = stage_in(
+            self._task, entry.inputs, f"{self._folder}/{IN}", originals=originals, shared=shared
+        )
         if self._containers is not None:
             self._containers.memory = int(self._most_memory)
         self._input_bytes = sum(file.size for file in (*entry.inputs, *shared))
@@ -225,12 +241,16 @@ class Attempt:
         container = prepared.container
 
         def known() -> frozenset[int]:
-            return (expression_processes() if container is None else container.known()) | self._seeds.pids
+            return (
+                expression_processes() if container is None else container.known()
+            ) | self._seeds.pids
 
         start = self._seeds.start if prepared.seeded else start_program
         try:
             with self._live.following(live_url(self._task, self._job), self._story.streams):
-                ended = run_program(program, limits, self._control, known=known, start=start, memory=self._memory)
+                ended = run_program(
+                    program, limits, self._control, known=known, start=start, memory=self._memory
+                )
             return ended if container is None else container.judged(ended)
         finally:
             if container is not None:
@@ -257,7 +277,10 @@ class Attempt:
     def _memory_note(self) -> str:
         if self._asked:
             return f"having asked for {self._asked} MiB"
-        return f"all that this node lets a job have that asks for none (ramMin): {self._most_memory:.0f} MiB"
+        return (
+            "all that this node lets a job have that asks for none (ramMin):"
+            f" {self._most_memory:.0f} MiB"
+        )
 
     def _stdin(self, prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
         if not prepared.stdin:
@@ -265,22 +288,34 @@ class Attempt:
         try:
             return streams.enter_context(open(prepared.own.open(prepared.stdin), "rb"))
         except NotOwnError as error:
-            raise AttemptError(ErrorClass.TOOL_REFUSED, f"the tool's stdin cannot be taken: {error}") from error
+            raise AttemptError(
+                ErrorClass.TOOL_REFUSED, f"the tool's stdin cannot be taken: {error}"
+            ) from error
 
-    def _stream(self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack) -> int:
-        """What the program writes to; the story gets what it is read by. ``path``: of an output of the tool's."""
+    def _stream(
+        self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack
+    ) -> int:
+        """What the program writes to; the story gets what it is read by. ``path``: of an output of
+        the tool's."""
         try:
-            descriptor = self._work.open_stream(title) if path is None else prepared.own.create(path)
+            descriptor = (
+                self._work.open_stream(title) if path is None else prepared.own.create(path)
+            )
         except NotOwnError as error:
-            raise AttemptError(ErrorClass.TOOL_REFUSED, f"the tool's {title} cannot be written: {error}") from error
+            raise AttemptError(
+                ErrorClass.TOOL_REFUSED, f"the tool's {title} cannot be written: {error}"
+            ) from error
         streams.callback(os.close, descriptor)
         if path is None or title == "stderr":  # else it is an output, and no message
-            self._story.streams[title] = reading = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+            self._story.streams[title] = reading = os.open(
+                f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC
+            )
             self._streams.callback(os.close, reading)
         return descriptor
 
     def _require_undamaged(self, originals: Originals, ended: Ended) -> None:
-        """Raises where the tool wrote to a file of a storage, however it ended; of one that was told to stop, the log says so."""
+        """Raises where the tool wrote to a file of a storage, however it ended; of one that was
+        told to stop, the log says so."""
         damage = originals.damage()
         if damage is None:
             return
@@ -296,18 +331,27 @@ class Attempt:
             case Cut.STOPPED:
                 raise StoppedError
             case Cut.TIME:
-                sentence = f"ran longer than its limit of {in_full(resources.time_limit)} s and was ended"
+                sentence = (
+                    f"ran longer than its limit of {in_full(resources.time_limit)} s and was ended"
+                )
                 raise AttemptError(ErrorClass.TOOL_TIMEOUT, sentence, exit_code=code)
             case Cut.MEMORY:
-                sentence = f"used {ended.memory or 0:.0f} MiB of memory, {self._memory_note}, and was ended"
+                sentence = (
+                    f"used {ended.memory or 0:.0f} MiB of memory, {self._memory_note}, and was"
+                    " ended"
+                )
                 raise AttemptError(ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
             case Cut.NODE_MEMORY:
                 sentence = (
-                    f"was ended by the kernel: the node had no memory left, of which it used {ended.memory or 0:.0f} MiB, "
-                    f"{self._memory_note}"
+                    "was ended by the kernel: the node had no memory left, of which it used"
+                    f" {ended.memory or 0:.0f} MiB, {self._memory_note}"
                 )
                 within = ended.memory is None or ended.memory <= self._counted
-                raise AttemptError(ErrorClass.PILOT_LOST if within else ErrorClass.OUT_OF_MEMORY, sentence, exit_code=code)
+                raise AttemptError(
+                    ErrorClass.PILOT_LOST if within else ErrorClass.OUT_OF_MEMORY,
+                    sentence,
+                    exit_code=code,
+                )
             case Cut.DISK:
                 sentence = f"filled its folder: it may write {resources.disk} MiB"
                 raise AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=code)
@@ -322,14 +366,24 @@ class Attempt:
         if error_class is ErrorClass.TOOL_FAILED and not has_room(self._folder):
             error_class = ErrorClass.NO_ROOM
         if inner is not None:
-            raise AttemptError(error_class, inner.message, exit_code=code if inner.exit_code is None else inner.exit_code)
+            raise AttemptError(
+                error_class,
+                inner.message,
+                exit_code=code if inner.exit_code is None else inner.exit_code,
+            )
         said = last_line(self._story.streams["stderr"])
         if prepared.container is not None and prepared.container.failed:
             prepared.container.containers.forget()
             sentence = f"the container could not be started: {said}"
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence, exit_code=code)
-        sentence = ended_badly(prepared.program or os.path.basename(prepared.arguments[0]), code, said)
-        if error_class is ErrorClass.TOOL_FAILED and prepared.container is None and self._memory.refused(said):
+        sentence = ended_badly(
+            prepared.program or os.path.basename(prepared.arguments[0]), code, said
+        )
+        if (
+            error_class is ErrorClass.TOOL_FAILED
+            and prepared.container is None
+            and self._memory.refused(said)
+        ):
             used = f", and had used {ended.memory:.0f} MiB" if ended.memory is not None else ""
             limit = f"it may use {self._most_memory:.0f} MiB of memory{used}"
             raise AttemptError(ErrorClass.OUT_OF_MEMORY, f"{sentence} ({limit})", exit_code=code)
@@ -340,7 +394,12 @@ class Attempt:
         self._journal.placing(self._token, [*urls, log_url(self._task, self._job)])
 
     def _report(
-        self, outcome: AttemptOutcome, error_class: ErrorClass | None, message: str, *, exit_code: int | None = None
+        self,
+        outcome: AttemptOutcome,
+        error_class: ErrorClass | None,
+        message: str,
+        *,
+        exit_code: int | None = None,
     ) -> AttemptReport:
         ended = self._story.ended
         log_file: LogFile | None = None
@@ -362,20 +421,26 @@ class Attempt:
             cpu_seconds=None if ended is None or ended.cpu is None else round(ended.cpu, 4),
         )
 
-    def _log(self, outcome: AttemptOutcome, error_class: ErrorClass | None, message: str) -> tuple[LogFile | None, str]:
-        """The log on its storage; or None, and a sentence why not: a job that has its outputs is not lost for want of a log."""
+    def _log(
+        self, outcome: AttemptOutcome, error_class: ErrorClass | None, message: str
+    ) -> tuple[LogFile | None, str]:
+        """The log on its storage; or None, and a sentence why not: a job that has its outputs is
+        not lost for want of a log."""
         sentence = f"{outcome}" + (f" ({error_class}): {message}" if error_class else "")
         try:
             if not self._placed:
                 self._note_placed([])
-            text = write_log(self._task, self._job, self._story, sentence, limit=self._settings.log_limit)
+            text = write_log(
+                self._task, self._job, self._story, sentence, limit=self._settings.log_limit
+            )
             return stage_log(text, log_url(self._task, self._job)), ""
         except (StorageError, OSError) as error:
             return None, f"its log could not be kept: {error}"
 
 
 def _bytes_of(files: Sequence[Produced], own: OwnFiles) -> int:
-    """As far as they are there, and the job's: the others are missed, or refused, when they are stored."""
+    """As far as they are there, and the job's: the others are missed, or refused, when they are
+    stored."""
     total = 0
     for file in files:
         with suppress(NotOwnError):
@@ -388,9 +453,15 @@ def _cannot_start(program: str, error: OSError) -> AttemptError:
     """With the exit code that a shell gives in this case."""
     if isinstance(error, FileNotFoundError):
         if os.path.sep in program:
-            sentence = f"program {program!r} does not exist on this node, or its interpreter does not"
+            sentence = (
+                f"program {program!r} does not exist on this node, or its interpreter does not"
+            )
         else:
             sentence = f"program {program!r} was not found on this node's PATH"
         return AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=127)
     code = 126 if error.errno in _NOT_EXECUTABLE else None
-    return AttemptError(ErrorClass.TOOL_FAILED, f"program {program!r} cannot be started: {error.strerror}", exit_code=code)
+    return AttemptError(
+        ErrorClass.TOOL_FAILED,
+        f"program {program!r} cannot be started: {error.strerror}",
+        exit_code=code,
+    )

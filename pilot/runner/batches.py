@@ -1,4 +1,5 @@
-"""Jobs of several entries: the tool is run for one after the other, and what they give goes out together."""
+"""Jobs of several entries: the tool is run for one after the other, and what they give goes out
+together."""
 
 import os
 import shutil
@@ -25,12 +26,14 @@ def entries_of(task: PilotTask, job: LeasedJob) -> list[Entry]:
     if task.batch == 1:
         return [Entry(None, job.inputs)]
     numbers = dict.fromkeys(file.seq for file in job.inputs)
-    return [Entry(number, [file for file in job.inputs if file.seq == number]) for number in numbers]
+    return [
+        Entry(number, [file for file in job.inputs if file.seq == number]) for number in numbers
+    ]
 
 
 def put_aside(files: Sequence[Produced], folder: str, own: OwnFiles) -> list[Produced]:
-    """The files in ``folder``, so that the job's own folders can be emptied for the next entry. Raises ``AttemptError``,
-    ``OSError``."""
+    """The files in ``folder``, so that the job's own folders can be emptied for the next entry.
+    Raises ``AttemptError``, ``OSError``."""
     kept: list[Produced] = []
     first = len(os.listdir(folder))
     for number, file in enumerate(files, first):

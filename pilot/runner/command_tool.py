@@ -24,12 +24,15 @@ _SELF = re.compile(r"\bself\b")
 
 
 class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not followed
-    """It tells which output names what is not the job's own, and works checksums out where they are asked for. Outputs may be
-    named by both names of the job's folder: ``builder`` has the one that the tool was told, the system tells the real one."""
+    """It tells which output names what is not the job's own, and works checksums out where they are
+    asked for. Outputs may be named by both names of the job's folder: ``builder`` has the one that
+    the tool was told, the system tells the real one."""
 
     _given: dict[str, Any]
 
-    def collect_output_ports(self, ports: Any, builder: Any, outdir: str, *more: Any, **named: Any) -> Any:
+    def collect_output_ports(
+        self, ports: Any, builder: Any, outdir: str, *more: Any, **named: Any
+    ) -> Any:
         self._given = {}
         access = builder.make_fs_access(outdir)
         outdir = access.own.real(outdir)
@@ -38,7 +41,8 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
             try:
                 return super().collect_output_ports(ports, builder, outdir, *more, **named)
             except (LookupError, TypeError, ValueError, AttributeError) as error:
-                # What a tool writes itself is taken for outputs before it is checked, and the check relies on parts of it.
+                # What a tool writes itself is taken for outputs before it is checked, and the check
+                # relies on parts of it.
                 if has_object and refusal_in(error) is None:
                     raise unreadable_object(error) from error
                 raise
@@ -53,14 +57,27 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
                 )
             raise
 
-    def collect_output(self, schema: Any, builder: Any, outdir: str, fs_access: Any, *, compute_checksum: bool = True) -> Any:
-        """An expression that looks at the files may look at their checksums, which take reading them."""
+    def collect_output(
+        self,
+        schema: Any,
+        builder: Any,
+        outdir: str,
+        fs_access: Any,
+        *,
+        compute_checksum: bool = True,
+    ) -> Any:
+        """An expression that looks at the files may look at their checksums, which take reading
+        them."""
         expression = schema.get("outputBinding", {}).get("outputEval", "")
         checksums = compute_checksum or bool(_SELF.search(expression))
         try:
-            found = super().collect_output(schema, builder, outdir, fs_access, compute_checksum=checksums)
+            found = super().collect_output(
+                schema, builder, outdir, fs_access, compute_checksum=checksums
+            )
         except UnicodeDecodeError as error:
-            raise UnsoundError("a file whose contents are asked for (loadContents) is no text in UTF-8") from error
+            raise UnsoundError(
+                "a file whose contents are asked for (loadContents) is no text in UTF-8"
+            ) from error
         if "id" in schema:
             port = shortname(schema["id"])
             self._given[port] = found

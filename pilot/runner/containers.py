@@ -1,4 +1,5 @@
-"""Tools in containers: their images brought to the node, their command lines made, and nothing of them left behind."""
+"""Tools in containers: their images brought to the node, their command lines made, and nothing of
+them left behind."""
 
 import fcntl
 import hashlib
@@ -17,7 +18,14 @@ import structlog
 from cwltool.context import RuntimeContext
 from pydantic import ValidationError
 
-from pilot.engines import RUN_LABEL, SLOT_LABEL, Engine, engine_environment, removal, remove_containers
+from pilot.engines import (
+    RUN_LABEL,
+    SLOT_LABEL,
+    Engine,
+    engine_environment,
+    removal,
+    remove_containers,
+)
 from pilot.runner.control import Control
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.joblog import last_line
@@ -28,7 +36,8 @@ from sluice.contracts.states import ContainerEngine, ErrorClass
 
 log = structlog.get_logger(__name__)
 
-#: The engine's own exit statuses: it failed; it could not start the container, or the program in it.
+#: The engine's own exit statuses: it failed; it could not start the container, or the program in
+#: it.
 _ENGINE_FAILED, _NOT_STARTED = 125, 126
 #: The year of a time that is none.
 _NEVER = "0001-"
@@ -40,10 +49,18 @@ _PODMAN_GPUS = "--device=nvidia.com/gpu=all"
 
 
 class Containers:
-    """A slot's use of the node's engine. ``images``: folder for images and locks, that all pilots of the node share. ``spared``:
-    children of the slot that belong to no job."""
+    """A slot's use of the node's engine. ``images``: folder for images and locks, that all pilots
+    of the node share. ``spared``: children of the slot that belong to no job."""
 
-    def __init__(self, engine: Engine, *, images: Path, run: str, control: Control, spared: Callable[[], frozenset[int]]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        images: Path,
+        run: str,
+        control: Control,
+        spared: Callable[[], frozenset[int]],
+    ) -> None:
         self.engine = engine
         self.spared = spared
         #: MiB that each of the containers started next may use; 0: as much as there is.
@@ -56,12 +73,16 @@ class Containers:
         self._known: dict[str, str] = {}
 
     def bring(self, image: ContainerImage) -> str:
-        """Makes sure that the node has the image; gives what to call it by on a command line. One process of the node at a time
-        pulls an image. Raises ``AttemptError``, ``StoppedError``."""
+        """Makes sure that the node has the image; gives what to call it by on a command line. One
+        process of the node at a time pulls an image. Raises ``AttemptError``, ``StoppedError``."""
         known = self._known.get(image.name)
         if known is None:
             with self._alone(image.name):
-                known = self._sif(image) if self.engine.kind is ContainerEngine.APPTAINER else self._pulled(image)
+                known = (
+                    self._sif(image)
+                    if self.engine.kind is ContainerEngine.APPTAINER
+                    else self._pulled(image)
+                )
             self._known[image.name] = known
         return known
 
@@ -81,7 +102,8 @@ class Containers:
         return ["--pull=never", *labels, *memory]
 
     def ran_out_of_memory(self, name: str) -> bool:
-        """Did the container end because of its limit? Some engines say so of its first process alone."""
+        """Did the container end because of its limit? Some engines say so of its first process
+        alone."""
         done = self._call("container", "inspect", "--format", "{{.State.OOMKilled}}", name)
         return done.stdout.strip() == "true"
 
@@ -102,15 +124,23 @@ class Containers:
             log.error("container.not_removed", container=name, reason=error.message)
 
     def _pulled(self, image: ContainerImage) -> str:
-        inspect = ("inspect",) if self.engine.kind is ContainerEngine.UDOCKER else ("image", "inspect")
+        inspect = (
+            ("inspect",) if self.engine.kind is ContainerEngine.UDOCKER else ("image", "inspect")
+        )
         if self._call(*inspect, image.name).returncode == 0:
             return image.name
         if image.pull is None:
-            sentence = f"the image {image.name!r} is not on this node, and nothing says where it comes from (dockerPull)"
+            sentence = (
+                f"the image {image.name!r} is not on this node, and nothing says where it comes"
+                " from (dockerPull)"
+            )
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         self._fetch(image, "pull", image.pull)
         if image.name != image.pull and self._call(*inspect, image.name).returncode != 0:
-            sentence = f"the image {image.pull!r} was pulled, and there is still none called {image.name!r} (dockerImageId)"
+            sentence = (
+                f"the image {image.pull!r} was pulled, and there is still none called"
+                f" {image.name!r} (dockerImageId)"
+            )
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         return image.name
 
@@ -118,7 +148,10 @@ class Containers:
         path = self._images / f"{_digest(image.name)}.sif"
         if not path.exists():
             if image.pull is None:
-                sentence = f"the image {image.name!r} cannot be had: nothing says where it comes from (dockerPull)"
+                sentence = (
+                    f"the image {image.name!r} cannot be had: nothing says where it comes from"
+                    " (dockerPull)"
+                )
                 raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
             new = path.with_suffix(".new")
             self._fetch(image, "pull", "--force", str(new), f"docker://{image.pull}")
@@ -139,12 +172,20 @@ class Containers:
                     stdout=stream.fileno(),
                     stderr=stream.fileno(),
                 )
-                ended = run_program(program, Limits(time=0, memory=0, disk=0, grace=1.0), self._control, known=self.spared)
+                ended = run_program(
+                    program,
+                    Limits(time=0, memory=0, disk=0, grace=1.0),
+                    self._control,
+                    known=self.spared,
+                )
                 why = last_line(stream.fileno()) or f"exit status {ended.exit_code}"
             if ended.cut is Cut.STOPPED:
                 raise StoppedError
             if ended.exit_code != 0:
-                sentence = f"the image {image.pull!r} could not be pulled with {self.engine.kind.label}: {why}"
+                sentence = (
+                    f"the image {image.pull!r} could not be pulled with {self.engine.kind.label}:"
+                    f" {why}"
+                )
                 raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         finally:
             said.unlink(missing_ok=True)
@@ -169,7 +210,9 @@ class Containers:
     def _alone(self, image: str) -> Iterator[None]:
         """Waits, unless told to stop, while another process of the node brings the same image."""
         self._images.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self._images / f"{_digest(image)}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(
+            self._images / f"{_digest(image)}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+        )
         try:
             while not _locked(lock):
                 if self._control.stopping():
@@ -182,8 +225,8 @@ class Containers:
 
 @dataclass(slots=True)
 class ContainerRun:
-    """A job's use of containers. ``name``: of its only one; None: the job starts some itself. ``failed``: the engine did, not the
-    tool; known once it was judged."""
+    """A job's use of containers. ``name``: of its only one; None: the job starts some itself.
+    ``failed``: the engine did, not the tool; known once it was judged."""
 
     containers: Containers
     name: str | None
@@ -195,7 +238,8 @@ class ContainerRun:
         return self.name is not None and self.containers.engine.apart
 
     def known(self) -> frozenset[int]:
-        """What is not to be killed as left behind by the job: the engine's own helpers go with the container."""
+        """What is not to be killed as left behind by the job: the engine's own helpers go with the
+        container."""
         return frozenset(children()) if self.containers.engine.apart else self.containers.spared()
 
     def judged(self, ended: Ended) -> Ended:
@@ -203,7 +247,9 @@ class ContainerRun:
         if not self.own_limit:
             return ended
         code = ended.exit_code
-        self.failed = code == _ENGINE_FAILED or (code == _NOT_STARTED and not self.containers.was_started(self.name or ""))
+        self.failed = code == _ENGINE_FAILED or (
+            code == _NOT_STARTED and not self.containers.was_started(self.name or "")
+        )
         # What was measured is the engine's client, not the tool.
         ended = replace(ended, memory=None, cpu=None)
         if ended.cut is None and self._ran_out_of_memory(ended.exit_code):
@@ -240,10 +286,13 @@ def flags(engine: Engine) -> dict[str, Any]:
 
 
 def runtime_of(
-    create: Callable[[dict[str, str], RuntimeContext], Any], context: RuntimeContext, engine: Engine, options: list[str]
+    create: Callable[[dict[str, str], RuntimeContext], Any],
+    context: RuntimeContext,
+    engine: Engine,
+    options: list[str],
 ) -> tuple[list[str], dict[str, str]]:
-    """The command that runs something in a job's container, up to the image, and its environment. ``create``: cwltool's, of the
-    job."""
+    """The command that runs something in a job's container, up to the image, and its environment.
+    ``create``: cwltool's, of the job."""
     environment = engine_environment()
     own = context.copy()
     if os.geteuid() == 0:  # Podman maps the user of those without rights only
@@ -251,7 +300,9 @@ def runtime_of(
     runtime = cast(list[str], create(environment, own)[0])
     if engine.kind is ContainerEngine.UDOCKER and os.geteuid() == 0:
         runtime.insert(1, "--allow-root")
-    if engine.kind is ContainerEngine.PODMAN:  # which has the option of this name since release 5 only
+    if (
+        engine.kind is ContainerEngine.PODMAN
+    ):  # which has the option of this name since release 5 only
         runtime = [_PODMAN_GPUS if part.startswith("--gpus=") else part for part in runtime]
     if engine.apart and not any(part.startswith("--log-driver") for part in runtime):
         runtime.append("--log-driver=none")
@@ -259,20 +310,26 @@ def runtime_of(
 
 
 def image_of(tool: Any, *, able: bool) -> ContainerImage | None:
-    """The image that a tool names; None where it names none, or one that is a hint and cannot be used. ``able``: there is an
-    engine. Raises ``AttemptError`` where the tool requires what cannot be."""
+    """The image that a tool names; None where it names none, or one that is a hint and cannot be
+    used. ``able``: there is an engine. Raises ``AttemptError`` where the tool requires what cannot
+    be."""
     asked, required = tool.get_requirement("DockerRequirement")
     if asked is None:
         return None
     if required and not able:
-        raise AttemptError(ErrorClass.INTERNAL, "the tool requires a container, and this pilot's node has no engine to run it")
+        raise AttemptError(
+            ErrorClass.INTERNAL,
+            "the tool requires a container, and this pilot's node has no engine to run it",
+        )
     pull = asked.get("dockerPull")
     try:
         return ContainerImage(name=asked.get("dockerImageId") or pull, pull=pull)
     except ValidationError as error:
         if not required:
             return None
-        raise AttemptError(ErrorClass.TOOL_REFUSED, "the tool's container names no image that can be used") from error
+        raise AttemptError(
+            ErrorClass.TOOL_REFUSED, "the tool's container names no image that can be used"
+        ) from error
 
 
 def paths_in(value: Any) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""What the pilot's wishes do to a slot's work: frames come in on a thread of their own, so that a stop is obeyed at once."""
+"""What the pilot's wishes do to a slot's work: frames come in on a thread of their own, so that a
+stop is obeyed at once."""
 
 import contextlib
 import os
@@ -10,11 +11,19 @@ from collections.abc import Callable
 
 from pilot.domain.model import StopReason, Token
 from pilot.runner.orphans import kill_group, kill_orphans
-from pilot.runner.protocol import ForgetFrame, JobFrame, StopFrame, TaskFrame, receive_frame, to_slot
+from pilot.runner.protocol import (
+    ForgetFrame,
+    JobFrame,
+    StopFrame,
+    TaskFrame,
+    receive_frame,
+    to_slot,
+)
 
 
 class Control:
-    """``frames``: tasks and jobs in order. When the pilot is gone, the tool is killed and this process ends."""
+    """``frames``: tasks and jobs in order. When the pilot is gone, the tool is killed and this
+    process ends."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.frames: queue.SimpleQueue[TaskFrame | ForgetFrame | JobFrame] = queue.SimpleQueue()
@@ -52,12 +61,14 @@ class Control:
             return self._current is not None and self._current in self._stops
 
     def gentle(self) -> bool:
-        """May the tool that is to be stopped tidy up first? Only where the WMS has canceled it: other reasons are urgent."""
+        """May the tool that is to be stopped tidy up first? Only where the WMS has canceled it:
+        other reasons are urgent."""
         with self._lock:
             return self._current is not None and self._stops.get(self._current) is StopReason.CANCEL
 
     def starting(self) -> threading.Lock:
-        """Held while a tool is started, so that it cannot slip away from a pilot that ends at that moment."""
+        """Held while a tool is started, so that it cannot slip away from a pilot that ends at that
+        moment."""
         return self._lock
 
     def started(self, group: int | None) -> None:
@@ -91,7 +102,8 @@ class Control:
             return
 
     def _pilot_gone(self) -> None:
-        """Never gives the lock back: the main thread can neither start a tool nor report the one killed here."""
+        """Never gives the lock back: the main thread can neither start a tool nor report the one
+        killed here."""
         self._lock.acquire()
         group = self._group
         if group is not None:

@@ -19,20 +19,24 @@ from sluice.contracts.states import ErrorClass
 
 
 def load_document(document: Mapping[str, Any], folder: str, what: str) -> Any:
-    """A process as a person wrote it. ``folder``: for a file that cwltool reads it from. Raises ``AttemptError``."""
+    """A process as a person wrote it. ``folder``: for a file that cwltool reads it from. Raises
+    ``AttemptError``."""
     path = f"{folder}/{os.getpid()}.cwl"
     written = write_process(document, path)
     try:
         return load_tool(f"file://{path}", loading_context())
     except CWL_ERRORS as error:
-        raise AttemptError(ErrorClass.TOOL_FAILED, f"{what} cannot be used: {plain(error)}") from error
+        raise AttemptError(
+            ErrorClass.TOOL_FAILED, f"{what} cannot be used: {plain(error)}"
+        ) from error
     finally:
         for one in written:
             os.unlink(one)
 
 
 def load_again(document: Mapping[str, Any], version: str) -> Any:
-    """A process that cwltool has loaded before, elsewhere, and written out: nothing is resolved or updated again.
+    """A process that cwltool has loaded before, elsewhere, and written out: nothing is resolved or
+    updated again.
 
     ``version``: the CWL version it was written in. Raises ``AttemptError``.
     """
@@ -42,4 +46,6 @@ def load_again(document: Mapping[str, Any], version: str) -> Any:
     try:
         return make_process(cmap(dict(document)), context)
     except CWL_ERRORS as error:
-        raise AttemptError(ErrorClass.TOOL_FAILED, f"the process cannot be used: {plain(error)}") from error
+        raise AttemptError(
+            ErrorClass.TOOL_FAILED, f"the process cannot be used: {plain(error)}"
+        ) from error

@@ -1,4 +1,5 @@
-"""Values for cwltool that lose nothing: it writes a number on a command line as it was written, and reads YAML."""
+"""Values for cwltool that lose nothing: it writes a number on a command line as it was written, and
+reads YAML."""
 
 import json
 from typing import Any
@@ -9,7 +10,8 @@ _yaml = YAML()
 
 
 def write_document(document: Any, path: str) -> None:
-    """As a file that a reader of YAML reads right: the escapes of JSON for characters beyond 16 bits are not YAML's."""
+    """As a file that a reader of YAML reads right: the escapes of JSON for characters beyond 16
+    bits are not YAML's."""
     with open(path, "w", encoding="utf-8") as file:
         json.dump(document, file, ensure_ascii=False)
 

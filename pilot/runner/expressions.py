@@ -1,4 +1,5 @@
-"""Evaluates the expressions of templates: each in its time, in the node's contained JavaScript, one process for one tool."""
+"""Evaluates the expressions of templates: each in its time, in the node's contained JavaScript, one
+process for one tool."""
 
 import json
 import os
@@ -28,8 +29,9 @@ class LimitError(JavascriptException):  # type: ignore[misc] # cwl-utils' types 
 
 
 class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
-    """In cwltool's place. The process lives on from one expression to the next, but not from one task's tool to another: an
-    expression that breaks out of its context could spoil what comes after it, and that is then its own template's."""
+    """In cwltool's place. The process lives on from one expression to the next, but not from one
+    task's tool to another: an expression that breaks out of its context could spoil what comes
+    after it, and that is then its own template's."""
 
     def __init__(self, javascript: JavaScript) -> None:
         super().__init__()
@@ -67,7 +69,8 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
                 cast(Any, pipe).close()
 
     def eval(self, scan: str, jslib: str = "", **_: Any) -> Any:
-        """Raises ``JavascriptException``; ``LimitError`` where it took longer than its limit, or too much memory."""
+        """Raises ``JavascriptException``; ``LimitError`` where it took longer than its limit, or
+        too much memory."""
         with self._lock:
             return self._evaluate(scan, code_fragment_to_js(scan, jslib))
 
@@ -84,7 +87,9 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
         if answer is None:
             answer = self._answer(scan, code)
         if answer is None or "error" in answer:
-            raise JavascriptException(f"the expression {named(scan)} failed: {str((answer or {}).get('error'))[:2000]}")
+            raise JavascriptException(
+                f"the expression {named(scan)} failed: {str((answer or {}).get('error'))[:2000]}"
+            )
         flaw = flaw_in(answer["value"])
         if flaw is not None:
             self._exceed(f"the expression {named(scan)} gave what cannot be used: {flaw}")
@@ -94,11 +99,18 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
         """None where the process has ended, and an expression before this one may be to blame."""
         process, earlier = self._running(), self._answers
         request = secrets.token_hex(8)
-        exchange = _Exchange(process, json.dumps({"id": request, "code": code}).encode() + b"\n", self.javascript.limit)
+        exchange = _Exchange(
+            process,
+            json.dumps({"id": request, "code": code}).encode() + b"\n",
+            self.javascript.limit,
+        )
         try:
             answer = exchange.answer(request)
         except TimeoutError:
-            self._exceed(f"the expression {named(scan)} took longer than its limit of {self.javascript.limit:g} s")
+            self._exceed(
+                f"the expression {named(scan)} took longer than its limit of"
+                f" {self.javascript.limit:g} s"
+            )
         except EOFError:
             if earlier:
                 self.end()
@@ -121,7 +133,9 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
             raise JavascriptException(f"node.js was killed at the expression {named(scan)}")
         if "heap" in said or "memory" in said:
             self._exceed(f"the expression {named(scan)} took more than its {MEMORY} MiB of memory")
-        self._exceed(f"the expression {named(scan)} ended node.js, with status {status}: {said[-300:]}")
+        self._exceed(
+            f"the expression {named(scan)} ended node.js, with status {status}: {said[-300:]}"
+        )
 
     def _exceed(self, sentence: str) -> NoReturn:
         self.end()
@@ -145,8 +159,12 @@ class _Exchange:
         return self._errors.decode(errors="replace").strip()
 
     def answer(self, request: str) -> dict[str, Any]:
-        """Raises ``TimeoutError``, ``EOFError`` where the process has ended, ``ValueError`` for anything but the answer."""
-        stdin, stdout, stderr = (cast(Any, pipe) for pipe in (self._process.stdin, self._process.stdout, self._process.stderr))
+        """Raises ``TimeoutError``, ``EOFError`` where the process has ended, ``ValueError`` for
+        anything but the answer."""
+        stdin, stdout, stderr = (
+            cast(Any, pipe)
+            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
+        )
         for pipe in (stdin, stdout, stderr):
             os.set_blocking(pipe.fileno(), False)
         with selectors.DefaultSelector() as selector:
@@ -164,7 +182,11 @@ class _Exchange:
                     self._errors += _rest(stderr)
                     raise EOFError
         found = json.loads(self._answer)
-        if not isinstance(found, dict) or found.get("id") != request or not {"value", "error"} & found.keys():
+        if (
+            not isinstance(found, dict)
+            or found.get("id") != request
+            or not {"value", "error"} & found.keys()
+        ):
             raise ValueError("it wrote something else")
         return found
 

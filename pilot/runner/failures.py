@@ -7,7 +7,9 @@ from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageF
 class AttemptError(Exception):
     """Ends the attempt as failed. ``exit_code``: the tool's, where it ended by itself."""
 
-    def __init__(self, error_class: ErrorClass, message: str, *, exit_code: int | None = None) -> None:
+    def __init__(
+        self, error_class: ErrorClass, message: str, *, exit_code: int | None = None
+    ) -> None:
         super().__init__(message)
         self.error_class = error_class
         self.message = message
@@ -20,23 +22,39 @@ class StoppedError(Exception):
 
 def stage_in_error(name: str, error: StorageError) -> AttemptError:
     if isinstance(error, FileMissing):
-        return AttemptError(ErrorClass.STAGE_IN_FAILED, f"input file {name!r} is no longer there: {error.url}")
+        return AttemptError(
+            ErrorClass.STAGE_IN_FAILED, f"input file {name!r} is no longer there: {error.url}"
+        )
     if isinstance(error, ChecksumMismatch):
-        sentence = f"input file {name!r} is not the one registered: expected {error.expected}, found {error.found} at {error.url}"
+        sentence = (
+            f"input file {name!r} is not the one registered: expected {error.expected}, found"
+            f" {error.found} at {error.url}"
+        )
         return AttemptError(ErrorClass.CHECKSUM_MISMATCH, sentence)
     if isinstance(error, StorageFull):
-        return AttemptError(ErrorClass.NO_ROOM, f"no room on the pilot's node for input file {name!r}")
-    return AttemptError(ErrorClass.STAGE_IN_FAILED, f"input file {name!r} could not be read: {error}")
+        return AttemptError(
+            ErrorClass.NO_ROOM, f"no room on the pilot's node for input file {name!r}"
+        )
+    return AttemptError(
+        ErrorClass.STAGE_IN_FAILED, f"input file {name!r} could not be read: {error}"
+    )
 
 
 def stage_out_error(name: str, error: StorageError) -> AttemptError:
     if isinstance(error, StorageFull):
-        return AttemptError(ErrorClass.NO_ROOM, f"no room for output file {name!r}: the storage at {error.url} is full")
-    return AttemptError(ErrorClass.STAGE_OUT_FAILED, f"output file {name!r} could not be written: {error}")
+        return AttemptError(
+            ErrorClass.NO_ROOM,
+            f"no room for output file {name!r}: the storage at {error.url} is full",
+        )
+    return AttemptError(
+        ErrorClass.STAGE_OUT_FAILED, f"output file {name!r} could not be written: {error}"
+    )
 
 
 def node_error(error: OSError) -> AttemptError:
     """The node itself failed the job: its disk is full, its folder is gone."""
     place = f" ({error.filename})" if error.filename else ""
     error_class = ErrorClass.NO_ROOM if is_full(error) else ErrorClass.STAGE_IN_FAILED
-    return AttemptError(error_class, f"the pilot's node could not prepare the job: {error.strerror or error}{place}")
+    return AttemptError(
+        error_class, f"the pilot's node could not prepare the job: {error.strerror or error}{place}"
+    )

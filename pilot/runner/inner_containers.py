@@ -1,4 +1,5 @@
-"""Containers of tools that a workflow inside a job runs: cwltool starts them, and as the slot would."""
+"""Containers of tools that a workflow inside a job runs: cwltool starts them, and as the slot
+would."""
 
 import os
 from typing import Any
@@ -11,7 +12,8 @@ from sluice.contracts.base import Contract
 
 
 class InnerContainers(Contract):
-    """``options``: of each ``run``. ``images``: name in the document → what to call it by; all are on the node."""
+    """``options``: of each ``run``. ``images``: name in the document → what to call it by; all are
+    on the node."""
 
     engine: Engine
     options: list[str]
@@ -43,8 +45,12 @@ class JobsInContainers:
             def get_from_requirements(self, asked: Any, *_: Any, **__: Any) -> str:
                 return inner.images[_name(asked)]
 
-            def create_runtime(self, environment: Any, context: RuntimeContext) -> tuple[list[str], str | None]:
-                runtime, own = runtime_of(super().create_runtime, context, inner.engine, inner.options)
+            def create_runtime(
+                self, environment: Any, context: RuntimeContext
+            ) -> tuple[list[str], str | None]:
+                runtime, own = runtime_of(
+                    super().create_runtime, context, inner.engine, inner.options
+                )
                 environment.clear()
                 environment.update(own)
                 cids = (part.partition("=")[2] for part in runtime if part.startswith("--cidfile="))

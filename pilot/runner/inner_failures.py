@@ -1,4 +1,5 @@
-"""Why a process inside a job failed: the first of its tools that did, as it would be told of a job of its own."""
+"""Why a process inside a job failed: the first of its tools that did, as it would be told of a job
+of its own."""
 
 import logging
 import os
@@ -18,8 +19,13 @@ from sluice.contracts.numbers import in_full
 from sluice.contracts.states import ErrorClass
 
 _STDERR = 2
-#: How cwltool begins what it says of outputs, of steps that cannot begin, of tools that are too slow, of an ExpressionTool.
-_OUTPUTS, _NO_JOB, _SLOW = "[job %s] Job error:", "[%s] Cannot make job:", "[job %s] exceeded time limit"
+#: How cwltool begins what it says of outputs, of steps that cannot begin, of tools that are too
+#: slow, of an ExpressionTool.
+_OUTPUTS, _NO_JOB, _SLOW = (
+    "[job %s] Job error:",
+    "[%s] Cannot make job:",
+    "[job %s] exceeded time limit",
+)
 _EXPRESSION, _NO_PROGRAM = "Failed to evaluate expression", "'%s' not found"
 
 
@@ -41,10 +47,11 @@ def read_failure(path: str) -> InnerFailure | None:
 
 
 class FailureWatch(logging.Handler):
-    """Writes the first failure to ``path``. ``own``: the job's files. ``several``: there are several steps, so that it has to be
-    said which one failed.
+    """Writes the first failure to ``path``. ``own``: the job's files. ``several``: there are
+    several steps, so that it has to be said which one failed.
 
-    Tools write to the standard error of this process, as cwltool does, whose lines are told apart by when they are written.
+    Tools write to the standard error of this process, as cwltool does, whose lines are told apart
+    by when they are written.
     """
 
     def __init__(self, path: str, own: OwnFiles, *, several: bool) -> None:
@@ -126,22 +133,35 @@ class FailureWatch(logging.Handler):
 
     def _ended(self, job: Any, code: int) -> None:
         """cwltool has said that the tool ended, if it did so badly."""
-        if code in job.successCodes or (code == 0 and code not in {*job.temporaryFailCodes, *job.permanentFailCodes}):
+        if code in job.successCodes or (
+            code == 0 and code not in {*job.temporaryFailCodes, *job.permanentFailCodes}
+        ):
             return
         if self._slow:
             sentence = f"ran longer than its limit of {in_full(job.timelimit)} s and was ended"
             self._note(job.name, sentence, ErrorClass.TOOL_TIMEOUT, code)
             return
-        error_class = ErrorClass.TOOL_REFUSED if code in job.permanentFailCodes else ErrorClass.TOOL_FAILED
+        error_class = (
+            ErrorClass.TOOL_REFUSED if code in job.permanentFailCodes else ErrorClass.TOOL_FAILED
+        )
         said = self._said_in(os.path.join(job.base_path_logs, job.stderr) if job.stderr else None)
-        self._note(job.name, ended_badly(os.path.basename(str(job.command_line[0])), code, said), error_class, code)
+        self._note(
+            job.name,
+            ended_badly(os.path.basename(str(job.command_line[0])), code, said),
+            error_class,
+            code,
+        )
 
     def _said_in(self, path: str | None) -> str:
         """The tool's last words. ``path``: of its standard error; None: ours."""
         if path is None and not self._said:
             return ""
         try:
-            file = os.open(f"/proc/self/fd/{_STDERR}", os.O_RDONLY) if path is None else self._own.open(path)
+            file = (
+                os.open(f"/proc/self/fd/{_STDERR}", os.O_RDONLY)
+                if path is None
+                else self._own.open(path)
+            )
         except (OSError, NotOwnError):
             return ""
         try:
@@ -149,7 +169,9 @@ class FailureWatch(logging.Handler):
         finally:
             os.close(file)
 
-    def _note(self, name: str, sentence: str, error_class: ErrorClass, exit_code: int | None = None) -> None:
+    def _note(
+        self, name: str, sentence: str, error_class: ErrorClass, exit_code: int | None = None
+    ) -> None:
         if self._noted:
             return
         self._noted = True
@@ -162,7 +184,11 @@ class FailureWatch(logging.Handler):
 def _told(template: str, record: logging.LogRecord) -> tuple[str, str, ErrorClass]:
     """The step that an error of cwltool's is about, where it says so, a sentence, and its class."""
     refusal = refusal_in(sys.exception())
-    about = record.args if isinstance(record.args, tuple) and template.startswith((_OUTPUTS, _NO_JOB)) else ("",)
+    about = (
+        record.args
+        if isinstance(record.args, tuple) and template.startswith((_OUTPUTS, _NO_JOB))
+        else ("",)
+    )
     name = str(about[0]).removeprefix("step ")
     if refusal is not None:
         told = refused_output(refusal) if refusal.left else not_set_up(refusal)

@@ -11,7 +11,9 @@ from pilot.runner.inner_containers import JobsInContainers
 from pilot.runner.inner_failures import FailureWatch
 
 
-def tool_maker(watch: FailureWatch, containers: JobsInContainers | None) -> Callable[[Any, LoadingContext], Any]:
+def tool_maker(
+    watch: FailureWatch, containers: JobsInContainers | None
+) -> Callable[[Any, LoadingContext], Any]:
     """Makes processes whose jobs are watched, and run in these containers (None: in none)."""
 
     class Tool(CommandTool):

@@ -30,10 +30,12 @@ MOST_LOADED = 64
 
 
 class LoadedInvocation:
-    """As ``LoadedTool``. A tool that fails is tried again only where it says itself that this may help."""
+    """As ``LoadedTool``. A tool that fails is tried again only where it says itself that this may
+    help."""
 
     def __init__(self, task: PilotTask, containers: Containers | None) -> None:
-        #: What changes its inputs is known once the invocation has been read; itself it is not changed.
+        #: What changes its inputs is known once the invocation has been read; itself it is not
+        #: changed.
         self.in_place = False
         self._task = task
         self._containers = containers
@@ -42,16 +44,24 @@ class LoadedInvocation:
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
         error = self._running.error_class(exit_code)
-        return error if error is None or exit_code in self._running.temporary else ErrorClass.TOOL_REFUSED
+        return (
+            error
+            if error is None or exit_code in self._running.temporary
+            else ErrorClass.TOOL_REFUSED
+        )
 
-    def prepare(self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
+    def prepare(
+        self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals
+    ) -> PreparedJob:
         """``values``: the invocation, whose URL is ``source``. Raises ``AttemptError``."""
         folder = own.folder
         [file] = values[self._task.dat_in_port]
         with _not_again():
             invocation = _read(f"{folder}/{IN}/{file['basename']}")
             originals.in_place = changes_inputs(invocation.process)
-            process, order = bring_files([invocation.process, invocation.order], source, f"{folder}/{IN}", originals)
+            process, order = bring_files(
+                [invocation.process, invocation.order], source, f"{folder}/{IN}", originals
+            )
             self._line = self._load(invocation.model_copy(update={"process": process}), folder)
             return self._line.prepare(own, order, None)
 
@@ -64,9 +74,15 @@ class LoadedInvocation:
             try:
                 pack(found, Path(path), opened=own.open)
             except NotOwnError as error:
-                raise refused_output(error, port=port_naming(found, error.path), exit_code=exit_code) from error
+                raise refused_output(
+                    error, port=port_naming(found, error.path), exit_code=exit_code
+                ) from error
             except (BundleError, FileNotFoundError) as error:
-                raise AttemptError(ErrorClass.TOOL_FAILED, f"the outputs cannot be kept: {error}", exit_code=exit_code) from error
+                raise AttemptError(
+                    ErrorClass.TOOL_FAILED,
+                    f"the outputs cannot be kept: {error}",
+                    exit_code=exit_code,
+                ) from error
         return {self._task.outputs[0].port: {"class": "File", "location": file_url(path)}}
 
     @property
@@ -80,7 +96,10 @@ class LoadedInvocation:
         line = self._loaded.get(key)
         if line is None:
             if invocation.process.get("class") != "CommandLineTool":
-                raise AttemptError(ErrorClass.TOOL_FAILED, f"an invocation runs a CommandLineTool, not {_class(invocation)}")
+                raise AttemptError(
+                    ErrorClass.TOOL_FAILED,
+                    f"an invocation runs a CommandLineTool, not {_class(invocation)}",
+                )
             if invocation.loaded_from:
                 process = load_again(invocation.process, invocation.loaded_from)
             else:
@@ -97,10 +116,14 @@ def _read(path: str) -> Invocation:
         return Invocation.model_validate(read_exact(Path(path).read_bytes()))
     except ValueError as error:
         if not isinstance(error, ValidationError):
-            raise AttemptError(ErrorClass.TOOL_FAILED, f"the file is no invocation: {error}") from error
+            raise AttemptError(
+                ErrorClass.TOOL_FAILED, f"the file is no invocation: {error}"
+            ) from error
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        raise AttemptError(ErrorClass.TOOL_FAILED, f"the file is no invocation: {place}: {sentence_of(first)}") from error
+        raise AttemptError(
+            ErrorClass.TOOL_FAILED, f"the file is no invocation: {place}: {sentence_of(first)}"
+        ) from error
 
 
 def _class(invocation: Invocation) -> str:

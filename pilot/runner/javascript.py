@@ -24,8 +24,9 @@ _LIMITED = 'ulimit -c 0; ulimit -d "$0"; exec "$@"'
 
 
 class JavaScript(Contract):
-    """``command``: the program that evaluates expressions; empty: there is none that may, for ``reason``. ``contained``: it
-    sees no file but libraries, no network, no process; ``reason`` says why where it is not. ``limit``: seconds for each."""
+    """``command``: the program that evaluates expressions; empty: there is none that may, for
+    ``reason``. ``contained``: it sees no file but libraries, no network, no process; ``reason``
+    says why where it is not. ``limit``: seconds for each."""
 
     command: list[str] = Field(default_factory=list)
     contained: bool = False
@@ -41,7 +42,10 @@ class JavaScript(Contract):
         try:
             os.write(descriptor, program)
             os.lseek(descriptor, 0, os.SEEK_SET)
-            return _start([str(descriptor) if part == _FILTER else part for part in self.command], [descriptor])
+            return _start(
+                [str(descriptor) if part == _FILTER else part for part in self.command],
+                [descriptor],
+            )
         finally:
             os.close(descriptor)
 
@@ -54,13 +58,17 @@ def find_javascript(*, sandbox_required: bool) -> JavaScript:
     bubblewrap = shutil.which("bwrap")
     why = "there is no bubblewrap (bwrap) on this node's PATH"
     if bubblewrap is not None:
-        tried = _first_that_works(JavaScript(command=command, contained=True) for command in _sandboxes(bubblewrap, node))
+        tried = _first_that_works(
+            JavaScript(command=command, contained=True) for command in _sandboxes(bubblewrap, node)
+        )
         if tried.found is not None:
             return tried.found
         why = f"bubblewrap does not work on this node: {tried.said}"
     if sandbox_required:
         return JavaScript(reason=f"this pilot evaluates JavaScript in a sandbox only, and {why}")
-    tried = _first_that_works(JavaScript(command=command, reason=why) for command in _restricted(node))
+    tried = _first_that_works(
+        JavaScript(command=command, reason=why) for command in _restricted(node)
+    )
     return tried.found or JavaScript(reason=f"node.js does not work on this node: {tried.said}")
 
 
@@ -79,7 +87,9 @@ def _first_that_works(candidates: Iterator[JavaScript]) -> _Tried:
             said = said or str(error)
             continue
         try:
-            out, errors = process.communicate(b'{"id":"probe","code":"6*7"}\n', timeout=_PROBE_SECONDS)
+            out, errors = process.communicate(
+                b'{"id":"probe","code":"6*7"}\n', timeout=_PROBE_SECONDS
+            )
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -93,38 +103,89 @@ def _first_that_works(candidates: Iterator[JavaScript]) -> _Tried:
 
 
 def _sandboxes(bubblewrap: str, node: str) -> Iterator[list[str]]:
-    """Strictest first: older releases of bubblewrap know less, and some node.js needs the libraries it came with."""
+    """Strictest first: older releases of bubblewrap know less, and some node.js needs the libraries
+    it came with."""
     program = os.path.realpath(node)
     own_libraries = os.path.join(os.path.dirname(os.path.dirname(program)), "lib")
-    alone = ["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL", "--clearenv"]
+    alone = [
+        "--unshare-all",
+        "--unshare-user",
+        "--uid",
+        "65534",
+        "--gid",
+        "65534",
+        "--cap-drop",
+        "ALL",
+        "--clearenv",
+    ]
     calls = ["--seccomp", _FILTER] if filter_program() is not None else []
     run = ["--", program, *_flags(), "--eval", _PROGRAM.read_text()]
     for shut in (["--disable-userns"], []):
         for libraries in ([], [own_libraries]):
             mounts = _mounts(program, libraries)
-            yield _limited([bubblewrap, *alone, *shut, "--die-with-parent", "--new-session", *mounts, *calls, *run])
+            yield _limited(
+                [
+                    bubblewrap,
+                    *alone,
+                    *shut,
+                    "--die-with-parent",
+                    "--new-session",
+                    *mounts,
+                    *calls,
+                    *run,
+                ]
+            )
 
 
 def _mounts(program: str, libraries: Sequence[str]) -> list[str]:
-    """node.js and libraries, read-only; nothing else: neither /proc nor /tmp, nor any other program."""
+    """node.js and libraries, read-only; nothing else: neither /proc nor /tmp, nor any other
+    program."""
     options: list[str] = []
-    for folder in ("/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/lib", "/lib32", "/lib64", "/libx32", *libraries):
+    for folder in (
+        "/usr/lib",
+        "/usr/lib32",
+        "/usr/lib64",
+        "/usr/libx32",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/libx32",
+        *libraries,
+    ):
         if os.path.islink(folder):
             options += ["--symlink", os.readlink(folder), folder]
         elif os.path.isdir(folder):
             options += ["--ro-bind", folder, folder]
-    devices = [part for name in ("null", "urandom") for part in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
+    devices = [
+        part
+        for name in ("null", "urandom")
+        for part in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
+    ]
     return [*options, "--ro-bind", program, program, *devices, "--remount-ro", "/", "--chdir", "/"]
 
 
 def _restricted(node: str) -> Iterator[list[str]]:
-    """By node.js's own means: no files and no programs, as long as nothing gets round them; the network is open. A pilot that is
-    root gives its rights up for it."""
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "--bounding-set=-all"]
+    """By node.js's own means: no files and no programs, as long as nothing gets round them; the
+    network is open. A pilot that is root gives its rights up for it."""
+    nobody = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        "--no-new-privs",
+        "--bounding-set=-all",
+    ]
     users = [nobody, []] if os.geteuid() == 0 else [[]]
     for user in users:
         for permission in (["--permission"], ["--experimental-permission"], []):
-            run = [os.path.realpath(node), *permission, "--no-warnings", *_flags(), "--eval", _PROGRAM.read_text()]
+            run = [
+                os.path.realpath(node),
+                *permission,
+                "--no-warnings",
+                *_flags(),
+                "--eval",
+                _PROGRAM.read_text(),
+            ]
             yield _limited(["/usr/bin/env", "-i", *user, *run])
 
 

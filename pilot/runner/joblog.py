@@ -1,4 +1,5 @@
-"""An attempt's log: a plain text that tells a person what was run, how it ended, and what the tool said."""
+"""An attempt's log: a plain text that tells a person what was run, how it ended, and what the tool
+said."""
 
 import os
 import shlex
@@ -14,8 +15,8 @@ _MOST_COMMAND = 20_000
 
 @dataclass(slots=True)
 class Story:
-    """What is known of an attempt so far. ``streams``: title → descriptor of what the tool wrote there; under its name
-    the tool may have put another file."""
+    """What is known of an attempt so far. ``streams``: title → descriptor of what the tool wrote
+    there; under its name the tool may have put another file."""
 
     pilot: str
     started: datetime
@@ -27,7 +28,8 @@ class Story:
 
 
 def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
-    """``outcome``: one sentence; ``limit``: bytes kept of each stream, half from its begin, half from its end."""
+    """``outcome``: one sentence; ``limit``: bytes kept of each stream, half from its begin, half
+    from its end."""
     names = ", ".join(file.name for file in job.inputs[:20]) + (
         f" and {len(job.inputs) - 20} more" if len(job.inputs) > 20 else ""
     )
@@ -55,12 +57,17 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
 
 
 def last_line(file: int, start: int = 0, end: int | None = None) -> str:
-    """The last line with something in it, at most 300 characters, of an open file from byte ``start`` up to ``end`` (None: its
-    end); empty where there is none."""
+    """The last line with something in it, at most 300 characters, of an open file from byte
+    ``start`` up to ``end`` (None: its end); empty where there is none."""
     try:
         end = os.fstat(file).st_size if end is None else end
         start = max(start, end - 4096)
-        lines = [line.strip() for line in os.pread(file, max(0, end - start), start).decode(errors="replace").splitlines()]
+        lines = [
+            line.strip()
+            for line in os.pread(file, max(0, end - start), start)
+            .decode(errors="replace")
+            .splitlines()
+        ]
     except OSError:
         return ""
     return next((line[:300] for line in reversed(lines) if line), "")

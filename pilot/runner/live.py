@@ -1,4 +1,5 @@
-"""What a tool has written so far, put beside its log again and again while it runs, for whoever follows it."""
+"""What a tool has written so far, put beside its log again and again while it runs, for whoever
+follows it."""
 
 import os
 import threading
@@ -14,7 +15,8 @@ from sluice.storage import StorageError, put_bytes, remove
 
 log = structlog.get_logger(__name__)
 
-#: Seconds that the end of a tool waits for a storage that hangs; what is left there then goes when the logs' data set is closed.
+#: Seconds that the end of a tool waits for a storage that hangs; what is left there then goes when
+#: the logs' data set is closed.
 _LONGEST_WAIT = 10.0
 
 
@@ -28,8 +30,9 @@ class _Run:
 
 
 class LiveLogs:
-    """One thread for all runs of a slot, one after the other, so that a short run costs next to nothing and a storage that hangs
-    keeps nobody from looking after limits. ``period``: seconds between two looks, and of a run until the first; 0: none."""
+    """One thread for all runs of a slot, one after the other, so that a short run costs next to
+    nothing and a storage that hangs keeps nobody from looking after limits. ``period``: seconds
+    between two looks, and of a run until the first; 0: none."""
 
     def __init__(self, period: float) -> None:
         self._period = period
@@ -43,7 +46,8 @@ class LiveLogs:
 
     @contextmanager
     def following(self, url: str, streams: Mapping[str, int]) -> Iterator[None]:
-        """While a tool runs. ``streams``: name → descriptor, read within this context alone. ``url``: gone afterwards."""
+        """While a tool runs. ``streams``: name → descriptor, read within this context alone.
+        ``url``: gone afterwards."""
         run = _Run(url, streams)
         with self._changed:
             self._run = run
@@ -75,7 +79,10 @@ class LiveLogs:
             sizes = tuple(os.fstat(stream).st_size for stream in run.streams.values())
             if sizes == (run.told or (0,) * len(sizes)):
                 return None
-            streams = {name: _end_of(stream, size) for (name, stream), size in zip(run.streams.items(), sizes, strict=True)}
+            streams = {
+                name: _end_of(stream, size)
+                for (name, stream), size in zip(run.streams.items(), sizes, strict=True)
+            }
         except OSError:
             return None
         run.told = sizes

@@ -11,8 +11,8 @@ Loaded = LoadedTool | LoadedWorkflow | LoadedInvocation
 
 
 def load(task: PilotTask, folder: str, containers: Containers | None) -> Loaded:
-    """Loads a task's executable. ``folder``: for its description, which cwltool reads from a file. ``containers``: None where the
-    node has no engine. Raises ``AttemptError``."""
+    """Loads a task's executable. ``folder``: for its description, which cwltool reads from a file.
+    ``containers``: None where the node has no engine. Raises ``AttemptError``."""
     kind = task.executable.get("class")
     if kind == "Operation":
         return LoadedInvocation(task, containers)

@@ -1,5 +1,5 @@
-"""Keeping a tool within its memory: by the kernel, for all its processes together, where their slot has a group of its own; else
-by looking how much they use, with a brake on each of them."""
+"""Keeping a tool within its memory: by the kernel, for all its processes together, where their slot
+has a group of its own; else by looking how much they use, with a brake on each of them."""
 
 import os
 import re
@@ -25,11 +25,14 @@ _GOES_FIRST = b"500"
 _CHARGED = _MIB
 #: MiB of files of earlier jobs that may stay in memory beside a tool.
 _CACHE = 256
-#: A process may have data for this many times the job's memory, and so many MiB more, and a core for stacks of threads: programs
-#: reserve what they never touch.
+#: A process may have data for this many times the job's memory, and so many MiB more, and a core
+#: for stacks of threads: programs reserve what they never touch.
 _SPACE, _SPACE_MORE, _SPACE_A_CORE = 2, 1024, 64
 #: What programs say whose memory was refused.
-_REFUSED = re.compile(r"MemoryError|OutOfMemoryError|std::bad_alloc|ENOMEM|[Cc]annot allocate (?:memory|vector)|memory exhausted")
+_REFUSED = re.compile(
+    r"MemoryError|OutOfMemoryError|std::bad_alloc|ENOMEM|[Cc]annot allocate"
+    r" (?:memory|vector)|memory exhausted"
+)
 
 
 class Over(Enum):
@@ -59,7 +62,8 @@ class Memory(Protocol):
         ...
 
     def refused(self, said: str) -> bool:
-        """Has the last tool, which failed by itself, done so for want of memory? ``said``: the end of its standard error."""
+        """Has the last tool, which failed by itself, done so for want of memory? ``said``: the end
+        of its standard error."""
         ...
 
     def close(self) -> None:
@@ -67,10 +71,12 @@ class Memory(Protocol):
 
 
 class GroupMemory:
-    """This process moves to a group of its own, with all that it starts from here on. Raises ``OSError``.
+    """This process moves to a group of its own, with all that it starts from here on. Raises
+    ``OSError``.
 
-    What it uses itself, as the tool starts, comes on top of the limit; so do files that the kernel keeps in memory, as far as
-    they are the tool's inputs, which it would have to read again, or have still to be written.
+    What it uses itself, as the tool starts, comes on top of the limit; so do files that the kernel
+    keeps in memory, as far as they are the tool's inputs, which it would have to read again, or
+    have still to be written.
     """
 
     pause = 0.25
@@ -88,10 +94,14 @@ class GroupMemory:
         self._second = groups.version == 2
         self._limit = _opened(folder / limit_file(groups), os.O_WRONLY)
         self._total = None if self._second else _if_there(folder / "memory.memsw.limit_in_bytes")
-        self._usage = _opened(folder / ("memory.current" if self._second else "memory.usage_in_bytes"))
+        self._usage = _opened(
+            folder / ("memory.current" if self._second else "memory.usage_in_bytes")
+        )
         self._stat = _opened(folder / "memory.stat")
         self._kills = _opened(folder / ("memory.events" if self._second else "memory.oom_control"))
-        self._most_used = None if self._second else _opened(folder / "memory.max_usage_in_bytes", os.O_RDWR)
+        self._most_used = (
+            None if self._second else _opened(folder / "memory.max_usage_in_bytes", os.O_RDWR)
+        )
         self._reclaim = _if_there(folder / "memory.reclaim")
         with suppress(OSError):  # a kernel without swap
             (folder / ("memory.swap.max" if self._second else "memory.swappiness")).write_text("0")
@@ -140,7 +150,9 @@ class GroupMemory:
 
     def _set(self, most: int | None) -> None:
         """In an order in which the one is never above the other."""
-        text = b"max" if most is None and self._second else str(-1 if most is None else most).encode()
+        text = (
+            b"max" if most is None and self._second else str(-1 if most is None else most).encode()
+        )
         files = [self._limit] if self._total is None else [self._limit, self._total]
         for file in reversed(files) if most is None else files:
             with suppress(OSError):  # below what is in use by now; then it is looked at alone
@@ -154,7 +166,8 @@ class GroupMemory:
                 os.pwrite(self._limit, str(most).encode(), 0)
 
     def _taken(self, stat: dict[str, int]) -> int:
-        """Bytes that are no copies of files: of processes, and of what they share, files in a file system in memory among it."""
+        """Bytes that are no copies of files: of processes, and of what they share, files in a file
+        system in memory among it."""
         return stat.get("anon", stat.get("rss", 0)) + stat.get("shmem", 0)
 
     def _killed(self) -> int:
@@ -172,11 +185,14 @@ class GroupMemory:
 
     def _numbers(self, file: int) -> dict[str, int]:
         words = os.pread(file, 1 << 14, 0).split()
-        return {name.decode(): int(value) for name, value in zip(words[::2], words[1::2], strict=False)}
+        return {
+            name.decode(): int(value) for name, value in zip(words[::2], words[1::2], strict=False)
+        }
 
 
 class ProcessMemory:
-    """Looks often; each process can have data for little more than twice the limit, whatever it does between two looks."""
+    """Looks often; each process can have data for little more than twice the limit, whatever it
+    does between two looks."""
 
     pause = 0.1
 
@@ -192,7 +208,9 @@ class ProcessMemory:
     def started(self, pid: int) -> None:
         self._pid = pid
         if self._mib:
-            most = int((_SPACE * self._mib + _SPACE_MORE + _SPACE_A_CORE * (os.cpu_count() or 1)) * _MIB)
+            most = int(
+                (_SPACE * self._mib + _SPACE_MORE + _SPACE_A_CORE * (os.cpu_count() or 1)) * _MIB
+            )
             with suppress(ProcessLookupError, PermissionError, ValueError):
                 resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
                 self._braked = True

@@ -15,7 +15,8 @@ from sluice.storage import BundleError, OutsideStorage, require_within, unpack
 def bring_files(value: Any, source: str, folder: str, originals: Originals) -> Any:
     """``value`` with every File and Directory brought into ``folder``. Raises ``AttemptError``.
 
-    Their locations are places in the storage of the invocation, whose URL, ``source``, is ``<storage>/<data set>/<name>``.
+    Their locations are places in the storage of the invocation, whose URL, ``source``, is
+    ``<storage>/<data set>/<name>``.
     """
     return _Bringer(source.rsplit("/", 2)[0], folder, originals).brought(value)
 
@@ -58,7 +59,8 @@ class _Bringer:
         return found
 
     def _beside(self, value: dict[str, Any], place: str) -> dict[str, Any]:
-        """A secondary file: a literal is written beside the primary one later, with what is brought for it here."""
+        """A secondary file: a literal is written beside the primary one later, with what is brought
+        for it here."""
         return self._object(value, place) if "location" in value else self.brought(value)
 
     def _url(self, location: str) -> str:
@@ -76,6 +78,8 @@ class _Bringer:
         try:
             value = unpack(Path(archive), Path(inside))
         except BundleError as error:
-            raise AttemptError(ErrorClass.TOOL_REFUSED, f"the directory {os.path.basename(path)!r}: {error}") from error
+            raise AttemptError(
+                ErrorClass.TOOL_REFUSED, f"the directory {os.path.basename(path)!r}: {error}"
+            ) from error
         os.unlink(archive)
         os.rename(f"{inside}/files/0/{value['basename']}", path)

@@ -9,7 +9,8 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Processes whose parent dies below this one become its children, where it can find and end them."""
+    """Processes whose parent dies below this one become its children, where it can find and end
+    them."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -46,12 +47,14 @@ def kill_orphans(known: frozenset[int] = frozenset()) -> None:
 
 
 def has_ended(pid: int) -> bool:
-    """Is the process gone, or a zombie without a thread left? Its children have another parent by then."""
+    """Is the process gone, or a zombie without a thread left? Its children have another parent by
+    then."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return True
-    # The first thread may be a zombie while others, which inherit its children, are still on their way out.
+    # The first thread may be a zombie while others, which inherit its children, are still on their
+    # way out.
     state, threads = fields[0], int(fields[17])
     return state in {b"Z", b"X"} and threads <= 1

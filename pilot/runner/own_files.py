@@ -1,7 +1,8 @@
-"""The files of a node that are a job's own: what lies below its folders, and its inputs. Nothing else is read, moved or written
-to for it, whatever its tool, its expressions or its links say.
+"""The files of a node that are a job's own: what lies below its folders, and its inputs. Nothing
+else is read, moved or written to for it, whatever its tool, its expressions or its links say.
 
-Paths are walked folder by folder through descriptors, and links by hand, so that what was looked at is what is opened.
+Paths are walked folder by folder through descriptors, and links by hand, so that what was looked at
+is what is opened.
 """
 
 import errno
@@ -34,8 +35,8 @@ _OUTPUT = re.compile(f"^({OUT}|{TMP}/o-[^/]+)/")
 
 
 class NotOwnError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
-    """The job cannot have ``path``: ``reason``, a sentence. ``left``: the tool has left it so. One of cwltool's errors, so that
-    cwltool passes it on."""
+    """The job cannot have ``path``: ``reason``, a sentence. ``left``: the tool has left it so. One
+    of cwltool's errors, so that cwltool passes it on."""
 
     def __init__(self, path: str, reason: str, *, left: bool = False) -> None:
         super().__init__(reason)
@@ -64,25 +65,32 @@ class _DeepError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A regular file, open for reading. ``given``: no other file of the node is this one, so that it may be given away."""
+    """A regular file, open for reading. ``given``: no other file of the node is this one, so that
+    it may be given away."""
 
     descriptor: int
     given: bool
 
 
 class OwnFiles:
-    """``folders``: of the job, by all names that they have; the first is the one that it runs in, as it knows it. ``inputs``:
-    files elsewhere that it has links to."""
+    """``folders``: of the job, by all names that they have; the first is the one that it runs in,
+    as it knows it. ``inputs``: files elsewhere that it has links to."""
 
     def __init__(self, folders: Sequence[Folder], inputs: Collection[Identity]) -> None:
         self._folders = folders
         self._inputs = inputs
         self.folder = folders[0].path
-        self._real = [folder.path for folder in folders if folder.descriptor == folders[0].descriptor][-1]
+        self._real = [
+            folder.path for folder in folders if folder.descriptor == folders[0].descriptor
+        ][-1]
 
     def real(self, path: str) -> str:
         """What the job knows by its folder's other name, by its own."""
-        return f"{self._real}{path[len(self.folder) :]}" if f"{path}/".startswith(f"{self.folder}/") else path
+        return (
+            f"{self._real}{path[len(self.folder) :]}"
+            if f"{path}/".startswith(f"{self.folder}/")
+            else path
+        )
 
     def has(self, path: str) -> bool:
         """Does the path, as it is written, lie in the job's folders?"""
@@ -104,8 +112,8 @@ class OwnFiles:
             return None
 
     def _plain_status(self, path: str) -> os.stat_result | None:
-        """Of a file right in one of the folders that a job has, which is what most are: as a walk finds it, in fewer steps. None
-        where it takes one."""
+        """Of a file right in one of the folders that a job has, which is what most are: as a walk
+        finds it, in fewer steps. None where it takes one."""
         folder, _, name = path.removeprefix(f"{self._real}/").partition("/")
         if folder != OUT or name in ("", ".", "..") or "/" in name or "\0" in name:
             return None
@@ -160,29 +168,46 @@ class OwnFiles:
             os.close(descriptor)
 
     def glob(self, pattern: str) -> list[str]:
-        """Paths that match, as ``glob.glob`` finds them. A wildcard passes over links that lead elsewhere.
+        """Paths that match, as ``glob.glob`` finds them. A wildcard passes over links that lead
+        elsewhere.
 
         Raises ``NotOwnError``.
         """
-        root = next((one.path for one in self._folders if f"{pattern}/".startswith(f"{one.path}/")), None)
+        root = next(
+            (one.path for one in self._folders if f"{pattern}/".startswith(f"{one.path}/")), None
+        )
         if root is None:
             raise self._refusal(pattern, pattern)
         found = [(root, False)]
         parts = pattern[len(root) + 1 :].split("/")
         for number, part in enumerate(parts, 1):
-            found = [one for place in found for one in self._next(*place, part, last=number == len(parts))]
+            found = [
+                one
+                for place in found
+                for one in self._next(*place, part, last=number == len(parts))
+            ]
         return [path for path, _ in found]
 
     def create(self, path: str) -> int:
-        """An empty regular file to append to; one that is there is emptied. Raises ``NotOwnError``, ``OSError``."""
+        """An empty regular file to append to; one that is there is emptied. Raises ``NotOwnError``,
+        ``OSError``."""
         with self._located(os.path.dirname(path)) as folder:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            flags = (
+                os.O_WRONLY
+                | os.O_CREAT
+                | os.O_APPEND
+                | os.O_NOFOLLOW
+                | os.O_NONBLOCK
+                | os.O_CLOEXEC
+            )
             try:
                 descriptor = os.open(os.path.basename(path), flags, 0o600, dir_fd=folder)
             except OSError as error:
                 if error.errno not in (errno.ELOOP, errno.ENXIO):
                     raise
-                raise self._special(path, "no file of its own, but something else of that name") from error
+                raise self._special(
+                    path, "no file of its own, but something else of that name"
+                ) from error
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
             os.close(descriptor)
@@ -197,8 +222,8 @@ class OwnFiles:
             return tempfile.mkdtemp(dir=place)
 
     def put_link(self, path: str, target: str | None) -> None:
-        """A link to ``target`` in place of what is at ``path``; None: nothing. Where its folder has gone, nothing is done. Raises
-        ``NotOwnError``, ``OSError``."""
+        """A link to ``target`` in place of what is at ``path``; None: nothing. Where its folder has
+        gone, nothing is done. Raises ``NotOwnError``, ``OSError``."""
         name = os.path.basename(path)
         with suppress(FileNotFoundError), self._plain_folder(os.path.dirname(path)) as folder:
             with suppress(FileNotFoundError, PermissionError):
@@ -218,7 +243,8 @@ class OwnFiles:
 
     @contextmanager
     def _located(self, path: str) -> Iterator[int]:
-        """Descriptor of what the path names in the end, good for looking only. Raises ``NotOwnError``, ``OSError``."""
+        """Descriptor of what the path names in the end, good for looking only. Raises
+        ``NotOwnError``, ``OSError``."""
         if "\0" in path:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         try:
@@ -228,7 +254,10 @@ class OwnFiles:
         except _CircleError as error:
             raise self._special(path, f"a chain of more than {_MOST_LINKS} links") from error
         except _DeepError as error:
-            what = f"more than {MOST_FOLDERS} folders deep: let the tool make a flatter tree, or an archive of it"
+            what = (
+                f"more than {MOST_FOLDERS} folders deep: let the tool make a flatter tree, or an"
+                " archive of it"
+            )
             raise self._special(path, what) from error
         try:
             yield descriptor
@@ -254,14 +283,19 @@ class OwnFiles:
         try:
             descriptor = walk.to_end(path)
         except (_OutsideError, NotADirectoryError) as error:
-            raise NotOwnError(path, f"{self.shown(path)!r} is no folder of its own", left=True) from error
+            raise NotOwnError(
+                path, f"{self.shown(path)!r} is no folder of its own", left=True
+            ) from error
         try:
             yield descriptor
         finally:
             os.close(descriptor)
 
-    def _next(self, base: str, chosen: bool, part: str, *, last: bool) -> Iterator[tuple[str, bool]]:
-        """What one part of a pattern matches below ``base``. ``chosen``: a wildcard did choose that."""
+    def _next(
+        self, base: str, chosen: bool, part: str, *, last: bool
+    ) -> Iterator[tuple[str, bool]]:
+        """What one part of a pattern matches below ``base``. ``chosen``: a wildcard did choose
+        that."""
         try:
             if not part:
                 found = [base] if not last else [f"{base}/"] if self.is_folder(base) else []
@@ -279,7 +313,9 @@ class OwnFiles:
         if not self.is_folder(base):
             return []
         hidden = pattern.startswith(".")
-        return matching([name for name in self.names(base) if hidden or not name.startswith(".")], pattern)
+        return matching(
+            [name for name in self.names(base) if hidden or not name.startswith(".")], pattern
+        )
 
     def _is_there(self, path: str) -> bool:
         """It, or a link of that name."""
@@ -299,7 +335,9 @@ class OwnFiles:
 
     def _special(self, path: str, what: str) -> NotOwnError:
         shown = self.shown(path)
-        return NotOwnError(path, f"{shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}…'!r} is {what}")
+        return NotOwnError(
+            path, f"{shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}…'!r} is {what}"
+        )
 
     def _refusal(self, path: str, outside: str) -> NotOwnError:
         way = "is" if path == outside else f"leads to {outside!r}, which is"
@@ -345,7 +383,9 @@ class _Walk:
             return
         if part == "..":
             if not self._passed:
-                raise _OutsideError(os.path.normpath("/".join([self._root.path, part, *self._parts[::-1]])))
+                raise _OutsideError(
+                    os.path.normpath("/".join([self._root.path, part, *self._parts[::-1]]))
+                )
             left = self._passed.pop()
             is_folder = stat.S_ISDIR(os.fstat(left).st_mode)
             os.close(left)

@@ -1,4 +1,5 @@
-"""Running a tool: its own process group, limits on time, memory and disk, and no process left behind."""
+"""Running a tool: its own process group, limits on time, memory and disk, and no process left
+behind."""
 
 import os
 import resource
@@ -24,7 +25,8 @@ _NEXT_LOOK = 1.0
 
 
 class Cut(Enum):
-    """Why a tool was ended before its own end, or a process of it was: then what it made is no more to be trusted."""
+    """Why a tool was ended before its own end, or a process of it was: then what it made is no more
+    to be trusted."""
 
     TIME = auto()
     MEMORY = auto()
@@ -39,7 +41,8 @@ _CUTS = {Over.LIMIT: Cut.MEMORY, Over.NODE: Cut.NODE_MEMORY}
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``time`` and ``grace`` in seconds, ``memory`` and ``disk`` in MiB; 0: none. ``inputs``: MiB of the tool's files."""
+    """``time`` and ``grace`` in seconds, ``memory`` and ``disk`` in MiB; 0: none. ``inputs``: MiB
+    of the tool's files."""
 
     time: float
     memory: float
@@ -64,8 +67,8 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu`` (None: not known) and
-    ``seconds`` in seconds."""
+    """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu``
+    (None: not known) and ``seconds`` in seconds."""
 
     exit_code: int
     cut: Cut | None
@@ -98,7 +101,8 @@ def run_program(
     start: Callable[[Program], int] = start_program,
     memory: Memory | None = None,
 ) -> Ended:
-    """Runs to the end, or to a limit or a stop. ``known``: children of this process that are not the tool's.
+    """Runs to the end, or to a limit or a stop. ``known``: children of this process that are not
+    the tool's.
 
     Raises ``OSError`` where the program cannot be started.
     """
@@ -131,8 +135,14 @@ def run_program(
     cut = watch.cut
     if cut is None and over is not None:
         cut = _CUTS[over]
-    # A program that ignores SIGXFSZ, as Python does, fails by itself once a file has reached the limit.
-    if cut is None and exit_code and limits.disk and folder_size(program.watched) >= 0.99 * limits.disk:
+    # A program that ignores SIGXFSZ, as Python does, fails by itself once a file has reached the
+    # limit.
+    if (
+        cut is None
+        and exit_code
+        and limits.disk
+        and folder_size(program.watched) >= 0.99 * limits.disk
+    ):
         cut = Cut.DISK
     return Ended(
         exit_code=exit_code,
@@ -144,7 +154,8 @@ def run_program(
 
 
 def _peak_memory(usage: resource.struct_rusage, seen: float) -> float | None:
-    """MiB. A forked process counts this one's memory as its own until it has become the tool: less than that is unknown."""
+    """MiB. A forked process counts this one's memory as its own until it has become the tool: less
+    than that is unknown."""
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return max(usage.ru_maxrss / 1024, seen) if usage.ru_maxrss > own else seen or None
 
@@ -160,7 +171,9 @@ def _limit_file_size(pid: int, mib: float) -> None:
 class _Watch:
     """Waits for the end of a process group's leader while it looks after limits and stops."""
 
-    def __init__(self, pid: int, watched: list[str], *, limits: Limits, control: Control, memory: Memory) -> None:
+    def __init__(
+        self, pid: int, watched: list[str], *, limits: Limits, control: Control, memory: Memory
+    ) -> None:
         begun = time.monotonic()
         self.cut: Cut | None = None
         self.peak = 0.0
@@ -193,7 +206,11 @@ class _Watch:
 
     def _pause(self) -> int:
         """Milliseconds until there is something to look at."""
-        ticks = [tick for tick in (self._kill, self._look if self._kill is None else None, self._end) if tick is not None]
+        ticks = [
+            tick
+            for tick in (self._kill, self._look if self._kill is None else None, self._end)
+            if tick is not None
+        ]
         return max(0, int((min(ticks) - time.monotonic()) * 1000) + 1) if ticks else -1
 
     def _check(self) -> None:
@@ -206,7 +223,8 @@ class _Watch:
             self._cut_short(Cut.TIME)
         elif self._kill is None and now >= self._look:
             self._look_at_usage()
-            # Looking at a folder of very many files takes its time; it must not become the job's main load.
+            # Looking at a folder of very many files takes its time; it must not become the job's
+            # main load.
             self._look = time.monotonic() + max(self._memory.pause, 20 * (time.monotonic() - now))
 
     def _look_at_usage(self) -> None:
@@ -221,7 +239,8 @@ class _Watch:
             self._look_at_disk = time.monotonic() + _NEXT_LOOK
 
     def _cut_short(self, cut: Cut) -> None:
-        """SIGTERM first where the tool may still tidy up; a tool over its memory or disk gets no time to make it worse."""
+        """SIGTERM first where the tool may still tidy up; a tool over its memory or disk gets no
+        time to make it worse."""
         if self.cut is None:
             self.cut = cut
         self._end = None

@@ -8,7 +8,8 @@ from pilot.runner.exact import write_document
 
 
 def write_process(document: Mapping[str, Any], path: str) -> list[str]:
-    """Writes a process to ``path``, and each one inside that says its version to a file beside it. Gives all paths."""
+    """Writes a process to ``path``, and each one inside that says its version to a file beside it.
+    Gives all paths."""
     files = _Files(path, document.get("$namespaces"), [path])
     write_document(files.apart(document), path)
     return files.written

@@ -18,12 +18,14 @@ _LENGTH = struct.Struct(">I")
 
 
 class RunnerSettings(Contract):
-    """What a slot has to know of its pilot. ``grace``: seconds between SIGTERM and SIGKILL. A job may use ``memory_factor`` times
-    the memory it asked for, but at least ``memory_floor`` MiB; one that asked for none, ``memory_unasked`` (0: no limit).
-    ``log_limit``: bytes kept of each of a tool's two streams. ``live_logs``: seconds between two looks at what a tool that runs
-    has written, 0: none. ``sandbox_required``: no JavaScript outside of bubblewrap.
-    ``expression_limit``: seconds for each expression. ``engine``: what containers are run with; ``images``: folder for what it
-    needs beside. ``memory_groups``: where the kernel keeps the tools of each slot within their memory."""
+    """What a slot has to know of its pilot. ``grace``: seconds between SIGTERM and SIGKILL. A job
+    may use ``memory_factor`` times the memory it asked for, but at least ``memory_floor`` MiB; one
+    that asked for none, ``memory_unasked`` (0: no limit). ``log_limit``: bytes kept of each of a
+    tool's two streams. ``live_logs``: seconds between two looks at what a tool that runs has
+    written, 0: none. ``sandbox_required``: no JavaScript outside of bubblewrap.
+    ``expression_limit``: seconds for each expression. ``engine``: what containers are run with;
+    ``images``: folder for what it needs beside. ``memory_groups``: where the kernel keeps the tools
+    of each slot within their memory."""
 
     pilot: str
     run_folder: str

@@ -19,7 +19,8 @@ _MOST_OBJECT = 64 << 20
 
 
 class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
-    """What a tool gives at output ``port`` (None: at all) cannot be kept: ``reason``, a sentence. As ``NotOwnError``."""
+    """What a tool gives at output ``port`` (None: at all) cannot be kept: ``reason``, a sentence.
+    As ``NotOwnError``."""
 
     path = ""
     left = True
@@ -52,19 +53,29 @@ def require_sound_object(own: OwnFiles, outdir: str) -> bool:
     Raises ``UnsoundError``, ``NotOwnError``, ``OSError``."""
     path = f"{outdir}/{_OBJECT}"
     if own.is_folder(path):
-        raise UnsoundError(f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise")
+        raise UnsoundError(
+            f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise"
+        )
     if not own.is_file(path):
         return False
     with open(own.open(path), "rb") as file:
         text = file.read(_MOST_OBJECT + 1)
     if len(text) > _MOST_OBJECT:
-        raise UnsoundError(f"{_OBJECT} has more than {_MOST_OBJECT >> 20} MiB: let the tool write what is large into files")
+        raise UnsoundError(
+            f"{_OBJECT} has more than {_MOST_OBJECT >> 20} MiB: let the tool write what is large"
+            " into files"
+        )
     try:
         found = read_json(text)
     except ValueError as error:
-        raise UnsoundError(f"{_OBJECT} is no JSON ({error}): let the tool write one object with its outputs by name") from error
+        raise UnsoundError(
+            f"{_OBJECT} is no JSON ({error}): let the tool write one object with its outputs by"
+            " name"
+        ) from error
     if not isinstance(found, dict):
-        raise UnsoundError(f"{_OBJECT} holds no JSON object: let the tool write one with its outputs by name")
+        raise UnsoundError(
+            f"{_OBJECT} holds no JSON object: let the tool write one with its outputs by name"
+        )
     require_sound(found)
     return True
 
@@ -72,14 +83,17 @@ def require_sound_object(own: OwnFiles, outdir: str) -> bool:
 def unreadable_object(error: Exception) -> UnsoundError:
     """``error``: what came of taking it for outputs."""
     return UnsoundError(
-        f"{_OBJECT} cannot be read as outputs ({type(error).__name__}: {error}): let the tool write files, folders and values of"
-        " the types that its outputs have, each by its output's name"
+        f"{_OBJECT} cannot be read as outputs ({type(error).__name__}: {error}): let the tool write"
+        " files, folders and values of the types that its outputs have, each by its output's name"
     )
 
 
 def quieten() -> None:
-    """cwltool tells of refusals with a traceback, before they are told with the output that they are about."""
-    logging.getLogger("cwltool").addFilter(lambda record: record.msg != "Unexpected error from fs_access")
+    """cwltool tells of refusals with a traceback, before they are told with the output that they
+    are about."""
+    logging.getLogger("cwltool").addFilter(
+        lambda record: record.msg != "Unexpected error from fs_access"
+    )
 
 
 def refusal_in(error: BaseException | None) -> Refusal | None:
@@ -87,11 +101,15 @@ def refusal_in(error: BaseException | None) -> Refusal | None:
     return next((one for one in _causes(error) if isinstance(one, Refusal)), None)
 
 
-def refused_output(error: Refusal, *, port: str | None = None, exit_code: int | None = None) -> AttemptError:
+def refused_output(
+    error: Refusal, *, port: str | None = None, exit_code: int | None = None
+) -> AttemptError:
     """Another attempt would do no better. ``port``: where the error does not know it."""
     port = error.port or port
     which = "what the tool left" if port is None else f"output {port!r}"
-    return AttemptError(ErrorClass.TOOL_REFUSED, f"{which} cannot be taken: {error.reason}", exit_code=exit_code)
+    return AttemptError(
+        ErrorClass.TOOL_REFUSED, f"{which} cannot be taken: {error.reason}", exit_code=exit_code
+    )
 
 
 def not_set_up(why: Refusal | str) -> AttemptError:
@@ -108,13 +126,17 @@ def port_in(error: BaseException) -> str | None:
 def port_naming(outputs: Any, path: str) -> str | None:
     """The output of an output object that names ``path``, or a folder that it lies in."""
     for port, value in outputs.items() if isinstance(outputs, Mapping) else ():
-        if any(path == one or path.endswith(f"/{one.lstrip('/')}") or path.startswith(f"{one}/") for one in _paths(value)):
+        if any(
+            path == one or path.endswith(f"/{one.lstrip('/')}") or path.startswith(f"{one}/")
+            for one in _paths(value)
+        ):
             return str(port)
     return None
 
 
 def port_of_object(own: OwnFiles, outdir: str, inner_outdir: str, path: str) -> str | None:
-    """As ``port_naming``, of the output object that a tool has written. ``inner_outdir``: ``outdir`` as the tool knows it."""
+    """As ``port_naming``, of the output object that a tool has written. ``inner_outdir``:
+    ``outdir`` as the tool knows it."""
     try:
         with open(own.open(f"{outdir}/{_OBJECT}"), "rb") as file:
             text = file.read()

@@ -1,8 +1,10 @@
-"""A CWL process that is no single command line, for one job: ``python -m pilot.runner.run_workflow FOLDER OUT``.
+"""A CWL process that is no single command line, for one job: ``python -m pilot.runner.run_workflow
+FOLDER OUT``.
 
-A process of its own, so that the limits of a job hold for it and for everything that it starts. Reads ``process.cwl``,
-``order.json`` and ``javascript.json``, writes ``result.json`` (the output object); exit status 0, or another (``REFUSED``: one
-more attempt would do no better) and the reasons on standard error, of which ``failure.json`` has the first.
+A process of its own, so that the limits of a job hold for it and for everything that it starts.
+Reads ``process.cwl``, ``order.json`` and ``javascript.json``, writes ``result.json`` (the output
+object); exit status 0, or another (``REFUSED``: one more attempt would do no better) and the
+reasons on standard error, of which ``failure.json`` has the first.
 """
 
 import json
@@ -77,7 +79,9 @@ def _run(folder: str, out: str) -> int:
         order = read_exact(file.read())
     own = _own_files(os.path.dirname(folder), order)
     with open(f"{folder}/{PROCESS}", "rb") as file:
-        watch = FailureWatch(f"{folder}/{FAILURE}", own, several=len(json.load(file).get("steps", ())) > 1)
+        watch = FailureWatch(
+            f"{folder}/{FAILURE}", own, several=len(json.load(file).get("steps", ())) > 1
+        )
     watch.install()
     containers = None if inner is None else JobsInContainers(inner)
     loading.construct_tool_object = tool_maker(watch, containers)
@@ -104,7 +108,11 @@ def _run(folder: str, out: str) -> int:
         if refusal is None:
             raise
         outputs = next(iter(executor.final_output), None)
-        watch.failed(refused_output(refusal, port=port_naming(outputs, refusal.path)) if outputs else not_set_up(refusal))
+        watch.failed(
+            refused_output(refusal, port=port_naming(outputs, refusal.path))
+            if outputs
+            else not_set_up(refusal)
+        )
         return 1
     if status != "success" or result is None:
         return 1

@@ -1,6 +1,8 @@
-"""The filter on system calls that JavaScript runs under: it starts no other process, and leaves the kernel's rare corners alone.
+"""The filter on system calls that JavaScript runs under: it starts no other process, and leaves the
+kernel's rare corners alone.
 
-A classic BPF program, as ``bwrap --seccomp`` takes it. Threads of the same process stay possible: node.js needs them.
+A classic BPF program, as ``bwrap --seccomp`` takes it. Threads of the same process stay possible:
+node.js needs them.
 """
 
 import errno
@@ -10,7 +12,8 @@ from dataclasses import dataclass
 
 _LOAD, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-#: Places in the kernel's description of a call: its number, the architecture, the low half of its first argument.
+#: Places in the kernel's description of a call: its number, the architecture, the low half of its
+#: first argument.
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
 _CLONE_THREAD = 0x00010000
 #: Calls of x86-64's 32-bit pointers have this bit.
@@ -19,7 +22,8 @@ _X32 = 0x40000000
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """``audit``: the kernel's number of the architecture. Numbers of calls: ``clone``, and those that are refused."""
+    """``audit``: the kernel's number of the architecture. Numbers of calls: ``clone``, and those
+    that are refused."""
 
     audit: int
     clone: int
@@ -30,8 +34,8 @@ class _Machine:
 _CLONE3 = 435
 _REFUSED_EVERYWHERE = (434, 438, 425)  # pidfd_open, pidfd_getfd, io_uring_setup
 
-#: Refused: fork, vfork, execveat, ptrace, process_vm_readv and _writev, kill, socket, unshare, setns, mount, keys, bpf,
-#: perf_event_open, userfaultfd, memfd_create, shmget.
+#: Refused: fork, vfork, execveat, ptrace, process_vm_readv and _writev, kill, socket, unshare,
+#: setns, mount, keys, bpf, perf_event_open, userfaultfd, memfd_create, shmget.
 _MACHINES = {
     "x86_64": _Machine(
         0xC000003E,
@@ -47,7 +51,8 @@ _MACHINES = {
 
 
 def filter_program(machine: str | None = None) -> bytes | None:
-    """The program for this kind of processor (or ``machine``); None for one whose numbers of calls are not known here."""
+    """The program for this kind of processor (or ``machine``); None for one whose numbers of calls
+    are not known here."""
     known = _MACHINES.get(machine or platform.machine())
     if known is None:
         return None

@@ -1,7 +1,8 @@
-"""Processes made beforehand, for jobs that run Python of ours: its start and imports take longer than many such a job.
+"""Processes made beforehand, for jobs that run Python of ours: its start and imports take longer
+than many such a job.
 
-One waits. Told what to run, it leaves another behind that waits in its place, and becomes the job. So every job is a child of the
-slot, and none is forked from a process that has threads.
+One waits. Told what to run, it leaves another behind that waits in its place, and becomes the job.
+So every job is a child of the slot, and none is forked from a process that has threads.
 """
 
 import json
@@ -21,7 +22,8 @@ _MOST_REQUEST = 1 << 16
 
 
 class Seeds:
-    """Made while the slot has no threads. Where the waiting process has been lost, jobs start a new Python."""
+    """Made while the slot has no threads. Where the waiting process has been lost, jobs start a new
+    Python."""
 
     def __init__(self) -> None:
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -36,12 +38,17 @@ class Seeds:
         return frozenset({self._waiting})
 
     def start(self, program: Program) -> int:
-        """Runs ``python -m MODULE …`` as a child of this process, in a session of its own: its pid. Raises ``OSError``."""
+        """Runs ``python -m MODULE …`` as a child of this process, in a session of its own: its pid.
+        Raises ``OSError``."""
         request = json.dumps([program.arguments[2:], program.environment, program.folder]).encode()
         try:
             with open(os.devnull, "rb") as nothing:
-                stdin = nothing.fileno() if isinstance(program.stdin, int) else program.stdin.fileno()
-                socket.send_fds(self._connection, [request], [stdin, program.stdout, program.stderr])
+                stdin = (
+                    nothing.fileno() if isinstance(program.stdin, int) else program.stdin.fileno()
+                )
+                socket.send_fds(
+                    self._connection, [request], [stdin, program.stdout, program.stderr]
+                )
             following = self._connection.recv(32)
         except OSError:
             following = b""
@@ -78,7 +85,9 @@ def _leave_another(connection: socket.socket) -> bool:
     return True
 
 
-def _become(arguments: list[str], environment: dict[str, str], folder: str, descriptors: list[int]) -> NoReturn:
+def _become(
+    arguments: list[str], environment: dict[str, str], folder: str, descriptors: list[int]
+) -> NoReturn:
     """As a new Python started with ``-m`` would be, but for its imports."""
     os.setsid()
     for target, descriptor in enumerate(descriptors):

@@ -1,4 +1,5 @@
-"""The processes of a pilot's slots: this one loads cwltool once and forks a process for every connection that it is handed.
+"""The processes of a pilot's slots: this one loads cwltool once and forks a process for every
+connection that it is handed.
 
 ``python -m pilot.runner <fd of its connection to the pilot> <settings as JSON>``
 """
@@ -26,10 +27,15 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = RunnerSettings.model_validate_json(sys.argv[2])
     configure_logging("pilot")
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the pilot sees a slot's end by its connection; nobody waits for it here
+    signal.signal(
+        signal.SIGCHLD, signal.SIG_IGN
+    )  # the pilot sees a slot's end by its connection; nobody waits for it here
     leave_ending_to_the_pilot()
-    # Programs of pipeline packs are installed beside ours; last, so that no other of the user's is hidden by one of ours.
-    os.environ["PATH"] = os.environ.get("PATH", os.defpath) + os.pathsep + os.path.dirname(sys.executable)
+    # Programs of pipeline packs are installed beside ours; last, so that no other of the user's is
+    # hidden by one of ours.
+    os.environ["PATH"] = (
+        os.environ.get("PATH", os.defpath) + os.pathsep + os.path.dirname(sys.executable)
+    )
     warm_up(settings.run_folder)
     _install_javascript(settings)
     keep_what_is_loaded()  # the forked processes go on sharing its pages
@@ -51,7 +57,11 @@ def _install_javascript(settings: RunnerSettings) -> None:
     elif javascript.contained:
         log.info("expressions.contained")
     else:
-        log.warning("expressions.uncontained", reason=javascript.reason, note="templates' JavaScript has the pilot's rights")
+        log.warning(
+            "expressions.uncontained",
+            reason=javascript.reason,
+            note="templates' JavaScript has the pilot's rights",
+        )
 
 
 def _serve(descriptor: int, settings: RunnerSettings) -> None:

@@ -1,4 +1,5 @@
-"""Files that all jobs of a task are given: brought to the node once for each slot, and linked into the folder of each job."""
+"""Files that all jobs of a task are given: brought to the node once for each slot, and linked into
+the folder of each job."""
 
 import os
 from collections.abc import Sequence
@@ -30,8 +31,8 @@ class SharedFiles:
         self._kept: dict[UUID, dict[str, _Kept]] = {}
 
     def of(self, task: PilotTask, originals: Originals) -> Sequence[InputFile]:
-        """The task's shared inputs where they lie on this node, content verified; ``originals`` of the job is told which of them
-        are links. Raises ``AttemptError``, ``OSError``."""
+        """The task's shared inputs where they lie on this node, content verified; ``originals`` of
+        the job is told which of them are links. Raises ``AttemptError``, ``OSError``."""
         if not task.shared_inputs:
             return ()
         kept = self._kept[task.uid] = self._kept.pop(task.uid, {})  # the one used last stands last
@@ -39,7 +40,10 @@ class SharedFiles:
             self.forget(next(iter(self._kept)))
         place = f"{self._folder}/{task.uid}"
         os.makedirs(place, exist_ok=True)
-        return [_brought(file, f"{place}/{number}", kept, originals) for number, file in enumerate(task.shared_inputs)]
+        return [
+            _brought(file, f"{place}/{number}", kept, originals)
+            for number, file in enumerate(task.shared_inputs)
+        ]
 
     def forget(self, uid: UUID) -> None:
         """The task gets no more jobs here."""

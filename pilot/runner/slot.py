@@ -20,7 +20,15 @@ from pilot.runner.live import LiveLogs
 from pilot.runner.load import Loaded, load
 from pilot.runner.memory import memory_of
 from pilot.runner.orphans import adopt_orphans
-from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, ReadyFrame, RunnerSettings, TaskFrame, encode
+from pilot.runner.protocol import (
+    EndedFrame,
+    ForgetFrame,
+    JobFrame,
+    ReadyFrame,
+    RunnerSettings,
+    TaskFrame,
+    encode,
+)
 from pilot.runner.seeds import Seeds
 from pilot.runner.shared import SharedFiles
 from pilot.runner.signals import leave_ending_to_the_pilot
@@ -43,7 +51,9 @@ class SlotProcess:
         leave_ending_to_the_pilot()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         adopt_orphans()
-        memory = memory_of(self._settings.memory_groups)  # before there is a process that does not come along
+        memory = memory_of(
+            self._settings.memory_groups
+        )  # before there is a process that does not come along
         seeds = Seeds()
         control = Control(self._connection)
         live = LiveLogs(self._settings.live_logs)
@@ -93,7 +103,12 @@ class SlotProcess:
         with log_ids(chain=task.chain_uid, task=task.uid, job=job.id, attempt=job.attempt):
             ended = Attempt(task, job, place).run(self._loader(task, place.containers))
             report = ended.report
-            log.debug("attempt.ended", outcome=report.outcome, error_class=report.error_class, seconds=round(ended.seconds, 4))
+            log.debug(
+                "attempt.ended",
+                outcome=report.outcome,
+                error_class=report.error_class,
+                seconds=round(ended.seconds, 4),
+            )
             return ended
 
     def _loader(self, task: PilotTask, containers: Containers | None) -> Callable[[], Loaded]:

@@ -1,4 +1,5 @@
-"""Files of one attempt: inputs brought into its folder, outputs and log brought out to their storages."""
+"""Files of one attempt: inputs brought into its folder, outputs and log brought out to their
+storages."""
 
 import contextlib
 import os
@@ -26,10 +27,16 @@ def file_url(path: str) -> str:
 
 
 def stage_in(
-    task: PilotTask, inputs: Sequence[InputFile], folder: str, *, originals: Originals, shared: Sequence[InputFile] = ()
+    task: PilotTask,
+    inputs: Sequence[InputFile],
+    folder: str,
+    *,
+    originals: Originals,
+    shared: Sequence[InputFile] = (),
 ) -> dict[str, list[Any]]:
-    """Brings the files into ``folder`` and gives them as CWL values by port, in order. ``shared``: further ones that are on this
-    node and verified already; ``originals`` is told which files are links. Raises ``AttemptError``, ``OSError``."""
+    """Brings the files into ``folder`` and gives them as CWL values by port, in order. ``shared``:
+    further ones that are on this node and verified already; ``originals`` is told which files are
+    links. Raises ``AttemptError``, ``OSError``."""
     seen: set[str] = set()
     bundles = {bundle.port for bundle in task.bundles}
     values: dict[str, list[Any]] = {}
@@ -40,12 +47,19 @@ def stage_in(
             values.setdefault(port, []).append(_unpacked(file, place, originals, known=known))
             continue
         place = folder
-        if file.name in seen:  # of different folders, alike in name; any plain name may be that of another input
+        if (
+            file.name in seen
+        ):  # of different folders, alike in name; any plain name may be that of another input
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
         seen.add(file.name)
         path = f"{place}/{file.name}"
         _fetch(file, path, originals, known=known)
-        value = {"class": "File", "location": file_url(path), "basename": file.name, "size": file.size}
+        value = {
+            "class": "File",
+            "location": file_url(path),
+            "basename": file.name,
+            "size": file.size,
+        }
         values.setdefault(port, []).append(value)
     return values
 
@@ -64,7 +78,10 @@ def _unpacked(file: InputFile, folder: str, originals: Originals, *, known: bool
     try:
         return unpack(Path(path), Path(folder))
     except BundleError as error:
-        sentence = f"input file {file.name!r} does not hold a value of the type that the tool's input has: {error}"
+        sentence = (
+            f"input file {file.name!r} does not hold a value of the type that the tool's input has:"
+            f" {error}"
+        )
         raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence) from error
     finally:
         os.unlink(path)
@@ -72,8 +89,8 @@ def _unpacked(file: InputFile, folder: str, originals: Originals, *, known: bool
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """A file that is to go out: its port, its path here, and where it goes. ``number``: its entry's, where not the job's.
-    ``counts``: what the tool counted in it."""
+    """A file that is to go out: its port, its path here, and where it goes. ``number``: its
+    entry's, where not the job's. ``counts``: what the tool counted in it."""
 
     output: TaskOutput
     path: str
@@ -99,7 +116,9 @@ def taken(file: Produced, own: OwnFiles) -> Iterator[Taken]:
     except NotOwnError as error:
         raise refused_output(error, port=file.output.port) from error
     except FileNotFoundError as error:
-        raise AttemptError(ErrorClass.TOOL_FAILED, f"output {file.output.port!r} names a file that is not there") from error
+        raise AttemptError(
+            ErrorClass.TOOL_FAILED, f"output {file.output.port!r} names a file that is not there"
+        ) from error
 
 
 def stage_out(files: Sequence[Produced], own: OwnFiles) -> list[OutputFile]:
@@ -132,7 +151,9 @@ def stage_out(files: Sequence[Produced], own: OwnFiles) -> list[OutputFile]:
 
 def take_back(urls: Sequence[str]) -> None:
     for url in urls:
-        with contextlib.suppress(StorageError):  # the storage's auditor finds what cannot be removed now
+        with contextlib.suppress(
+            StorageError
+        ):  # the storage's auditor finds what cannot be removed now
             remove(url)
 
 

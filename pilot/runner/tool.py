@@ -42,8 +42,8 @@ CWL_ERRORS = (WorkflowException, ValidationException)
 
 @dataclass(slots=True)
 class PreparedJob:
-    """A command line with its folders made and its files in place. ``stdout`` and ``stderr``: paths, None: not asked for.
-    ``own``: the files that the job may have."""
+    """A command line with its folders made and its files in place. ``stdout`` and ``stderr``:
+    paths, None: not asked for. ``own``: the files that the job may have."""
 
     arguments: list[str]
     environment: dict[str, str]
@@ -78,24 +78,40 @@ class CommandLine:
         self.permanent = frozenset(document.get("permanentFailCodes", ()))
         self._lock = threading.Condition(threading.RLock())
         self._gpu = any(hint["class"] == _CUDA for hint in tool.hints)
-        # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a hint.
+        # A GPU that was not asked of the WMS is no reason to refuse: cwltool refuses even for a
+        # hint.
         tool.hints = [hint for hint in tool.hints if hint["class"] != _CUDA]
         missing = engine().missing
-        if missing is not None and tool.get_requirement("InlineJavascriptRequirement")[0] is not None:
-            raise AttemptError(ErrorClass.INTERNAL, f"the tool needs JavaScript (InlineJavascriptRequirement), and {missing}")
+        if (
+            missing is not None
+            and tool.get_requirement("InlineJavascriptRequirement")[0] is not None
+        ):
+            raise AttemptError(
+                ErrorClass.INTERNAL,
+                f"the tool needs JavaScript (InlineJavascriptRequirement), and {missing}",
+            )
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
         """None where it is one of success."""
-        if exit_code in self.success or (exit_code == 0 and exit_code not in self.temporary | self.permanent):
+        if exit_code in self.success or (
+            exit_code == 0 and exit_code not in self.temporary | self.permanent
+        ):
             return None
         return ErrorClass.TOOL_REFUSED if exit_code in self.permanent else ErrorClass.TOOL_FAILED
 
-    def prepare(self, own: OwnFiles, order: dict[str, Any], resources: Resources | None) -> PreparedJob:
-        """``resources``: what the job has (None: what it asks for). Raises ``AttemptError`` where tool and order do not fit."""
+    def prepare(
+        self, own: OwnFiles, order: dict[str, Any], resources: Resources | None
+    ) -> PreparedJob:
+        """``resources``: what the job has (None: what it asks for). Raises ``AttemptError`` where
+        tool and order do not fit."""
         contained, folder = self._containers is not None and self._image is not None, own.folder
         context = RuntimeContext(
             {
-                **(flags(self._containers.engine) if self._containers is not None and contained else {"use_container": False}),
+                **(
+                    flags(self._containers.engine)
+                    if self._containers is not None and contained
+                    else {"use_container": False}
+                ),
                 "basedir": folder,
                 "outdir": f"{folder}/{OUT}",
                 "tmpdir": f"{folder}/{TMP}",
@@ -124,7 +140,11 @@ class CommandLine:
             raise not_set_up(refusal_in(error) or plain(error)) from error
         finally:
             cwltool.process._names.clear()
-        note = "" if self._image is None else f"container {self._image.name} is a hint, and this node has no engine: run without"
+        note = (
+            ""
+            if self._image is None
+            else f"container {self._image.name} is a hint, and this node has no engine: run without"
+        )
         return replace(_prepared(job, own), note=note)
 
     def _in_container(self, job: Any, own: OwnFiles, context: RuntimeContext) -> PreparedJob:
@@ -134,7 +154,9 @@ class CommandLine:
         prepared = _prepared(job, own)
         stdin = job.pathmapper.reversemap(job.stdin) if job.stdin else None
         called = containers.bring(image)
-        runtime, environment = runtime_of(job.create_runtime, context, containers.engine, containers.options())
+        runtime, environment = runtime_of(
+            job.create_runtime, context, containers.engine, containers.options()
+        )
         name = containers.next_name()
         named = [f"--name={name}"] if containers.engine.apart else []
         return replace(
@@ -143,7 +165,10 @@ class CommandLine:
             environment=environment,
             stdin=None if stdin is None else stdin[1],
             container=ContainerRun(containers, name),
-            note=f"container {image.name}, run with {containers.engine.kind.label} {containers.engine.version}",
+            note=(
+                f"container {image.name}, run with {containers.engine.kind.label}"
+                f" {containers.engine.version}"
+            ),
         )
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, Any]:
@@ -156,12 +181,15 @@ class CommandLine:
         except CWL_ERRORS as error:
             refusal = refusal_in(error)
             if refusal is None:
-                raise AttemptError(ErrorClass.TOOL_FAILED, no_output(str(error)), exit_code=exit_code) from error
+                raise AttemptError(
+                    ErrorClass.TOOL_FAILED, no_output(str(error)), exit_code=exit_code
+                ) from error
             raise refused_output(refusal, exit_code=exit_code) from error
 
     @contextmanager
     def _own_expressions(self) -> Iterator[None]:
-        """Expressions inside are this tool's. One that goes over a limit would do so again: the job is refused for good."""
+        """Expressions inside are this tool's. One that goes over a limit would do so again: the job
+        is refused for good."""
         engine().use(self)
         try:
             yield
@@ -178,31 +206,42 @@ class LoadedTool:
     def __init__(self, task: PilotTask, tool: Any, containers: Containers | None) -> None:
         self._task = task
         self._line = CommandLine(tool, containers)
-        self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in tool.tool["inputs"]}
+        self._types = {
+            cwltool.process.shortname(port["id"]): port["type"] for port in tool.tool["inputs"]
+        }
         self.error_class = self._line.error_class
         #: It changes its inputs, and is to have copies of them.
         self.in_place = changes_inputs(task.executable)
 
-    def prepare(self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
-        """``values``: what the job gets at each data port. ``source``: URL of the first. ``originals``: for what is still to be
-        brought. Raises ``AttemptError`` where they do not fit."""
-        return self._line.prepare(own, job_order(self._task, self._types, values), self._task.resources)
+    def prepare(
+        self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals
+    ) -> PreparedJob:
+        """``values``: what the job gets at each data port. ``source``: URL of the first.
+        ``originals``: for what is still to be brought. Raises ``AttemptError`` where they do not
+        fit."""
+        return self._line.prepare(
+            own, job_order(self._task, self._types, values), self._task.resources
+        )
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
         """The output object. Raises ``AttemptError``."""
         return self._line.collect(prepared, exit_code)
 
 
-def job_order(task: PilotTask, types: Mapping[str, Any], values: Mapping[str, list[Any]]) -> dict[str, Any]:
-    """Parameters, and at each data port a single value (None where there is none) or a list of them: of plain files as its type
-    says. Raises ``AttemptError``."""
+def job_order(
+    task: PilotTask, types: Mapping[str, Any], values: Mapping[str, list[Any]]
+) -> dict[str, Any]:
+    """Parameters, and at each data port a single value (None where there is none) or a list of
+    them: of plain files as its type says. Raises ``AttemptError``."""
     order: dict[str, Any] = exact(task.args)
     whole = {bundle.port: bundle.whole for bundle in task.bundles}
     for port in (task.dat_in_port, *task.side_ports):
         if port not in types:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool has no input {port!r}")
         given = values.get(port, [])
-        order[port] = given if whole.get(port, _takes_list(types[port])) else next(iter(given), None)
+        order[port] = (
+            given if whole.get(port, _takes_list(types[port])) else next(iter(given), None)
+        )
     return order
 
 
@@ -214,7 +253,13 @@ def warm_up(folder: str) -> None:
     logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
     take_types_from_the_newest()
     path = f"{folder}/warm-up.cwl"
-    document = {"cwlVersion": "v1.2", "class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outputs": {}}
+    document = {
+        "cwlVersion": "v1.2",
+        "class": "CommandLineTool",
+        "baseCommand": "true",
+        "inputs": {},
+        "outputs": {},
+    }
     with open(path, "w") as file:
         json.dump(document, file)
     load_tool(f"file://{path}", loading_context())
@@ -227,7 +272,8 @@ def expression_processes() -> frozenset[int]:
 
 
 def _told(asked: Mapping[str, float], resources: Resources) -> dict[str, float]:
-    """``runtime`` of the tool's expressions. Of the job's disk each of its two folders has what was asked for it."""
+    """``runtime`` of the tool's expressions. Of the job's disk each of its two folders has what was
+    asked for it."""
     folders = {f"{name}Size": math.ceil(asked[f"{name}Min"]) for name in ("tmpdir", "outdir")}
     return {"cores": resources.cores, "ram": resources.ram or math.ceil(asked["ramMin"]), **folders}
 
@@ -251,10 +297,15 @@ def _relink(job: Any, own: OwnFiles) -> None:
 
 def _prepared(job: Any, own: OwnFiles) -> PreparedJob:
     if not job.command_line:
-        raise AttemptError(ErrorClass.TOOL_FAILED, "the tool's command line is empty: it has no baseCommand and no arguments")
+        raise AttemptError(
+            ErrorClass.TOOL_FAILED,
+            "the tool's command line is empty: it has no baseCommand and no arguments",
+        )
     arguments = [str(argument) for argument in job.command_line]
     environment = {key: str(value) for key, value in job.environment.items()}
-    _require_no_nul("argument", {str(number): argument for number, argument in enumerate(arguments)})
+    _require_no_nul(
+        "argument", {str(number): argument for number, argument in enumerate(arguments)}
+    )
     _require_no_nul("environment variable", environment)
     _require_no_nul("stream", {"stdout": job.stdout or "", "stderr": job.stderr or ""})
     return PreparedJob(
@@ -274,7 +325,8 @@ def _require_no_nul(what: str, texts: Mapping[str, str]) -> None:
     name = next((name for name, text in texts.items() if "\0" in text), None)
     if name is not None:
         raise AttemptError(
-            ErrorClass.TOOL_REFUSED, f"the tool's {what} {name} has a NUL character, which no program can be given"
+            ErrorClass.TOOL_REFUSED,
+            f"the tool's {what} {name} has a NUL character, which no program can be given",
         )
 
 

@@ -1,4 +1,5 @@
-"""What cwltool says, and how programs end, in sentences for people who know neither the pilot's folders nor cwltool."""
+"""What cwltool says, and how programs end, in sentences for people who know neither the pilot's
+folders nor cwltool."""
 
 import re
 import signal
@@ -23,7 +24,8 @@ def no_output(message: str) -> str:
 
 
 def ended_badly(program: str, code: int, said: str) -> str:
-    """``code``: exit status, negative for a signal. ``said``: the last line on its standard error, if any."""
+    """``code``: exit status, negative for a signal. ``said``: the last line on its standard error,
+    if any."""
     how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
     return f"{program!r} {how}" + (f": {said}" if said else "")
 

@@ -1,4 +1,5 @@
-"""A step whose executable is a Workflow or an ExpressionTool: run inside one job, by a process of its own."""
+"""A step whose executable is a Workflow or an ExpressionTool: run inside one job, by a process of
+its own."""
 
 import json
 import os
@@ -18,7 +19,15 @@ from pilot.runner.inner_containers import InnerContainers
 from pilot.runner.originals import Originals, changes_inputs
 from pilot.runner.own_files import NotOwnError, OwnFiles
 from pilot.runner.process_files import write_process
-from pilot.runner.run_workflow import CONTAINERS, FAILURE, JAVASCRIPT, ORDER, PROCESS, REFUSED, RESULT
+from pilot.runner.run_workflow import (
+    CONTAINERS,
+    FAILURE,
+    JAVASCRIPT,
+    ORDER,
+    PROCESS,
+    REFUSED,
+    RESULT,
+)
 from pilot.runner.tool import PreparedJob, job_order
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
@@ -32,9 +41,13 @@ class LoadedWorkflow:
         self.in_place = changes_inputs(task.executable)
         self._containers = containers
         if containers is None and task.container is not None and task.container.required:
-            sentence = "the workflow requires containers, and this pilot's node has no engine to run them"
+            sentence = (
+                "the workflow requires containers, and this pilot's node has no engine to run them"
+            )
             raise AttemptError(ErrorClass.INTERNAL, sentence)
-        self._types = {cwltool.process.shortname(port["id"]): port["type"] for port in process.tool["inputs"]}
+        self._types = {
+            cwltool.process.shortname(port["id"]): port["type"] for port in process.tool["inputs"]
+        }
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
         """Exit codes of the tools inside have been judged by cwltool."""
@@ -42,7 +55,9 @@ class LoadedWorkflow:
             return None
         return ErrorClass.TOOL_REFUSED if exit_code == REFUSED else ErrorClass.TOOL_FAILED
 
-    def prepare(self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals) -> PreparedJob:
+    def prepare(
+        self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals
+    ) -> PreparedJob:
         """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
         folder = own.folder
         place = f"{folder}/{TMP}"
@@ -51,7 +66,13 @@ class LoadedWorkflow:
         with open(f"{place}/{JAVASCRIPT}", "w") as file:
             file.write(engine().javascript.model_dump_json())
         container = self._bring(place)
-        kept = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", *(() if container is None else ENGINE_VARIABLES))
+        kept = (
+            "PATH",
+            "PYTHONPATH",
+            "LANG",
+            "LC_ALL",
+            *(() if container is None else ENGINE_VARIABLES),
+        )
         environment = {name: os.environ[name] for name in kept if name in os.environ}
         return PreparedJob(
             arguments=[sys.executable, "-m", "pilot.runner.run_workflow", place, f"{folder}/{OUT}"],
@@ -85,7 +106,9 @@ class LoadedWorkflow:
         inner = InnerContainers(
             engine=self._containers.engine,
             options=self._containers.options(),
-            images={image.name: self._containers.bring(image) for image in self.task.container.images},
+            images={
+                image.name: self._containers.bring(image) for image in self.task.container.images
+            },
         )
         with open(f"{place}/{CONTAINERS}", "w") as file:
             file.write(inner.model_dump_json())

@@ -1,4 +1,5 @@
-"""The command ``sluice``: every command with its arguments and options, from the application itself."""
+"""The command ``sluice``: every command with its arguments and options, from the application
+itself."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +32,11 @@ def _sections(command: Any, context: typer.Context) -> Iterator[str]:
 
 def _section(command: Any, context: typer.Context) -> str:
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    lines = [f"\n## {context.command_path}\n", " ".join((command.help or "").split()), f"\n    {usage}\n"]
+    lines = [
+        f"\n## {context.command_path}\n",
+        " ".join((command.help or "").split()),
+        f"\n    {usage}\n",
+    ]
     rows = [_row(parameter) for parameter in command.params if parameter.name != "help"]
     if rows:
         lines += ["| | meaning | default |", "|---|---|---|", *rows]

@@ -31,7 +31,9 @@ def groups() -> dict[str, Features]:
         "Requirements and hints of tools": features.OF_TOOLS,
         "Fields of `DockerRequirement`": features.CONTAINERS,
         "Requirements and hints of workflows": features.OF_WORKFLOWS,
-        "Extensions of cwltool": {f"cwltool:{name}": feature for name, feature in features.OF_CWLTOOL.items()},
+        "Extensions of cwltool": {
+            f"cwltool:{name}": feature for name, feature in features.OF_CWLTOOL.items()
+        },
         "Extension fields of Sluice": dict(_own_fields()),
     }
 
@@ -49,5 +51,10 @@ def document() -> str:
 
 
 def _section(heading: str, rows: Features) -> str:
-    lines = [f"| {name} | {feature.where.value} | {feature.note} |\n" for name, feature in rows.items()]
-    return f"\n## {heading}\n\n| feature | | what becomes of it, or the way round |\n|---|---|---|\n{''.join(lines)}"
+    lines = [
+        f"| {name} | {feature.where.value} | {feature.note} |\n" for name, feature in rows.items()
+    ]
+    return (
+        f"\n## {heading}\n\n| feature | | what becomes of it, or the way round"
+        f" |\n|---|---|---|\n{''.join(lines)}"
+    )

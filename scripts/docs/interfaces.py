@@ -36,8 +36,11 @@ def asyncapi_document() -> str:
             "info": {
                 "title": "Sluice: messages between services",
                 "version": "1",
-                "description": "Every message is a CloudEvent in structured JSON mode. Commands are stored in the queue of their "
-                "type; an event is copied into each queue that is bound to it and only wakes its reader.",
+                "description": (
+                    "Every message is a CloudEvent in structured JSON mode. Commands are stored in"
+                    " the queue of their type; an event is copied into each queue that is bound to"
+                    " it and only wakes its reader."
+                ),
             },
             "defaultContentType": _CONTENT_TYPE,
             "channels": {_key(queue): _channel(queue, types) for queue, types in QUEUES.items()},
@@ -58,7 +61,9 @@ def _key(name: str) -> str:
 def _channel(queue: str, types: frozenset[str]) -> dict[str, Any]:
     return {
         "address": queue,
-        "messages": {_key(name): {"$ref": f"#/components/messages/{_key(name)}"} for name in sorted(types)},
+        "messages": {
+            _key(name): {"$ref": f"#/components/messages/{_key(name)}"} for name in sorted(types)
+        },
     }
 
 
@@ -72,7 +77,12 @@ def _message(name: str) -> dict[str, Any]:
         "payload": {
             "allOf": [
                 {"$ref": _REF.format(model="CloudEvent")},
-                {"properties": {"type": {"const": name}, "data": {"$ref": _REF.format(model=payload.__name__)}}},
+                {
+                    "properties": {
+                        "type": {"const": name},
+                        "data": {"$ref": _REF.format(model=payload.__name__)},
+                    }
+                },
             ]
         },
     }
@@ -80,7 +90,10 @@ def _message(name: str) -> dict[str, Any]:
 
 def _receive_operations() -> dict[str, Any]:
     return {
-        f"{_key(service)}-receives-{_key(queue)}": {"action": "receive", "channel": {"$ref": f"#/channels/{_key(queue)}"}}
+        f"{_key(service)}-receives-{_key(queue)}": {
+            "action": "receive",
+            "channel": {"$ref": f"#/channels/{_key(queue)}"},
+        }
         for service in SERVICES
         for queue in received_by(service)
     }
@@ -89,7 +102,11 @@ def _receive_operations() -> dict[str, Any]:
 def received_by(service: str) -> list[str]:
     """The queues whose consumers the service starts."""
     components = built(service).components
-    return sorted(component.queue for component in components if isinstance(component, QueueConsumer | WakeConsumer))
+    return sorted(
+        component.queue
+        for component in components
+        if isinstance(component, QueueConsumer | WakeConsumer)
+    )
 
 
 def _send_operations() -> dict[str, Any]:
@@ -111,6 +128,8 @@ def sent_by(service: str) -> list[str]:
     for path in sorted(Path(*service.split(".")).rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match call:
-                case ast.Call(func=ast.Attribute(attr="send"), args=[ast.Name(id=name), *_]) if name.isupper():
+                case ast.Call(func=ast.Attribute(attr="send"), args=[ast.Name(id=name), *_]) if (
+                    name.isupper()
+                ):
                     found.add(getattr(messages, name))
     return sorted(found)

@@ -1,4 +1,5 @@
-"""What no table of moves can say: who moves each state on, and what happens when that one dies. Final states need no note."""
+"""What no table of moves can say: who moves each state on, and what happens when that one dies.
+Final states need no note."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,8 +33,14 @@ NOTES: dict[str, CycleNotes] = {
         "A logical group of files, the unit of one task.",
         {
             DatasetState.OPEN: (
-                "the closing loop, once as many files are registered as make it complete; `POST …/close`; a deletion",
-                "files registered so far stay; a message that was not acknowledged comes again and is counted once",
+                (
+                    "the closing loop, once as many files are registered as make it complete; `POST"
+                    " …/close`; a deletion"
+                ),
+                (
+                    "files registered so far stay; a message that was not acknowledged comes again"
+                    " and is counted once"
+                ),
             ),
             DatasetState.CLOSED: (
                 "the consumers of `dms.uploads` and `dms.deletions`; `DELETE`",
@@ -41,13 +48,21 @@ NOTES: dict[str, CycleNotes] = {
             ),
             DatasetState.UPLOADING: (
                 "the upload loop of the instance that holds the claim",
-                "the claim runs out, another instance takes over and copies only what is not there yet; half a copy has a "
-                "temporary name and is never taken for a file",
+                (
+                    "the claim runs out, another instance takes over and copies only what is not"
+                    " there yet; half a copy has a temporary name and is never taken for a file"
+                ),
             ),
-            DatasetState.UPLOADED: ("`DELETE` with `force`, as this may be the last copy", "nothing is under way"),
+            DatasetState.UPLOADED: (
+                "`DELETE` with `force`, as this may be the last copy",
+                "nothing is under way",
+            ),
             DatasetState.DELETING: (
                 "the deletion loop of the instance that holds the claim",
-                "the claim runs out and another instance goes on; a file that is gone already counts as removed",
+                (
+                    "the claim runs out and another instance goes on; a file that is gone already"
+                    " counts as removed"
+                ),
             ),
         },
     ),
@@ -55,13 +70,20 @@ NOTES: dict[str, CycleNotes] = {
         "Replica",
         "One copy of one file on one storage.",
         {
-            ReplicaState.AVAILABLE: ("the deletion or the upload of its data set", "nothing is under way"),
-            ReplicaState.DELETING: ("the deletion loop", "removed again: a missing file is success"),
+            ReplicaState.AVAILABLE: (
+                "the deletion or the upload of its data set",
+                "nothing is under way",
+            ),
+            ReplicaState.DELETING: (
+                "the deletion loop",
+                "removed again: a missing file is success",
+            ),
         },
     ),
     "wms.domain.transitions.TASK_MOVES": CycleNotes(
         "Task",
-        "A step of a chain: work over a whole data set. Its counts add up to its total at every moment.",
+        "A step of a chain: work over a whole data set. Its counts add up to its total at every"
+        " moment.",
         {
             TaskState.WAITING: (
                 "the splitting loops, when the DMS says that the input can be read; a cancelation",
@@ -69,52 +91,78 @@ NOTES: dict[str, CycleNotes] = {
             ),
             TaskState.SPLITTING: (
                 "the splitting loops, page by page; a cancelation",
-                "jobs made so far exist and may run; splitting goes on at the place that was committed with the last page",
+                (
+                    "jobs made so far exist and may run; splitting goes on at the place that was"
+                    " committed with the last page"
+                ),
             ),
             TaskState.ACTIVE: (
-                "whoever settles the job that decides it: a report, an expired lease, a cancelation; back to splitting where a "
-                "level of a tree is done",
-                "that transaction is rolled back as a whole and done again by the next report or round",
+                (
+                    "whoever settles the job that decides it: a report, an expired lease, a"
+                    " cancelation; back to splitting where a level of a tree is done"
+                ),
+                (
+                    "that transaction is rolled back as a whole and done again by the next report"
+                    " or round"
+                ),
             ),
         },
     ),
     "wms.domain.transitions.JOB_MOVES": CycleNotes(
         "Job",
-        "A tool run over one file or one group of files. Every attempt has a number of its own, the fencing token: a report that "
-        "carries another one changes nothing. A short job is reported before any heartbeat says that it runs.",
+        "A tool run over one file or one group of files. Every attempt has a number of its own, the"
+        " fencing token: a report that carries another one changes nothing. A short job is reported"
+        " before any heartbeat says that it runs.",
         {
-            JobState.READY: ("a pilot's request for jobs; the end of its task", "nothing is under way"),
+            JobState.READY: (
+                "a pilot's request for jobs; the end of its task",
+                "nothing is under way",
+            ),
             JobState.LEASED: (
                 "its pilot by heartbeat or report; the expiry loop; the end of its task",
-                "the pilot stops it before the lease ends, the WMS gives it away only after that: `ready` again",
+                (
+                    "the pilot stops it before the lease ends, the WMS gives it away only after"
+                    " that: `ready` again"
+                ),
             ),
             JobState.RUNNING: (
                 "its pilot's report; the expiry loop; the end of its task",
                 "as for `leased`; that does not count against the task's `retry`",
             ),
-            JobState.FAILED: ("a person, by `retry`, while the task lives; otherwise final", "nothing is under way"),
+            JobState.FAILED: (
+                "a person, by `retry`, while the task lives; otherwise final",
+                "nothing is under way",
+            ),
             JobState.HELD: ("a person, by `retry`; the end of its task", "nothing is under way"),
         },
     ),
     "wms.domain.transitions.PILOT_MOVES": CycleNotes(
         "Pilot",
-        "What the WMS knows of a process on a node. Its jobs depend on their leases alone, never on this state.",
+        "What the WMS knows of a process on a node. Its jobs depend on their leases alone, never on"
+        " this state.",
         {
             PilotState.ACTIVE: (
-                "itself, by signing off; an operator's `drain`; the loop that looks for silent pilots",
+                (
+                    "itself, by signing off; an operator's `drain`; the loop that looks for silent"
+                    " pilots"
+                ),
                 "its leases run out, then it is shown as `lost`",
             ),
             PilotState.DRAINING: (
                 "itself, when its last job has ended; the loop that looks for silent pilots",
                 "as for `active`",
             ),
-            PilotState.LOST: ("itself, when it is heard of again", "its leases have run out; nothing more is lost"),
+            PilotState.LOST: (
+                "itself, when it is heard of again",
+                "its leases have run out; nothing more is lost",
+            ),
             PilotState.GONE: ("itself, by registering anew", "nothing is under way"),
         },
     ),
     "wfms.chains.domain.transitions.CHAIN_MOVES": CycleNotes(
         "Chain",
-        "A data set on its way through a template. There is one for each data set and template version.",
+        "A data set on its way through a template. There is one for each data set and template"
+        " version.",
         {
             ChainState.IN_PROGRESS: (
                 "the transaction that ends its last step; a cancelation",
@@ -130,23 +178,39 @@ NOTES: dict[str, CycleNotes] = {
         "Step",
         "A step of a chain as the chain service sees it.",
         {
-            StepState.PENDING: ("the transaction that ends the step before it; a cancelation", "nothing is under way"),
+            StepState.PENDING: (
+                "the transaction that ends the step before it; a cancelation",
+                "nothing is under way",
+            ),
             StepState.STARTING: (
                 "the start loop of the instance that holds the claim",
-                "the claim runs out and another instance does it again: data sets have fixed names, the task a fixed id, so that "
-                "a repetition finds what is there; the task leaves with the transaction that ends this state",
+                (
+                    "the claim runs out and another instance does it again: data sets have fixed"
+                    " names, the task a fixed id, so that a repetition finds what is there; the"
+                    " task leaves with the transaction that ends this state"
+                ),
             ),
-            StepState.IN_PROGRESS: ("the watcher's report", "the report comes again, and is answered as the first time"),
+            StepState.IN_PROGRESS: (
+                "the watcher's report",
+                "the report comes again, and is answered as the first time",
+            ),
         },
     ),
     "wfms.chains.domain.transitions.DATASET_MOVES": CycleNotes(
         "Data set of a chain",
-        "What its chain still needs a data set for; what the DMS does with it is another life cycle.",
+        "What its chain still needs a data set for; what the DMS does with it is another life"
+        " cycle.",
         {
-            ChainDatasetStatus.IN_PROGRESS: ("the transaction that ends the step that writes it", "rolled back and done again"),
+            ChainDatasetStatus.IN_PROGRESS: (
+                "the transaction that ends the step that writes it",
+                "rolled back and done again",
+            ),
             ChainDatasetStatus.READY: (
                 "the transaction after which no step needs it any more",
-                "rolled back and done again; the release is handed to the watcher until the watcher has confirmed it",
+                (
+                    "rolled back and done again; the release is handed to the watcher until the"
+                    " watcher has confirmed it"
+                ),
             ),
         },
     ),

@@ -53,7 +53,9 @@ class LifeCycle:
 def life_cycles() -> list[LifeCycle]:
     """Every ``*_MOVES`` table of every ``domain/transitions.py``, owners in order of name."""
     found: list[LifeCycle] = []
-    for path in sorted([*Path().glob("*/domain/transitions.py"), *Path("wfms").glob("*/domain/transitions.py")]):
+    for path in sorted(
+        [*Path().glob("*/domain/transitions.py"), *Path("wfms").glob("*/domain/transitions.py")]
+    ):
         module = ".".join(path.with_suffix("").parts)
         for name, table in vars(import_module(module)).items():
             if name.endswith("_MOVES"):

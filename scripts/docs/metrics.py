@@ -33,7 +33,9 @@ class Metric:
     def series(self) -> frozenset[str]:
         """The names under which Prometheus stores it."""
         return frozenset(
-            {f"{self.name}_bucket", f"{self.name}_sum", f"{self.name}_count"} if self.kind == "histogram" else {self.name}
+            {f"{self.name}_bucket", f"{self.name}_sum", f"{self.name}_count"}
+            if self.kind == "histogram"
+            else {self.name}
         )
 
     @property
@@ -43,8 +45,13 @@ class Metric:
 
 def exported(service: str) -> list[Metric]:
     """What ``/metrics`` of a service shows, by name."""
-    [registry] = [part.metrics.registry for part in built(service).components if isinstance(part, Gauges)]
-    return sorted((_metric(collector) for collector in registry._collector_to_names), key=lambda metric: metric.name)
+    [registry] = [
+        part.metrics.registry for part in built(service).components if isinstance(part, Gauges)
+    ]
+    return sorted(
+        (_metric(collector) for collector in registry._collector_to_names),
+        key=lambda metric: metric.name,
+    )
 
 
 def _metric(collector: Any) -> Metric:
@@ -56,15 +63,24 @@ def _metric(collector: Any) -> Metric:
 def document() -> str:
     common = set.intersection(*(set(exported(service)) for service in SERVICES))
     parts = [_section("Every service", (metric for metric in exported("dms") if metric in common))]
-    parts += [_section(service, (metric for metric in exported(service) if metric not in common)) for service in SERVICES]
+    parts += [
+        _section(service, (metric for metric in exported(service) if metric not in common))
+        for service in SERVICES
+    ]
     return HEAD + "".join(parts)
 
 
 def _section(title: str, metrics: Iterator[Metric]) -> str:
     rows = [
-        f"| `{metric.name}` | {metric.kind} | {', '.join(f'`{label}`' for label in metric.labels)} | {metric.meaning} |"
+        f"| `{metric.name}` | {metric.kind} | {', '.join(f'`{label}`' for label in metric.labels)}"
+        f" | {metric.meaning} |"
         for metric in metrics
     ]
     if not rows:
         return ""
-    return "\n".join([f"\n## {title}\n", "| metric | kind | labels | meaning |", "|---|---|---|---|", *rows]) + "\n"
+    return (
+        "\n".join(
+            [f"\n## {title}\n", "| metric | kind | labels | meaning |", "|---|---|---|---|", *rows]
+        )
+        + "\n"
+    )

@@ -1,4 +1,5 @@
-"""The services as their own ``wiring`` builds them. Nothing is started: no database and no broker is needed."""
+"""The services as their own ``wiring`` builds them. Nothing is started: no database and no broker
+is needed."""
 
 from functools import cache
 from importlib import import_module
@@ -39,12 +40,15 @@ def built(service: str) -> Service:
     settings = settings_class(service)(database_url=NOWHERE, broker_url=NOWHERE)
     links = NetworkLinks(Addresses().by_service())
     wiring = import_module(f"{service}.wiring")
-    result: Service = wiring.build(settings, links=links, transport=open_transport(NOWHERE, sluice_topology()))
+    result: Service = wiring.build(
+        settings, links=links, transport=open_transport(NOWHERE, sluice_topology())
+    )
     return result
 
 
 def app_of(service: str) -> Any:
-    """The FastAPI application; the operator's carries Flask inside and describes its REST interface itself."""
+    """The FastAPI application; the operator's carries Flask inside and describes its REST interface
+    itself."""
     return built(service).app
 
 

@@ -12,7 +12,12 @@ from pydantic_settings import BaseSettings
 from scripts.docs.services import SERVICES, pilot_settings, settings_class
 from scripts.docs.source_comments import comments_of
 from sluice.servicekit.settings import Addresses, ServiceSettings
-from sluice.servicekit.settings_sources import DEFAULT_SECRETS_DIR, SECRETS_DIR, SETTINGS_FILE, SHARED_PREFIX
+from sluice.servicekit.settings_sources import (
+    DEFAULT_SECRETS_DIR,
+    SECRETS_DIR,
+    SETTINGS_FILE,
+    SHARED_PREFIX,
+)
 from sluice.setup.logins import SetupSettings
 
 HEAD = f"""# Settings
@@ -38,7 +43,8 @@ Pilots read the environment alone.
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """``default`` None: it has to be given; empty: it is worked out at the start, the meaning says how."""
+    """``default`` None: it has to be given; empty: it is worked out at the start, the meaning says
+    how."""
 
     variable: str
     type: str
@@ -63,21 +69,34 @@ def _shared_settings() -> Iterator[Setting]:
     for setting in own:
         name = setting.variable.removeprefix("SLUICE_<SERVICE>_")
         shared = name.lower().split("__")[0] in ServiceSettings.SHARED
-        yield replace(setting, variable=f"{setting.variable}` or `{SHARED_PREFIX}{name}") if shared else setting
+        yield (
+            replace(setting, variable=f"{setting.variable}` or `{SHARED_PREFIX}{name}")
+            if shared
+            else setting
+        )
 
 
 def _own_part(name: str, owner: type[BaseSettings]) -> str:
     """The section of one process; a service's without what all of them share."""
     if not issubclass(owner, ServiceSettings):
         return _section(name, settings_of(owner))
-    shared = {setting.variable: setting for setting in _settings(ServiceSettings, str(owner.model_config["env_prefix"]), "__")}
-    return _section(name, (setting for setting in settings_of(owner) if shared.get(setting.variable) != setting))
+    shared = {
+        setting.variable: setting
+        for setting in _settings(ServiceSettings, str(owner.model_config["env_prefix"]), "__")
+    }
+    return _section(
+        name, (setting for setting in settings_of(owner) if shared.get(setting.variable) != setting)
+    )
 
 
 def _section(title: str, settings: Iterable[Setting]) -> str:
     lines = [f"\n## {title}\n", "| variable | type | default | meaning |", "|---|---|---|---|"]
     for setting in settings:
-        default = "**must be given**" if setting.default is None else setting.default and f"`{setting.default}`"
+        default = (
+            "**must be given**"
+            if setting.default is None
+            else setting.default and f"`{setting.default}`"
+        )
         lines.append(f"| `{setting.variable}` | {setting.type} | {default} | {setting.meaning} |")
     return "\n".join(lines) + "\n"
 
@@ -94,7 +113,12 @@ def _settings(owner: type[BaseModel], prefix: str, delimiter: str) -> Iterator[S
         if field.annotation is Addresses:
             yield from _settings(Addresses, variable + delimiter, delimiter)
         else:
-            yield Setting(variable, _type(field.annotation), _default(field), comments.get(name, "").replace("``", "`"))
+            yield Setting(
+                variable,
+                _type(field.annotation),
+                _default(field),
+                comments.get(name, "").replace("``", "`"),
+            )
 
 
 def _type(annotation: Any) -> str:
@@ -107,7 +131,9 @@ def _type(annotation: Any) -> str:
         return " or ".join(get_args(annotation))
     if get_origin(annotation) is not None:
         return " or ".join(_type(part) for part in get_args(annotation) if part is not type(None))
-    return {str: "text", SecretStr: "secret", Path: "path"}.get(annotation) or str(annotation.__name__)
+    return {str: "text", SecretStr: "secret", Path: "path"}.get(annotation) or str(
+        annotation.__name__
+    )
 
 
 def _default(field: FieldInfo) -> str | None:

@@ -8,7 +8,8 @@ from functools import cache
 
 @cache
 def comments_of(owner: type) -> dict[str, str]:
-    """Name → its ``#:`` comment, behind it or on the lines before it, of the class and of those it inherits from."""
+    """Name → its ``#:`` comment, behind it or on the lines before it, of the class and of those it
+    inherits from."""
     found: dict[str, str] = {}
     for part in reversed(owner.__mro__):
         if part.__module__.split(".")[0] in {"sluice", "dms", "wms", "wfms", "pilot"}:

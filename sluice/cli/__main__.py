@@ -6,7 +6,8 @@ from sluice.garbage import keep_what_is_loaded, look_for_none
 
 
 def main() -> None:
-    """`sluice cwl-runner` stands in for other runners, and must start as fast as they: no other command is imported then."""
+    """`sluice cwl-runner` stands in for other runners, and must start as fast as they: no other
+    command is imported then."""
     look_for_none()
     name = next(iter(sys.argv[1:]), None)
     if name == "cwl-runner":

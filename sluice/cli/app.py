@@ -1,4 +1,5 @@
-"""All commands of ``sluice``, each imported when it is needed: a command must not wait for the others."""
+"""All commands of ``sluice``, each imported when it is needed: a command must not wait for the
+others."""
 
 import importlib
 from typing import Any
@@ -28,7 +29,9 @@ GROUPS = {
     "bench": "sluice.cli.benchmarks",
 }
 #: The options of another program are passed on to it.
-_SETTINGS: dict[str, dict[str, Any]] = {"cwl-runner": {"allow_extra_args": True, "ignore_unknown_options": True}}
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "cwl-runner": {"allow_extra_args": True, "ignore_unknown_options": True}
+}
 
 
 def command_line(only: str | None = None) -> typer.Typer:
@@ -43,7 +46,9 @@ def command_line(only: str | None = None) -> typer.Typer:
     alone = only in COMMANDS or only in GROUPS
     for name, (module, function) in COMMANDS.items():
         if not alone or name == only:
-            app.command(name, context_settings=_SETTINGS.get(name))(getattr(importlib.import_module(module), function))
+            app.command(name, context_settings=_SETTINGS.get(name))(
+                getattr(importlib.import_module(module), function)
+            )
     for name, module in GROUPS.items():
         if not alone or name == only:
             app.add_typer(importlib.import_module(module).app, name=name)

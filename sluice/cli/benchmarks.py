@@ -7,7 +7,10 @@ import typer
 
 from sluice.cli.connect import plain_errors
 
-app = typer.Typer(no_args_is_help=True, help="Measure this machine: each prints a table and, as its last line, one JSON object.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Measure this machine: each prints a table and, as its last line, one JSON object.",
+)
 
 
 @app.command("jobs")
@@ -19,7 +22,9 @@ def jobs(files: Annotated[int, typer.Option(min=10, help="Files to work on.")] =
 
 
 @app.command("latency")
-def latency(rounds: Annotated[int, typer.Option(min=1, help="Data sets, one after the other.")] = 40) -> None:
+def latency(
+    rounds: Annotated[int, typer.Option(min=1, help="Data sets, one after the other.")] = 40,
+) -> None:
     """Data set closed to first job, and step to step, on an idle system."""
     from sluice.cli.bench.latency import bench_latency  # noqa: PLC0415 - starts a whole system
 
@@ -28,23 +33,37 @@ def latency(rounds: Annotated[int, typer.Option(min=1, help="Data sets, one afte
 
 @app.command("bookkeeping")
 def bookkeeping(
-    jobs: Annotated[int, typer.Option(min=100, help="Jobs to carry from leased to registered.")] = 10_000,
+    jobs: Annotated[
+        int, typer.Option(min=100, help="Jobs to carry from leased to registered.")
+    ] = 10_000,
     waiting: Annotated[
-        list[int] | None, typer.Option(min=1, help="Jobs more that are ready all the time; several times: one after the other.")
+        list[int] | None,
+        typer.Option(
+            min=1, help="Jobs more that are ready all the time; several times: one after the other."
+        ),
     ] = None,
     stack: Annotated[
         Path | None,
-        typer.Option(help="Folder of separate processes to measure (see `make stack-bench`); without it, an embedded system."),
+        typer.Option(
+            help=(
+                "Folder of separate processes to measure (see `make stack-bench`); without it, an"
+                " embedded system."
+            )
+        ),
     ] = None,
 ) -> None:
     """Services and database alone, with simulated pilots."""
-    from sluice.cli.bench.bookkeeping import bench_bookkeeping  # noqa: PLC0415 - starts a whole system
+    from sluice.cli.bench.bookkeeping import (  # noqa: PLC0415 - starts a whole system
+        bench_bookkeeping,
+    )
 
     plain_errors(lambda: bench_bookkeeping(jobs, waiting or [1], stack)).show()
 
 
 @app.command("merge")
-def merge(files: Annotated[int, typer.Option(min=10, help="Files that one job takes.")] = 5000) -> None:
+def merge(
+    files: Annotated[int, typer.Option(min=10, help="Files that one job takes.")] = 5000,
+) -> None:
     """One job that takes a whole data set, beside the tool's own time and cwltool."""
     from sluice.cli.bench.merge import bench_merge  # noqa: PLC0415 - starts a whole system
 
@@ -54,10 +73,17 @@ def merge(files: Annotated[int, typer.Option(min=10, help="Files that one job ta
 @app.command("size")
 def size(
     files: Annotated[
-        list[int] | None, typer.Option(min=100, help="Files of a data set; several times: one after the other.")
+        list[int] | None,
+        typer.Option(min=100, help="Files of a data set; several times: one after the other."),
     ] = None,
     stack: Annotated[
-        Path | None, typer.Option(help="Folder of separate processes to measure (`make stack`); without it, an embedded system.")
+        Path | None,
+        typer.Option(
+            help=(
+                "Folder of separate processes to measure (`make stack`); without it, an embedded"
+                " system."
+            )
+        ),
     ] = None,
 ) -> None:
     """Small and large data sets through two steps: cost per job, memory."""
@@ -67,7 +93,9 @@ def size(
 
 
 @app.command("cwl-runner")
-def cwl_runner(rounds: Annotated[int, typer.Option(min=1, help="Commands, one after the other.")] = 20) -> None:
+def cwl_runner(
+    rounds: Annotated[int, typer.Option(min=1, help="Commands, one after the other.")] = 20,
+) -> None:
     """`sluice cwl-runner` of one small tool, beside cwltool."""
     from sluice.cli.bench.command import bench_command  # noqa: PLC0415 - starts a whole system
 

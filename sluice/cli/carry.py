@@ -1,4 +1,5 @@
-"""What `sluice run` does, one function a stage: bring files in, ask for their processing, follow it. Results: ``bring_out``."""
+"""What `sluice run` does, one function a stage: bring files in, ask for their processing, follow
+it. Results: ``bring_out``."""
 
 import asyncio
 import contextlib
@@ -28,23 +29,31 @@ FIRST_LOOK, LONGEST_LOOK = 0.05, 0.5
 
 
 async def bring_in(
-    connection: Connection, files: Sequence[ToBringIn], *, dataset: NewDataset, on_file: Callable[[int], None]
+    connection: Connection,
+    files: Sequence[ToBringIn],
+    *,
+    dataset: NewDataset,
+    on_file: Callable[[int], None],
 ) -> Dataset:
-    """Copies the files (and bundles of what is no plain file) to an input storage, registers them in their order, closes the data
-    set. ``on_file`` gets bytes done. Where that fails, or is interrupted, what was begun is removed.
+    """Copies the files (and bundles of what is no plain file) to an input storage, registers them
+    in their order, closes the data set. ``on_file`` gets bytes done. Where that fails, or is
+    interrupted, what was begun is removed.
 
-    Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names that files cannot have,
-    ``NotAvailable`` where no input storage has room for them."""
+    Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names
+    that files cannot have, ``NotAvailable`` where no input storage has room for them."""
     names = _unique_names(files)
-    if wrong := [Finding(message=f"{name!r}: {why}") for name in names if (why := trouble_with_name(name))]:
+    if wrong := [
+        Finding(message=f"{name!r}: {why}") for name in names if (why := trouble_with_name(name))
+    ]:
         raise Unprocessable("the data set cannot have files of these names", findings=wrong)
     place = await input_storage(connection, needed=known_bytes(files))
     folder = f"{place.url}/{dataset.name}"
     registered, made = await connection.dms.make_dataset(dataset.model_copy(update={"url": folder}))
     if registered.state is not DatasetState.OPEN:
         raise Conflict(
-            f"there is a data set {dataset.name!r} already, {registered.state} with {counted(registered.count_files, 'file')}: "
-            "take another name; that of a data set is never free again, also when it has been deleted"
+            f"there is a data set {dataset.name!r} already, {registered.state} with"
+            f" {counted(registered.count_files, 'file')}: take another name; that of a data set is"
+            " never free again, also when it has been deleted"
         )
     urls = [f"{folder}/{name}" for name in names]
     try:
@@ -63,7 +72,8 @@ async def bring_in(
 
 
 async def take_back(connection: Connection, dataset: Dataset) -> None:
-    """Deletes a data set that was brought in for a chain that is not to be. Says so where that cannot be."""
+    """Deletes a data set that was brought in for a chain that is not to be. Says so where that
+    cannot be."""
     try:
         await connection.operator.delete_dataset(dataset.uid)
     except ServiceError as error:
@@ -89,14 +99,17 @@ async def follow(
     on_wait: OnWait | None = None,
     for_nodes: bool = True,
 ) -> Chain:
-    """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their counts each time, ``on_wait`` a
-    step of which no job has been at work for a while, or the upload that does not go on, with the reason, whenever it is another
-    one. ``for_nodes``: as of ``Waits``, whose ``NeverFits`` it raises."""
+    """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their
+    counts each time, ``on_wait`` a step of which no job has been at work for a while, or the upload
+    that does not go on, with the reason, whenever it is another one. ``for_nodes``: as of
+    ``Waits``, whose ``NeverFits`` it raises."""
     pause = FIRST_LOOK
     waits = Waits(connection, on_wait, for_nodes=for_nodes)
     while True:
         try:
-            chain, tasks = await asyncio.gather(connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid))
+            chain, tasks = await asyncio.gather(
+                connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid)
+            )
             on_look(chain, tasks.tasks)
             await waits.look(tasks.tasks)
             waits.look_at_upload(chain)
@@ -123,7 +136,8 @@ class _Canceled(Exception):
 
 
 async def _put_unless_canceled(entry: ToBringIn, url: str) -> storage.Stored:
-    """When this is canceled the copying ends too, before anything else happens: nothing of it stays."""
+    """When this is canceled the copying ends too, before anything else happens: nothing of it
+    stays."""
     canceled = threading.Event()
 
     def check() -> None:
@@ -146,12 +160,21 @@ def _new_file(seq: int, entry: ToBringIn, url: str, stored: storage.Stored) -> N
     """Of files of one name it is kept where each of them lay."""
     name, original = url.rsplit("/", 1)[1], entry.source if isinstance(entry, ToBundle) else entry
     source = original.name if name == entry.name else str(original)
-    return NewFile(seq=seq, name=name, size=stored.size, checksum=stored.checksum, url=url, meta={"source": source})
+    return NewFile(
+        seq=seq,
+        name=name,
+        size=stored.size,
+        checksum=stored.checksum,
+        url=url,
+        meta={"source": source},
+    )
 
 
 def _remove_files(urls: Sequence[str]) -> None:
     for url in urls:
-        with contextlib.suppress(storage.StorageError):  # the error that led here is the one to tell
+        with contextlib.suppress(
+            storage.StorageError
+        ):  # the error that led here is the one to tell
             storage.remove(url)
 
 
@@ -170,4 +193,7 @@ def _put(entry: ToBringIn, url: str, check: Callable[[], None]) -> storage.Store
 
 def _unique_names(files: Sequence[ToBringIn]) -> list[str]:
     counts = Counter(path.name for path in files)
-    return [path.name if counts[path.name] == 1 else f"{seq:06d}-{path.name}" for seq, path in enumerate(files)]
+    return [
+        path.name if counts[path.name] == 1 else f"{seq:06d}-{path.name}"
+        for seq, path in enumerate(files)
+    ]

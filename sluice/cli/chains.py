@@ -8,7 +8,15 @@ from uuid import uuid4
 
 import typer
 
-from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
+from sluice.cli.connect import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    ask,
+    plain_errors,
+)
 from sluice.cli.get import get_chain
 from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.named import ChainArgument, DatasetArgument, the_chain, the_dataset
@@ -54,14 +62,23 @@ def list_chains(
 
 
 @app.command("show")
-def show(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def show(
+    chain: ChainArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
     """A chain with its steps and data sets."""
     uid = the_chain(url, home, chain)
     found = ask(url, home, lambda c: c.operator.chain(uid))
     if as_json:
         print_json(found)
         return
-    known = {one.uid: one for one in ask(url, home, lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))}
+    known = {
+        one.uid: one
+        for one in ask(url, home, lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))
+    }
     out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
     out.print(f"chain {found.uid}, since {found.created_at:%F %T}")
     if found.rerun_of:
@@ -73,7 +90,9 @@ def show(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFA
     for name, value in sorted(found.params.items()):
         out.print(f"  {name}: {json.dumps(value, ensure_ascii=False)}")
     print_table(
-        ["step", "state", "task", "reason"], [(s.name, s.state.value, _task(found, s), _why(s)) for s in found.steps], empty=""
+        ["step", "state", "task", "reason"],
+        [(s.name, s.state.value, _task(found, s), _why(s)) for s in found.steps],
+        empty="",
     )
     print_table(
         ["data set", "what it is", "status", "uid"],
@@ -95,15 +114,19 @@ def start(
     dataset: DatasetArgument,
     template: str,
     *,
-    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter; a File's path.")] = None,
+    params: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", help="key=value: a parameter; a File's path."),
+    ] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
     """Ask for a data set to be carried through a template, whatever the template's rules match.
 
-    There is one chain for each data set, version of the template and parameters given (none: the chain that starts by itself, or
-    would). Asking for it again starts nothing: the command says so, shows that chain, and ends with exit code 3.
+    There is one chain for each data set, version of the template and parameters given (none: the
+    chain that starts by itself, or would). Asking for it again starts nothing: the command says so,
+    shows that chain, and ends with exit code 3.
     """
     uid = the_dataset(url, home, dataset)
     given = given_params(params or [])
@@ -115,8 +138,12 @@ def start(
         values = given.fitting(plan, Subject.of(found), files=files)
         async with AsyncExitStack() as undo:
             name = f"{found.name}-{secrets.token_hex(3)}"
-            values = await bring_in_parameters(connection, values, files, dataset_name=name, undo=undo)
-            chain, made = await connection.operator.request_new_chain(found.uid, template, params=values)
+            values = await bring_in_parameters(
+                connection, values, files, dataset_name=name, undo=undo
+            )
+            chain, made = await connection.operator.request_new_chain(
+                found.uid, template, params=values
+            )
             if made:
                 undo.pop_all()
         return chain, made
@@ -125,7 +152,9 @@ def start(
     answer(chain, f"chain {chain.uid}: {chain.state.value}", as_json=as_json)
     if not made:
         told = "these parameters" if params else "no other parameters"
-        err.print(f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)} and {told} already")
+        err.print(
+            f"nothing was started: there is this chain of {chain.dataset_name}, {_version(chain)} and {told} already"
+        )
         raise typer.Exit(REPEATED)
 
 
@@ -133,11 +162,19 @@ def start(
 def rerun(  # noqa: PLR0913 - a command's options, each by its name
     chain: ChainArgument,
     *,
-    from_step: Annotated[str | None, typer.Option("--from", metavar="STEP", help="This step and all after it.")] = None,
+    from_step: Annotated[
+        str | None, typer.Option("--from", metavar="STEP", help="This step and all after it.")
+    ] = None,
     failed_only: Annotated[
-        bool, typer.Option("--failed-only", help="Only jobs that did not finish, and what depends on them.")
+        bool,
+        typer.Option(
+            "--failed-only", help="Only jobs that did not finish, and what depends on them."
+        ),
     ] = False,
-    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: another value than before.")] = None,
+    params: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", help="key=value: another value than before."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
@@ -145,13 +182,17 @@ def rerun(  # noqa: PLR0913 - a command's options, each by its name
 ) -> None:
     """Run a chain that is over again, as a new one, with the same version of its template.
 
-    Without options: the steps that did not finish and what depends on them; of a chain that finished, everything, or with --param
-    what that changes. What is still there of the other steps is taken over; what was deleted meanwhile is made again, as far back
-    as needed. It is said beforehand which steps run; where something cannot be had any more nothing is started (exit code 1).
+    Without options: the steps that did not finish and what depends on them; of a chain that
+    finished, everything, or with --param what that changes. What is still there of the other steps
+    is taken over; what was deleted meanwhile is made again, as far back as needed. It is said
+    beforehand which steps run; where something cannot be had any more nothing is started (exit code
+    1).
     """
     uid = the_chain(url, home, chain)
     values = key_values(params or [], option="--param")
-    asked = plain_errors(lambda: RerunChain(from_step=from_step, failed_only=failed_only, params=values, key=uuid4()))
+    asked = plain_errors(
+        lambda: RerunChain(from_step=from_step, failed_only=failed_only, params=values, key=uuid4())
+    )
     plan = ask(url, home, lambda c: c.operator.plan_rerun(uid, asked))
     if not as_json:
         _print_plan(plan)
@@ -166,7 +207,9 @@ def rerun(  # noqa: PLR0913 - a command's options, each by its name
 
 
 def _print_plan(plan: RerunPlan) -> None:
-    jobs = {step.name: "not known yet" if step.jobs is None else str(step.jobs) for step in plan.steps}
+    jobs = {
+        step.name: "not known yet" if step.jobs is None else str(step.jobs) for step in plan.steps
+    }
     print_table(
         ["step", "", "jobs to run", "taken over", "why"],
         [(s.name, "runs", jobs[s.name], str(s.taken), s.reason) if s.runs else (s.name, "taken over", "0", "all", s.reason)
@@ -176,16 +219,32 @@ def _print_plan(plan: RerunPlan) -> None:
 
 
 @app.command("cancel")
-def cancel(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """Cancel a chain and its running tasks. Its input stays; while it uploads, what of its output is not safe yet is deleted."""
+def cancel(
+    chain: ChainArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Cancel a chain and its running tasks. Its input stays; while it uploads, what of its output
+    is not safe yet is deleted."""
     uid = the_chain(url, home, chain)
     found = ask(url, home, lambda c: c.operator.cancel_chain(uid))
-    answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}", as_json=as_json)
+    answer(
+        found, f"chain {found.uid}: cancelation asked for, now {found.state.value}", as_json=as_json
+    )
 
 
 @app.command("discard")
-def discard(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """Delete all data of a chain once it is over: outputs, logs but of failed jobs, and its input as its template says."""
+def discard(
+    chain: ChainArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete all data of a chain once it is over: outputs, logs but of failed jobs, and its input
+    as its template says."""
     uid = the_chain(url, home, chain)
     found = ask(url, home, lambda c: c.operator.discard_chain(uid))
     when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
@@ -206,7 +265,14 @@ def _version(chain: Chain) -> str:
 
 
 def _row(chain: Chain) -> tuple[object, ...]:
-    return (chain.uid, chain.dataset_name, _version(chain), chain.state.value, _steps(chain), f"{chain.created_at:%F %T}")
+    return (
+        chain.uid,
+        chain.dataset_name,
+        _version(chain),
+        chain.state.value,
+        _steps(chain),
+        f"{chain.created_at:%F %T}",
+    )
 
 
 def _steps(chain: Chain) -> str:

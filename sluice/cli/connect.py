@@ -25,11 +25,17 @@ Result = TypeVar("Result")
 
 HomeOption = Annotated[
     Path,
-    typer.Option("--home", envvar="SLUICE_HOME", help="Folder of the embedded system.", show_default=True),
+    typer.Option(
+        "--home", envvar="SLUICE_HOME", help="Folder of the embedded system.", show_default=True
+    ),
 ]
 UrlOption = Annotated[
     str | None,
-    typer.Option("--url", envvar="SLUICE_URL", help="Address of a running system; without it, the one in --home."),
+    typer.Option(
+        "--url",
+        envvar="SLUICE_URL",
+        help="Address of a running system; without it, the one in --home.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
 
@@ -38,7 +44,8 @@ DEFAULT_HOME = Path("~/.local/share/sluice")
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Clients of one system. The DMS is at ``<url>/services/dms`` unless ``SLUICE_DMS_URL`` says otherwise."""
+    """Clients of one system. The DMS is at ``<url>/services/dms`` unless ``SLUICE_DMS_URL`` says
+    otherwise."""
 
     url: str
     operator: OperatorClient
@@ -67,16 +74,21 @@ def _require_address(text: str) -> None:
     try:
         httpx.URL(text)
     except httpx.InvalidURL as error:
-        raise Unprocessable(f"{text!r} is no address of a system, as in http://127.0.0.1:8080: {error}") from error
+        raise Unprocessable(
+            f"{text!r} is no address of a system, as in http://127.0.0.1:8080: {error}"
+        ) from error
 
 
 def ask(url: str | None, home: Path, question: Callable[[Connection], Awaitable[Result]]) -> Result:
-    """Runs ``question`` against the system; ends the command with 1 and the reason when that cannot be."""
+    """Runs ``question`` against the system; ends the command with 1 and the reason when that cannot
+    be."""
 
     async def run() -> Result:
         address = url or running_url(home)
         if address is None:
-            raise NotAvailable(f"no system runs in {home}: start one with `sluice up`, or give --url")
+            raise NotAvailable(
+                f"no system runs in {home}: start one with `sluice up`, or give --url"
+            )
         async with connected(address.rstrip("/")) as connection:
             return await question(connection)
 
@@ -84,7 +96,8 @@ def ask(url: str | None, home: Path, question: Callable[[Connection], Awaitable[
 
 
 def plain_errors(call: Callable[[], Result]) -> Result:
-    """Errors that mean something to a person end the command with status 1 and a sentence, not a traceback."""
+    """Errors that mean something to a person end the command with status 1 and a sentence, not a
+    traceback."""
     try:
         return call()
     except ServiceError as error:

@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from sluice.cli import carry, unmatched
-from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
+from sluice.cli.connect import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    ask,
+    plain_errors,
+)
 from sluice.cli.entries import RecursiveOption, entries_of
 from sluice.cli.get import get_dataset
 from sluice.cli.named import DatasetArgument, the_dataset
@@ -33,18 +41,23 @@ def list_datasets(  # noqa: PLR0913 - a command's options, each by its name
     *,
     kind: Annotated[DatasetType | None, typer.Option("--type", help="Only of this type.")] = None,
     state: Annotated[DatasetState | None, typer.Option(help="Only in this state.")] = None,
-    name: Annotated[str | None, typer.Option(help="Only called so: DATASET, or INPUT.OUTPUT of a chain.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Only called so: DATASET, or INPUT.OUTPUT of a chain.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
     after: AfterOption = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Data sets, the one registered last first; deleted ones, and those being deleted, only with --state."""
+    """Data sets, the one registered last first; deleted ones, and those being deleted, only with
+    --state."""
     states = [one for one in DatasetState if one not in _GOING] if state is None else [state]
 
     async def question(connection: Connection) -> tuple[list[Dataset], str | None]:
-        read = partial(connection.operator.datasets, type=kind, state=states, name=name, newest=True)
+        read = partial(
+            connection.operator.datasets, type=kind, state=states, name=name, newest=True
+        )
         page = await read(after=after, limit=limit)
         more = len(page.datasets) == limit and (await read(after=page.cursor, limit=1)).datasets
         return page.datasets, page.cursor if more else None
@@ -63,7 +76,11 @@ def list_datasets(  # noqa: PLR0913 - a command's options, each by its name
 
 @app.command("show")
 def show(
-    dataset: DatasetArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+    dataset: DatasetArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
 ) -> None:
     """A data set with its metadata, and what it waits for."""
     uid = the_dataset(url, home, dataset)
@@ -75,7 +92,9 @@ def show(
     if as_json:
         print_json(found.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
         return
-    size = ", ".join([counted(found.count_files, "file"), human_bytes(found.bytes), *produced_texts(found.meta)])
+    size = ", ".join(
+        [counted(found.count_files, "file"), human_bytes(found.bytes), *produced_texts(found.meta)]
+    )
     out.print(f"{found.name}: {found.type.value}, {found.state.value}, {size}")
     if status.waits_for is not None:
         out.print(f"  it waits for {status.waits_for}")
@@ -110,23 +129,39 @@ def files(
 @app.command("register")
 def register(  # noqa: PLR0913 - a command's options, each by its name
     name: str,
-    paths: Annotated[list[Path], typer.Argument(help="Its files, in order; a folder means its files.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Its files, in order; a folder means its files.")
+    ],
     *,
     template: Annotated[
-        str | None, typer.Option(help="Bundle files as this template wants them: directories, or files with secondary files.")
+        str | None,
+        typer.Option(
+            help=(
+                "Bundle files as this template wants them: directories, or files with secondary"
+                " files."
+            )
+        ),
     ] = None,
-    meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata, which templates match.")] = None,
+    meta: Annotated[
+        list[str] | None,
+        typer.Option("--meta", "-m", help="key=value: metadata, which templates match."),
+    ] = None,
     recursive: RecursiveOption = False,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy files to an input storage as a new data set; the template that matches it takes it from there."""
+    """Copy files to an input storage as a new data set; the template that matches it takes it from
+    there."""
     values = key_values(meta or [], option="--meta")
     new = plain_errors(lambda: NewDataset(name=name, meta=values))
 
     async def bring_in(connection: Connection) -> Dataset:
-        wanted = DataEntries() if template is None else (await connection.operator.template(template)).plan.data_entries
+        wanted = (
+            DataEntries()
+            if template is None
+            else (await connection.operator.template(template)).plan.data_entries
+        )
         entries = entries_of(paths, wanted, recursive=recursive)
         return await carry.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
 
@@ -140,7 +175,11 @@ def close(
     dataset: DatasetArgument,
     *,
     files: Annotated[
-        int | None, typer.Option(min=0, help="Files that make it complete; without: those there are. The last number counts.")
+        int | None,
+        typer.Option(
+            min=0,
+            help="Files that make it complete; without: those there are. The last number counts.",
+        ),
     ] = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
@@ -155,7 +194,11 @@ def close(
 
     found, status = ask(url, home, say)
     waits = "" if status.waits_for is None else f"; it waits for {status.waits_for}"
-    answer(found, f"{found.name}: {found.state.value}, {counted(found.count_files, 'file')}{waits}", as_json=as_json)
+    answer(
+        found,
+        f"{found.name}: {found.state.value}, {counted(found.count_files, 'file')}{waits}",
+        as_json=as_json,
+    )
 
 
 @app.command("delete")
@@ -163,22 +206,35 @@ def delete(
     dataset: DatasetArgument,
     *,
     force: Annotated[
-        bool, typer.Option("--force", help="Even the last copy of an output, and what chains need: they are canceled first.")
+        bool,
+        typer.Option(
+            "--force",
+            help="Even the last copy of an output, and what chains need: they are canceled first.",
+        ),
     ] = False,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete a data set and its files. Refused while a chain that has not ended needs it; the chains are named."""
+    """Delete a data set and its files. Refused while a chain that has not ended needs it; the
+    chains are named."""
     uid = the_dataset(url, home, dataset)
     found = ask(url, home, lambda c: c.operator.delete_dataset(uid, force=force))
-    waits = "" if found.state in _GOING else ", to be deleted when the chains that need it have ended; they are being canceled"
+    waits = (
+        ""
+        if found.state in _GOING
+        else ", to be deleted when the chains that need it have ended; they are being canceled"
+    )
     answer(found, f"{found.name}: {found.state.value}{waits}", as_json=as_json)
 
 
 @app.command("resume")
 def resume(
-    dataset: DatasetArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+    dataset: DatasetArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
 ) -> None:
     """Try an upload or a deletion again that stopped and waits for a person."""
     uid = the_dataset(url, home, dataset)
@@ -188,4 +244,12 @@ def resume(
 
 def _row(dataset: Dataset) -> tuple[object, ...]:
     size, timestamp = human_bytes(dataset.bytes), f"{dataset.timestamp:%F %T}"
-    return (dataset.uid, label(dataset), dataset.type.value, dataset.state.value, dataset.count_files, size, timestamp)
+    return (
+        dataset.uid,
+        label(dataset),
+        dataset.type.value,
+        dataset.state.value,
+        dataset.count_files,
+        size,
+        timestamp,
+    )

@@ -1,4 +1,5 @@
-"""From paths on the command line to the entries of a data set: plain files, or directories and files with others beside them."""
+"""From paths on the command line to the entries of a data set: plain files, or directories and
+files with others beside them."""
 
 import os
 import stat
@@ -34,7 +35,12 @@ class ToBundle:
 ToBringIn = Path | ToBundle
 
 RecursiveOption = Annotated[
-    bool, typer.Option("--recursive", "-r", help="Take the files in subfolders of folders as well, folder by folder.")
+    bool,
+    typer.Option(
+        "--recursive",
+        "-r",
+        help="Take the files in subfolders of folders as well, folder by folder.",
+    ),
 ]
 
 
@@ -48,9 +54,17 @@ def trouble_with(path: Path) -> str:
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        return "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        return (
+            "no such file"
+            if isinstance(error, FileNotFoundError)
+            else f"cannot be read: {error.strerror}"
+        )
     if stat.S_ISDIR(mode):
-        return "" if os.access(path, os.R_OK | os.X_OK) else "the folder cannot be read: permission denied"
+        return (
+            ""
+            if os.access(path, os.R_OK | os.X_OK)
+            else "the folder cannot be read: permission denied"
+        )
     if not stat.S_ISREG(mode):
         return "no regular file, but a device, a pipe or a socket"
     if not os.access(path, os.R_OK):
@@ -67,12 +81,17 @@ def trouble_with_name(name: str) -> str:
         return "its name is no text in UTF-8: rename it"
     except ValidationError:
         odd = any(letter < " " for letter in name)
-        return "its name has a tab, a line break or the like: rename it" if odd else "its name is too long: rename it"
+        return (
+            "its name has a tab, a line break or the like: rename it"
+            if odd
+            else "its name is too long: rename it"
+        )
     return ""
 
 
 def _refuse(wrong: Sequence[tuple[Path, str]]) -> None:
-    """Raises ``Unprocessable`` where there is anything wrong; names are shown so that what is odd in them is seen."""
+    """Raises ``Unprocessable`` where there is anything wrong; names are shown so that what is odd
+    in them is seen."""
     if not wrong:
         return
     if len(wrong) == 1:
@@ -87,13 +106,20 @@ def shown(path: Path) -> str:
 
 
 def input_files(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
-    """The files named, folders replaced by their files in order of name, with ``recursive`` by those of their subfolders too;
-    else it is said what is left out. Raises ``Unprocessable`` naming what cannot be taken."""
+    """The files named, folders replaced by their files in order of name, with ``recursive`` by
+    those of their subfolders too; else it is said what is left out. Raises ``Unprocessable`` naming
+    what cannot be taken."""
     require_paths(paths)
-    files = [file for path in paths for file in (_files_of(path, recursive=recursive) if path.is_dir() else [path])]
+    files = [
+        file
+        for path in paths
+        for file in (_files_of(path, recursive=recursive) if path.is_dir() else [path])
+    ]
     require_paths(files)
     if not files:
-        raise Unprocessable("no input: there is no file in " + ", ".join(shown(path) for path in paths))
+        raise Unprocessable(
+            "no input: there is no file in " + ", ".join(shown(path) for path in paths)
+        )
     return files
 
 
@@ -106,17 +132,26 @@ def _files_of(folder: Path, *, recursive: bool) -> list[Path]:
         named = ", ".join(shown(path) for path in left[:3]) + (" …" if len(left) > 3 else "")
         why = "links are not followed" if recursive else "--recursive takes their files, too"
         err.print(f"{count} left out: {named} ({why})")
-    files = [_files_of(path, recursive=True) if path in entered else [path] for path in there if path not in left]
+    files = [
+        _files_of(path, recursive=True) if path in entered else [path]
+        for path in there
+        if path not in left
+    ]
     return [file for found in files for file in found]
 
 
-def entries_of(paths: Sequence[Path], wanted: DataEntries, *, recursive: bool = False) -> list[ToBringIn]:
-    """In order, as the template wants its data set. Raises ``Unprocessable`` where they cannot be that."""
+def entries_of(
+    paths: Sequence[Path], wanted: DataEntries, *, recursive: bool = False
+) -> list[ToBringIn]:
+    """In order, as the template wants its data set. Raises ``Unprocessable`` where they cannot be
+    that."""
     require_paths(paths)
     if wanted.type == "Directory":
         wrong = [str(path) for path in paths if not path.is_dir()]
         if wrong:
-            raise Unprocessable("the template takes directories, and these are none: " + ", ".join(wrong))
+            raise Unprocessable(
+                "the template takes directories, and these are none: " + ", ".join(wrong)
+            )
         return [ToBundle(Path(path.resolve().name), _object(path)) for path in paths]
     files = input_files(paths, recursive=recursive)
     return _with_secondary(files, wanted.secondary_files) if wanted.secondary_files else list(files)
@@ -133,14 +168,28 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
     beside = {file: _beside(file, patterns) for file in files}
     secondary = Counter(other.resolve() for others in beside.values() for other, _ in others)
     first = [file for file in files if file.resolve() not in secondary]
-    missing = [f"{file.name}: {other.name}" for file in first for other, needed in beside[file] if needed and not other.exists()]
+    missing = [
+        f"{file.name}: {other.name}"
+        for file in first
+        for other, needed in beside[file]
+        if needed and not other.exists()
+    ]
     if missing:
-        raise Unprocessable(f"files that must lie beside others (secondaryFiles) are not there: {', '.join(missing)}")
+        raise Unprocessable(
+            "files that must lie beside others (secondaryFiles) are not there:"
+            f" {', '.join(missing)}"
+        )
     if not first:
-        raise Unprocessable("each of the files is a secondary file of another: none is left to be an entry")
+        raise Unprocessable(
+            "each of the files is a secondary file of another: none is left to be an entry"
+        )
     return [
         ToBundle(
-            Path(file.name), {**_object(file), "secondaryFiles": [_object(other) for other, _ in beside[file] if other.exists()]}
+            Path(file.name),
+            {
+                **_object(file),
+                "secondaryFiles": [_object(other) for other, _ in beside[file] if other.exists()],
+            },
         )
         for file in first
     ]
@@ -149,7 +198,9 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
 def _beside(file: Path, patterns: Sequence[SecondaryFile]) -> list[tuple[Path, bool]]:
     """Where its secondary files would be, and whether each must be there."""
     names = {secondary_name(file.name, pattern.pattern): pattern.required for pattern in patterns}
-    return [(file.with_name(name), required) for name, required in names.items() if name != file.name]
+    return [
+        (file.with_name(name), required) for name, required in names.items() if name != file.name
+    ]
 
 
 def secondary_name(name: str, pattern: str) -> str:
@@ -162,4 +213,8 @@ def secondary_name(name: str, pattern: str) -> str:
 def _object(path: Path) -> dict[str, Any]:
     path = path.absolute()
     name = path.name if path.name not in ("", "..") else path.resolve().name
-    return {"class": "Directory" if path.is_dir() else "File", "location": path.as_uri(), "basename": name}
+    return {
+        "class": "Directory" if path.is_dir() else "File",
+        "location": path.as_uri(),
+        "basename": name,
+    }

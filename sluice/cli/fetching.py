@@ -1,4 +1,5 @@
-"""Files of the catalogue to a folder of this machine: from their storage where it is mounted here, else by REST."""
+"""Files of the catalogue to a folder of this machine: from their storage where it is mounted here,
+else by REST."""
 
 import asyncio
 import hashlib
@@ -23,12 +24,19 @@ _TRIES, _PAUSE = 5, 0.5
 
 
 async def fetch_files(
-    connection: Connection, wanted: Sequence[tuple[File, Path]], *, on_file: Callable[[int], None] | None = None
+    connection: Connection,
+    wanted: Sequence[tuple[File, Path]],
+    *,
+    on_file: Callable[[int], None] | None = None,
 ) -> None:
-    """Each under its name only when it is whole and verified, replacing what stood there; folders are made. ``on_file`` gets the
-    bytes of each. Repeating it after an error is fine. Raises ``StorageError``, ``ServiceError``, ``OSError``."""
+    """Each under its name only when it is whole and verified, replacing what stood there; folders
+    are made. ``on_file`` gets the bytes of each. Repeating it after an error is fine. Raises
+    ``StorageError``, ``ServiceError``, ``OSError``."""
     queue = iter(wanted)
-    workers = [asyncio.create_task(_fetch_all(connection, queue, on_file)) for _ in range(min(_AT_ONCE, len(wanted)))]
+    workers = [
+        asyncio.create_task(_fetch_all(connection, queue, on_file))
+        for _ in range(min(_AT_ONCE, len(wanted)))
+    ]
     try:
         await asyncio.gather(*workers)
     finally:
@@ -37,7 +45,11 @@ async def fetch_files(
         await asyncio.gather(*workers, return_exceptions=True)
 
 
-async def _fetch_all(connection: Connection, queue: Iterator[tuple[File, Path]], on_file: Callable[[int], None] | None) -> None:
+async def _fetch_all(
+    connection: Connection,
+    queue: Iterator[tuple[File, Path]],
+    on_file: Callable[[int], None] | None,
+) -> None:
     for file, path in queue:
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
         if not await asyncio.to_thread(_copied, file, path):
@@ -87,7 +99,11 @@ async def _receive(operator: OperatorClient, file: File, target: BinaryIO) -> No
         except (httpx.TransportError, NotAvailable) as error:
             tries = 1 if have > before else tries + 1
             if tries >= _TRIES:
-                raise NotAvailable(f"file {file.name!r} cannot be downloaded: {error or type(error).__name__}") from error
+                raise NotAvailable(
+                    f"file {file.name!r} cannot be downloaded: {error or type(error).__name__}"
+                ) from error
             await asyncio.sleep(_PAUSE)
     if f"sha256:{digest.hexdigest()}" != file.checksum:
-        raise storage.ChecksumMismatch(file.url, expected=file.checksum, found=f"sha256:{digest.hexdigest()}")
+        raise storage.ChecksumMismatch(
+            file.url, expected=file.checksum, found=f"sha256:{digest.hexdigest()}"
+        )

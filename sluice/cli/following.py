@@ -26,7 +26,8 @@ class Follower:
     seen: dict[str, int] = field(default_factory=dict)
 
     def take(self, found: FollowedLog) -> None:
-        """Another attempt begins anew; so does a stream that has become shorter, as in a job that runs its tool several times."""
+        """Another attempt begins anew; so does a stream that has become shorter, as in a job that
+        runs its tool several times."""
         if found.attempt != self.attempt:
             self.attempt, self.seen = found.attempt, {}
         for name, stream in found.streams.items():
@@ -41,7 +42,8 @@ class Follower:
 
 
 def rest_of(log: bytes, seen: Mapping[str, int]) -> list[bytes]:
-    """Of a log what comes behind what was seen of each stream; of a stream that it has not whole, what comes behind the gap."""
+    """Of a log what comes behind what was seen of each stream; of a stream that it has not whole,
+    what comes behind the gap."""
     rest, place = [], 0
     marks = {name: f"\n--- {name} ---\n".encode() for name in _STREAMS}
     for number, name in enumerate(_STREAMS):
@@ -58,7 +60,8 @@ def rest_of(log: bytes, seen: Mapping[str, int]) -> list[bytes]:
 
 
 async def follow(connection: Connection, number: int, tell: Callable[[bytes], None]) -> JobState:
-    """Until the job has ended or waits for a person; gives how. Raises ``NotFound``, ``NotAvailable``."""
+    """Until the job has ended or waits for a person; gives how. Raises ``NotFound``,
+    ``NotAvailable``."""
     follower = Follower(tell)
     while True:
         found = await connection.operator.live_log(number)

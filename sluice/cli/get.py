@@ -17,8 +17,12 @@ from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 
-OutOption = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files and manifest.json.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite files that are there with other contents.")]
+OutOption = Annotated[
+    Path, typer.Option("--out", "-o", help="Folder for the files and manifest.json.")
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Overwrite files that are there with other contents.")
+]
 
 
 def get_chain(
@@ -30,10 +34,11 @@ def get_chain(
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy the outputs of a chain that has finished into a folder, as `sluice run` does, each checked against its checksum.
+    """Copy the outputs of a chain that has finished into a folder, as `sluice run` does, each
+    checked against its checksum.
 
-    From their storage where it is mounted on this machine, else over HTTP. What is there already is left as it is: after an
-    interruption the same command goes on.
+    From their storage where it is mounted on this machine, else over HTTP. What is there already is
+    left as it is: after an interruption the same command goes on.
     """
     uid = the_chain(url, home, chain)
 
@@ -41,7 +46,9 @@ def get_chain(
         require_folder(folder)
         found = await connection.operator.outputs(uid)
         _require_outputs(found.chain, found.outputs)
-        await asyncio.to_thread(bring_out.require_own_manifest, folder, "chain", str(uid), force=force)
+        await asyncio.to_thread(
+            bring_out.require_own_manifest, folder, "chain", str(uid), force=force
+        )
         outputs = await bring_out.bring_out(connection, found.chain, folder, force=force)
         bring_out.write_manifest(folder, outputs, chain=found.chain)
         return outputs
@@ -58,9 +65,11 @@ def get_dataset(
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy all files of a data set into a folder, each checked against its checksum; the rest as `sluice chain get`.
+    """Copy all files of a data set into a folder, each checked against its checksum; the rest as
+    `sluice chain get`.
 
-    Directories and other values that are no plain files stay bundles (tar); `sluice chain get` unpacks them.
+    Directories and other values that are no plain files stay bundles (tar); `sluice chain get`
+    unpacks them.
     """
     uid = the_dataset(url, home, dataset)
 
@@ -68,8 +77,13 @@ def get_dataset(
         require_folder(folder)
         found = await connection.operator.dataset(uid)
         if not found.usable:
-            raise Conflict(f"data set {found.name!r} is {found.state}: only one that is complete and not deleted can be copied")
-        await asyncio.to_thread(bring_out.require_own_manifest, folder, "dataset", str(uid), force=force)
+            raise Conflict(
+                f"data set {found.name!r} is {found.state}: only one that is complete and not"
+                " deleted can be copied"
+            )
+        await asyncio.to_thread(
+            bring_out.require_own_manifest, folder, "dataset", str(uid), force=force
+        )
         outputs = await bring_out.bring_out_dataset(connection, found, folder, force=force)
         bring_out.write_dataset_manifest(folder, outputs, dataset=found)
         return outputs
@@ -80,9 +94,15 @@ def get_dataset(
 def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
     """Raises ``Conflict`` with what can be done instead."""
     if not chain.state.final:
-        raise Conflict(f"the chain is {chain.state}: there are results when it has finished (sluice chain watch {chain.uid})")
+        raise Conflict(
+            f"the chain is {chain.state}: there are results when it has finished (sluice chain"
+            f" watch {chain.uid})"
+        )
     if chain.state is not ChainState.FINISHED or not outputs:
-        raise Conflict(f"the chain is {chain.state}: it has no outputs" + (f" ({chain.reason})" if chain.reason else ""))
+        raise Conflict(
+            f"the chain is {chain.state}: it has no outputs"
+            + (f" ({chain.reason})" if chain.reason else "")
+        )
     gone = [output.name for output in outputs if not output.dataset.usable]
     if gone:
         rest = [str(output.dataset.uid) for output in outputs if output.dataset.usable]
@@ -92,7 +112,10 @@ def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
 
 def _tell(outputs: list[Output], folder: Path, *, as_json: bool) -> None:
     if as_json:
-        files = [{"name": one.name, "size": one.size, "sha256": one.checksum.removeprefix("sha256:")} for one in outputs]
+        files = [
+            {"name": one.name, "size": one.size, "sha256": one.checksum.removeprefix("sha256:")}
+            for one in outputs
+        ]
         print_json({"folder": str(folder), "files": files})
         return
     for output in outputs:

@@ -1,4 +1,5 @@
-"""What people call things on the command line: data sets, chains, tasks and pilots by name, or by the beginning of their uid."""
+"""What people call things on the command line: data sets, chains, tasks and pilots by name, or by
+the beginning of their uid."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,13 +22,22 @@ SHORTEST = 6
 _DATASETS, _CHAINS = 10_000, 1_000
 
 DatasetArgument = Annotated[
-    str, typer.Argument(metavar="DATASET", help="Its name (of an output: INPUT.OUTPUT), uid, or the uid's beginning.")
+    str,
+    typer.Argument(
+        metavar="DATASET",
+        help="Its name (of an output: INPUT.OUTPUT), uid, or the uid's beginning.",
+    ),
 ]
 ChainArgument = Annotated[
-    str, typer.Argument(metavar="CHAIN", help="Its uid, the uid's beginning, or its input data set's name.")
+    str,
+    typer.Argument(
+        metavar="CHAIN", help="Its uid, the uid's beginning, or its input data set's name."
+    ),
 ]
 TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="Its uid, or CHAIN.STEP.")]
-PilotArgument = Annotated[str, typer.Argument(metavar="PILOT", help="Its name, uid, or the uid's beginning.")]
+PilotArgument = Annotated[
+    str, typer.Argument(metavar="PILOT", help="Its name, uid, or the uid's beginning.")
+]
 
 
 async def dataset_called(connection: Connection, called: str) -> Dataset:
@@ -74,16 +84,24 @@ async def task_called(connection: Connection, called: str) -> UUID:
         tasks = [step.task_uid for step in chain.steps if step.name == called[place + 1 :]]
         if tasks and tasks[0] is not None:
             return tasks[0]
-    raise NotFound(f"there is no task {called!r}: give its uid, or CHAIN.STEP of a step that has begun")
+    raise NotFound(
+        f"there is no task {called!r}: give its uid, or CHAIN.STEP of a step that has begun"
+    )
 
 
 async def pilot_called(connection: Connection, called: str) -> Pilot:
     """Of several of a name the one that is active. Raises ``NotFound``, ``Ambiguous``."""
     pilots = (await connection.operator.pilots()).pilots
-    found = [one for one in pilots if called in {one.name, str(one.uid)} or _begins(one.uid, called)]
+    found = [
+        one for one in pilots if called in {one.name, str(one.uid)} or _begins(one.uid, called)
+    ]
     active = [one for one in found if one.state is PilotState.ACTIVE]
     if len(active or found) > 1:
-        raise Ambiguous("pilots", called, [f"{one.uid}: {one.name} on {one.host}, {one.state}" for one in active or found])
+        raise Ambiguous(
+            "pilots",
+            called,
+            [f"{one.uid}: {one.name} on {one.host}, {one.state}" for one in active or found],
+        )
     if not found:
         raise NotFound(f"there is no pilot {called!r}")
     return (active or found)[0]
@@ -91,7 +109,10 @@ async def pilot_called(connection: Connection, called: str) -> Pilot:
 
 def _chain_in_short(chain: Chain) -> str:
     through = template_label(chain.template_name, chain.template_version)
-    return f"{chain.uid}: {chain.dataset_name} through {through}, {chain.state}, {chain.created_at:%F %T}"
+    return (
+        f"{chain.uid}: {chain.dataset_name} through {through}, {chain.state},"
+        f" {chain.created_at:%F %T}"
+    )
 
 
 def _uid(text: str) -> UUID | None:

@@ -1,4 +1,5 @@
-"""The folder for results, judged before anything starts; and files that stand in the way, before anything is written."""
+"""The folder for results, judged before anything starts; and files that stand in the way, before
+anything is written."""
 
 import os
 import tempfile
@@ -18,11 +19,15 @@ class InTheWay(Conflict):
         found = sorted(path.relative_to(folder).as_posix() for path in paths)
         more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
         names = ", ".join(found[:_MOST_NAMED]) + more
-        super().__init__(f"--out {folder}: it has {names} already; name another folder, or overwrite with --force")
+        super().__init__(
+            f"--out {folder}: it has {names} already; name another folder, or overwrite with"
+            " --force"
+        )
 
 
 def require_folder(folder: Path, *, empty: bool = False) -> None:
-    """Can files be written there? ``empty``: and is nothing in it? Makes nothing. Raises ``Unprocessable``, ``InTheWay``."""
+    """Can files be written there? ``empty``: and is nothing in it? Makes nothing. Raises
+    ``Unprocessable``, ``InTheWay``."""
     if empty and folder.is_dir() and (inside := list(folder.iterdir())):
         raise InTheWay(folder, inside)
     nearest = folder.absolute()
@@ -36,4 +41,6 @@ def require_folder(folder: Path, *, empty: bool = False) -> None:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
-        raise Unprocessable(f"--out {folder}: nothing can be written in {nearest}: {error.strerror}") from error
+        raise Unprocessable(
+            f"--out {folder}: nothing can be written in {nearest}: {error.strerror}"
+        ) from error

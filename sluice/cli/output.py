@@ -15,8 +15,8 @@ from sluice.contracts.problems import ServiceError
 #: Off a terminal lines are as long as they need to be.
 _WIDTH = None if sys.stdout.isatty() else 500
 
-# Results go to standard output, everything said to the person beside it to standard error. What is printed is names, messages and
-# texts of others, so brackets in it are no markup.
+# Results go to standard output, everything said to the person beside it to standard error. What is
+# printed is names, messages and texts of others, so brackets in it are no markup.
 out = console(width=_WIDTH)
 err = console(stderr=True)
 

@@ -1,4 +1,5 @@
-"""``--param`` and ``--meta``: ``key=value`` on the command line, the value read as JSON where it is JSON, else as text."""
+"""``--param`` and ``--meta``: ``key=value`` on the command line, the value read as JSON where it is
+JSON, else as text."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,14 +25,17 @@ class Given:
     texts: dict[str, str]
 
     def fitting(self, plan: Plan, subject: Subject, *, files: Mapping[str, Path]) -> dict[str, Any]:
-        """The values; what was typed is text where only a text fits (``label=2024``). ``subject``: the data set, to which
-        parameters may be bound; ``files``: values that are files yet to be brought in. Raises ``Unprocessable`` with all that
-        is wrong, or what the workflow requires and is not so."""
+        """The values; what was typed is text where only a text fits (``label=2024``). ``subject``:
+        the data set, to which parameters may be bound; ``files``: values that are files yet to be
+        brought in. Raises ``Unprocessable`` with all that is wrong, or what the workflow requires
+        and is not so."""
         values = {name: self._value(plan, name) for name in self.values}
         bound, _ = bind(plan, subject.facts)
         brought = {name: {"class": "File", "dataset": _SOME_DATASET} for name in files}
         odd = {name: one for name, one in values.items() if not_finite(one) is not None}
-        wrong = [Finding(message=f"parameter {name!r}: {_no_json(one)}") for name, one in odd.items()]
+        wrong = [
+            Finding(message=f"parameter {name!r}: {_no_json(one)}") for name, one in odd.items()
+        ]
         if wrong := [*wrong, *findings(plan, {**bound, **values, **brought})]:
             raise Unprocessable("the parameters do not fit the workflow", findings=wrong)
         if broken := unmet(plan, subject, {**bound, **values}):
@@ -41,7 +45,11 @@ class Given:
 
     def _value(self, plan: Plan, name: str) -> Any:
         value, parameter = self.values[name], plan.parameters.get(name)
-        if parameter is None or fits(value, parameter.type) or not fits(self.texts[name], parameter.type):
+        if (
+            parameter is None
+            or fits(value, parameter.type)
+            or not fits(self.texts[name], parameter.type)
+        ):
             return value
         return self.texts[name]
 
@@ -57,8 +65,9 @@ def given_params(texts: Sequence[str]) -> Given:
 
 
 def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:
-    """``["n=3", "name=run one"]`` → ``{"n": 3, "name": "run one"}``; ends the command when one has no ``=``, comes
-    twice, or has a number that JSON does not know (``1e999``), for which null would be stored."""
+    """``["n=3", "name=run one"]`` → ``{"n": 3, "name": "run one"}``; ends the command when one has
+    no ``=``, comes twice, or has a number that JSON does not know (``1e999``), for which null would
+    be stored."""
     values = {key: _value(text) for key, text in _pairs(texts, option=option).items()}
     for key, value in values.items():
         if not_finite(value) is not None:

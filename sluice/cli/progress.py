@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 from types import TracebackType
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from sluice.cli.output import err
 from sluice.contracts.chains import Chain, ChainTask
@@ -20,7 +27,8 @@ _NOTES = {
 
 
 class StepProgress:
-    """Context manager; ``label`` stands before the steps' names (to tell runs apart). Off a terminal it draws once."""
+    """Context manager; ``label`` stands before the steps' names (to tell runs apart). Off a
+    terminal it draws once."""
 
     def __init__(self, progress: Progress | None = None, *, label: str = "") -> None:
         self._own = progress is None
@@ -33,7 +41,12 @@ class StepProgress:
             self._progress.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._own:
             self._progress.stop()
 
@@ -47,7 +60,9 @@ class StepProgress:
                 note = f"{note} [red]{counts.failed} failed[/]".strip()
             bar = self._bars.get(step.name)
             if bar is None:
-                bar = self._bars[step.name] = self._progress.add_task(f"{self._label}{step.name}", total=None, note=note)
+                bar = self._bars[step.name] = self._progress.add_task(
+                    f"{self._label}{step.name}", total=None, note=note
+                )
             total = counts.total if counts and (counts.total or step.state.final) else None
             self._progress.update(bar, completed=done, total=total, note=note)
 

@@ -9,14 +9,20 @@ from sluice.cli.connect import DEFAULT_HOME, HomeOption, JsonOption, UrlOption, 
 from sluice.cli.output import answer, err, out, print_json, print_table
 from sluice.contracts.queues import SHOWN, ChooseMessages
 
-app = typer.Typer(no_args_is_help=True, help="Messages between services, and those that nobody could handle.")
+app = typer.Typer(
+    no_args_is_help=True, help="Messages between services, and those that nobody could handle."
+)
 
-IdsArgument = Annotated[list[str] | None, typer.Argument(metavar="[MESSAGE]…", help="Ids of dead messages.")]
+IdsArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[MESSAGE]…", help="Ids of dead messages.")
+]
 AllOption = Annotated[bool, typer.Option("--all", help="All dead messages of the queue.")]
 
 
 @app.command("list")
-def list_queues(*, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def list_queues(
+    *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+) -> None:
     """Queues with what waits in them and what is dead."""
     queues = ask(url, home, lambda c: c.operator.queues()).queues
     if as_json:
@@ -34,7 +40,9 @@ def show(
     queue: str,
     *,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
-    bodies: Annotated[bool, typer.Option("--bodies", help="The messages themselves as well.")] = False,
+    bodies: Annotated[
+        bool, typer.Option("--bodies", help="The messages themselves as well.")
+    ] = False,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
@@ -46,13 +54,19 @@ def show(
         return
     print_table(
         ["message", "died", "bytes", "why"],
-        [(one.id, f"{one.died_at:%F %T}" if one.died_at else "", one.size, one.reason) for one in found.messages],
+        [
+            (one.id, f"{one.died_at:%F %T}" if one.died_at else "", one.size, one.reason)
+            for one in found.messages
+        ],
         empty=f"no dead message in {queue}",
     )
     for one in found.messages if bodies else []:
         out.print(f"\n{one.id}:\n{one.body}")
         if one.cut:
-            err.print(f"these are the first {SHOWN} of its {one.size} bytes; all: sluice queue body {queue} {one.id}")
+            err.print(
+                f"these are the first {SHOWN} of its {one.size} bytes; all: sluice queue body"
+                f" {queue} {one.id}"
+            )
     if found.dead > len(found.messages):
         err.print(f"the oldest {len(found.messages)} of {found.dead} are shown: --limit shows more")
 

@@ -14,7 +14,16 @@ import typer
 
 from sluice.cli import carry
 from sluice.cli.bring_out import bring_out, write_manifest
-from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, connected, plain_errors, running_url
+from sluice.cli.connect import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    connected,
+    plain_errors,
+    running_url,
+)
 from sluice.cli.entries import RecursiveOption, entries_of, known_bytes, require_paths
 from sluice.cli.given_files import bring_in_parameters, local_files
 from sluice.cli.out_folder import require_folder
@@ -33,25 +42,46 @@ from sluice.embedded.home import Home
 
 
 def run(  # noqa: PLR0913 - a command's options, each by its name
-    template: Annotated[Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)],
+    template: Annotated[
+        Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)
+    ],
     *,
     inputs: Annotated[
         list[Path],
         typer.Option(
             "--input",
             "-i",
-            help="Input files, in order; a folder means its files, or itself where the template takes directories.",
+            help=(
+                "Input files, in order; a folder means its files, or itself where the template"
+                " takes directories."
+            ),
         ),
     ],
-    more: Annotated[list[Path] | None, typer.Argument(help="More input files (for shell patterns).")] = None,
-    params: Annotated[list[str] | None, typer.Option("--param", "-p", help="key=value: a parameter; a File's path.")] = None,
-    meta: Annotated[list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")] = None,
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Empty folder for the outputs and manifest.json.")] = Path("out"),
-    force: Annotated[bool, typer.Option("--force", help="Also into a folder that has files, overwriting.")] = False,
-    name: Annotated[str | None, typer.Option(help="What the run's template is called; default: as its file.")] = None,
+    more: Annotated[
+        list[Path] | None, typer.Argument(help="More input files (for shell patterns).")
+    ] = None,
+    params: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", help="key=value: a parameter; a File's path."),
+    ] = None,
+    meta: Annotated[
+        list[str] | None, typer.Option("--meta", "-m", help="key=value: metadata of the data set.")
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option("--out", "-o", help="Empty folder for the outputs and manifest.json.")
+    ] = Path("out"),
+    force: Annotated[
+        bool, typer.Option("--force", help="Also into a folder that has files, overwriting.")
+    ] = False,
+    name: Annotated[
+        str | None, typer.Option(help="What the run's template is called; default: as its file.")
+    ] = None,
     recursive: RecursiveOption = False,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Also for nodes that are not there: jobs may need more than any has.")
+        bool,
+        typer.Option(
+            "--wait", help="Also for nodes that are not there: jobs may need more than any has."
+        ),
     ] = False,
     home: HomeOption = DEFAULT_HOME,
     url: UrlOption = None,
@@ -59,7 +89,8 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
 ) -> None:
     """Carry files through a workflow. Uses the running system, or starts one for the time it takes.
 
-    The workflow is the run's own: a published template of its name stays as it is, and no data set is matched with it."""
+    The workflow is the run's own: a published template of its name stays as it is, and no data set
+    is matched with it."""
     arguments = _Arguments(
         template=template,
         files=[*inputs, *(more or [])],
@@ -82,7 +113,9 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
                 return asyncio.run(_run(system.url, arguments, begun))
             except KeyboardInterrupt:
                 for chain in begun:
-                    say_how_to_go_on(chain, folder=folder, url=url, home=home, ends_with_us=system.ours)
+                    say_how_to_go_on(
+                        chain, folder=folder, url=url, home=home, ends_with_us=system.ours
+                    )
                 raise
 
     if not plain_errors(carry_through):
@@ -138,18 +171,25 @@ async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
         begun.append(chain.uid)
         err.print(f"chain {chain.uid}")
         try:
-            chain, tasks = await follow_chain(connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait)
+            chain, tasks = await follow_chain(
+                connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait
+            )
         except NeverFits as error:
             err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
             chain = await connection.operator.cancel_chain(chain.uid)
             chain, tasks = await follow_chain(connection, chain, quiet=True)
-        return await _finish(connection, chain, tasks, arguments=arguments, seconds=time.monotonic() - started)
+        return await _finish(
+            connection, chain, tasks, arguments=arguments, seconds=time.monotonic() - started
+        )
 
 
 async def _begin(connection: Connection, template: Template, arguments: _Arguments) -> Chain:
-    """Brings the files in and asks for the chain; what was brought in is taken back where there is to be none. All that can be
-    wrong with files and parameters is found before anything is copied."""
-    entries = await asyncio.to_thread(entries_of, arguments.files, template.plan.data_entries, recursive=arguments.recursive)
+    """Brings the files in and asks for the chain; what was brought in is taken back where there is
+    to be none. All that can be wrong with files and parameters is found before anything is copied.
+    """
+    entries = await asyncio.to_thread(
+        entries_of, arguments.files, template.plan.data_entries, recursive=arguments.recursive
+    )
     # On demand: no other template takes it.
     name = f"{arguments.name}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     new = NewDataset(name=name, meta=arguments.meta, on_demand=True)
@@ -161,12 +201,21 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
         dataset = await carry.bring_in(connection, entries, dataset=new, on_file=lambda size: None)
         undo.push_async_callback(carry.take_back, connection, dataset)
         params = await bring_in_parameters(connection, given, files, dataset_name=name, undo=undo)
-        chain = await connection.operator.request_chain(dataset.uid, template.name, run_template=template.id, params=params)
+        chain = await connection.operator.request_chain(
+            dataset.uid, template.name, run_template=template.id, params=params
+        )
         undo.pop_all()
     return chain
 
 
-async def _finish(connection: Connection, chain: Chain, tasks: list[ChainTask], *, arguments: _Arguments, seconds: float) -> bool:
+async def _finish(
+    connection: Connection,
+    chain: Chain,
+    tasks: list[ChainTask],
+    *,
+    arguments: _Arguments,
+    seconds: float,
+) -> bool:
     outputs = []
     if chain.state is ChainState.FINISHED:
         outputs = await bring_out(connection, chain, arguments.folder, force=arguments.force)
@@ -179,8 +228,13 @@ async def _finish(connection: Connection, chain: Chain, tasks: list[ChainTask], 
                 "reason": chain.reason,
                 "chain": str(chain.uid),
                 "seconds": round(seconds, 3),
-                "outputs": [{"name": o.name, "size": o.size, "sha256": o.checksum[7:]} for o in outputs],
-                "failed_jobs": [{"step": s, "inputs": j.inputs, "class": j.error_class, "message": j.message} for s, j in failed],
+                "outputs": [
+                    {"name": o.name, "size": o.size, "sha256": o.checksum[7:]} for o in outputs
+                ],
+                "failed_jobs": [
+                    {"step": s, "inputs": j.inputs, "class": j.error_class, "message": j.message}
+                    for s, j in failed
+                ],
             }
         )
     else:

@@ -28,7 +28,7 @@ PACKAGES = {
 
 
 def serve(service: Annotated[ServiceName, typer.Argument(help="The service.")]) -> None:
-    """Run one service until SIGTERM or Ctrl-C. Its settings come from the environment, secret files and a settings file (see the
-    reference); it waits for its database and its broker, and says so at /readyz. Ends with 1 when it cannot start, 2 when its
-    settings are wrong."""
+    """Run one service until SIGTERM or Ctrl-C. Its settings come from the environment, secret files
+    and a settings file (see the reference); it waits for its database and its broker, and says so
+    at /readyz. Ends with 1 when it cannot start, 2 when its settings are wrong."""
     importlib.import_module(f"{PACKAGES[service]}.__main__").main()

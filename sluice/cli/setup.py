@@ -1,4 +1,5 @@
-"""`sluice setup`: what the database server and the broker need before services run as separate processes."""
+"""`sluice setup`: what the database server and the broker need before services run as separate
+processes."""
 
 import asyncio
 import time
@@ -11,14 +12,25 @@ from sluice.cli.connect import JsonOption, plain_errors
 from sluice.cli.output import err, out, print_json
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.settings_sources import WrongSettings, load_settings
-from sluice.setup.logins import SetupSettings, backup_login, broker_logins, database_logins, database_urls
+from sluice.setup.logins import (
+    SetupSettings,
+    backup_login,
+    broker_logins,
+    database_logins,
+    database_urls,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Prepare PostgreSQL and RabbitMQ for the services, from the services' own settings. Harmless when repeated.",
+    help=(
+        "Prepare PostgreSQL and RabbitMQ for the services, from the services' own settings."
+        " Harmless when repeated."
+    ),
 )
 
-WaitOption = Annotated[float, typer.Option(min=0, help="Seconds to wait for a server that does not answer yet.")]
+WaitOption = Annotated[
+    float, typer.Option(min=0, help="Seconds to wait for a server that does not answer yet.")
+]
 
 #: Seconds between two tries.
 PAUSE = 1.0
@@ -29,16 +41,29 @@ def databases(
     *,
     admin_url: Annotated[
         str | None,
-        typer.Option(help="postgresql://… of a superuser; better as SLUICE_SETUP_ADMIN_URL or as a secret file."),
+        typer.Option(
+            help=(
+                "postgresql://… of a superuser; better as SLUICE_SETUP_ADMIN_URL or as a secret"
+                " file."
+            )
+        ),
     ] = None,
     wait: WaitOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a login and a database for each service (its SLUICE_<SERVICE>_DATABASE_URL), closed to the others; and one for
-    backups where SLUICE_SETUP_BACKUP_URL names it."""
-    from sluice.setup.databases import set_up_databases  # noqa: PLC0415 - a client alone has no database driver
+    """Make a login and a database for each service (its SLUICE_<SERVICE>_DATABASE_URL), closed to
+    the others; and one for backups where SLUICE_SETUP_BACKUP_URL names it."""
+    from sluice.setup.databases import (  # noqa: PLC0415 - a client alone has no database driver
+        set_up_databases,
+    )
 
-    url, logins, backup = _read(lambda: (admin_url or load_settings(SetupSettings).admin_url, database_logins(), backup_login()))
+    url, logins, backup = _read(
+        lambda: (
+            admin_url or load_settings(SetupSettings).admin_url,
+            database_logins(),
+            backup_login(),
+        )
+    )
     url = _given(url, "--admin-url, SLUICE_SETUP_ADMIN_URL")
     _carry_out(lambda: set_up_databases(url, logins, backup), wait, as_json=as_json)
 
@@ -48,28 +73,41 @@ def broker(
     *,
     management_url: Annotated[
         str | None,
-        typer.Option(help="http://login:password@host:15672; better as SLUICE_SETUP_MANAGEMENT_URL or as a secret file."),
+        typer.Option(
+            help=(
+                "http://login:password@host:15672; better as SLUICE_SETUP_MANAGEMENT_URL or as a"
+                " secret file."
+            )
+        ),
     ] = None,
     wait: WaitOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the virtual host, a login for each service (its SLUICE_<SERVICE>_BROKER_URL) with the rights it needs, and all
-    queues."""
-    from sluice.setup.broker import set_up_broker  # noqa: PLC0415 - a client alone has no broker's driver
+    """Make the virtual host, a login for each service (its SLUICE_<SERVICE>_BROKER_URL) with the
+    rights it needs, and all queues."""
+    from sluice.setup.broker import (  # noqa: PLC0415 - a client alone has no broker's driver
+        set_up_broker,
+    )
 
-    url, logins = _read(lambda: (management_url or load_settings(SetupSettings).management_url, broker_logins()))
+    url, logins = _read(
+        lambda: (management_url or load_settings(SetupSettings).management_url, broker_logins())
+    )
     url = _given(url, "--management-url, SLUICE_SETUP_MANAGEMENT_URL")
     _carry_out(lambda: set_up_broker(url, logins), wait, as_json=as_json)
 
 
 @app.command("resend")
 def resend(*, wait: WaitOption = 60.0, as_json: JsonOption = False) -> None:
-    """Send once more what was sent of late: after the broker was lost, or the databases were restored. Receivers drop what they
-    had applied before."""
-    from sluice.setup.resend import send_again  # noqa: PLC0415 - a client alone has no database driver
+    """Send once more what was sent of late: after the broker was lost, or the databases were
+    restored. Receivers drop what they had applied before."""
+    from sluice.setup.resend import (  # noqa: PLC0415 - a client alone has no database driver
+        send_again,
+    )
 
     urls = _read(database_urls)
-    _carry_out(lambda: send_again(urls), wait, nothing="no message was sent of late", as_json=as_json)
+    _carry_out(
+        lambda: send_again(urls), wait, nothing="no message was sent of late", as_json=as_json
+    )
 
 
 ResultT = TypeVar("ResultT")
@@ -93,7 +131,11 @@ def _given(url: str | None, where: str) -> str:
 
 
 def _carry_out(
-    work: Callable[[], Awaitable[list[str]]], wait: float, *, nothing: str = "everything is as it has to be", as_json: bool
+    work: Callable[[], Awaitable[list[str]]],
+    wait: float,
+    *,
+    nothing: str = "everything is as it has to be",
+    as_json: bool,
 ) -> None:
     changes = plain_errors(lambda: asyncio.run(_when_there(work, wait)))
     if as_json:

@@ -1,8 +1,10 @@
-"""Steps of which no job is at work: when people are told why. It imports nothing that takes time to load."""
+"""Steps of which no job is at work: when people are told why. It imports nothing that takes time to
+load."""
 
 import re
 
-#: Seconds without any job of a step at work, after which people are told why, and between two such looks.
+#: Seconds without any job of a step at work, after which people are told why, and between two such
+#: looks.
 LONG_WAIT = 3.0
 
 _NUMBERS = re.compile(r"[0-9.]+")

@@ -5,7 +5,15 @@ from typing import Annotated
 
 import typer
 
-from sluice.cli.connect import DEFAULT_HOME, Connection, HomeOption, JsonOption, UrlOption, ask, plain_errors
+from sluice.cli.connect import (
+    DEFAULT_HOME,
+    Connection,
+    HomeOption,
+    JsonOption,
+    UrlOption,
+    ask,
+    plain_errors,
+)
 from sluice.cli.output import answer, err, human_bytes, out, print_json, print_table
 from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
 from sluice.contracts.states import StorageType
@@ -15,7 +23,8 @@ app = typer.Typer(no_args_is_help=True, help="The places that files lie in.")
 
 
 _MARK = (
-    "Water mark: bytes, or a share, as in 80%, of the capacity; without one, of what lies there and is free on the file system."
+    "Water mark: bytes, or a share, as in 80%, of the capacity; without one, of what lies there and"
+    " is free on the file system."
 )
 LowOption = Annotated[str | None, typer.Option("--low", help=_MARK)]
 HighOption = Annotated[str | None, typer.Option("--high", help=_MARK)]
@@ -37,7 +46,15 @@ def list_storages(
     print_table(
         ["name", "type", "state", "url", "used", "capacity", "marks"],
         [
-            (s.name, s.type.value, _state(s), s.url, human_bytes(s.used), s.capacity and human_bytes(s.capacity), _marks(s.marks))
+            (
+                s.name,
+                s.type.value,
+                _state(s),
+                s.url,
+                human_bytes(s.used),
+                s.capacity and human_bytes(s.capacity),
+                _marks(s.marks),
+            )
             for s in found
         ],
         empty="no storage",
@@ -47,28 +64,43 @@ def list_storages(
             err.print(f"{storage.name} gets no new data sets: {storage.warning}")
         if storage.filling_since is not None:
             since = f"since {storage.filling_since:%F %T} UTC"
-            err.print(f"{storage.name} fills faster than it is worked off, {since}: tasks that make room there are ranked higher")
+            err.print(
+                f"{storage.name} fills faster than it is worked off, {since}: tasks that make room"
+                " there are ranked higher"
+            )
 
 
 @app.command("add")
 def add(  # noqa: PLR0913 - a command's options, each by its name
     name: str,
     kind: StorageType,
-    storage_url: Annotated[str, typer.Argument(metavar="URL", help="file:///data/input, s3://bucket/input …")],
+    storage_url: Annotated[
+        str, typer.Argument(metavar="URL", help="file:///data/input, s3://bucket/input …")
+    ],
     *,
     capacity: Annotated[
-        int | None, typer.Option(min=1, help="Bytes up to which it gets new data; without: what its file system has.")
+        int | None,
+        typer.Option(
+            min=1, help="Bytes up to which it gets new data; without: what its file system has."
+        ),
     ] = None,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Never remove files from it.")] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Never remove files from it.")
+    ] = False,
     low: LowOption = None,
     high: HighOption = None,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a storage known: a folder that is there, where the DMS lets storages lie (SLUICE_DMS_STORAGE_ROOTS, `sluice up
-    --storage-root`). It is tried out. The same again changes nothing. --low, --high: as of `sluice storage marks`."""
-    new = plain_errors(lambda: NewStorage(name=name, type=kind, url=storage_url, capacity=capacity, read_only=read_only))
+    """Make a storage known: a folder that is there, where the DMS lets storages lie
+    (SLUICE_DMS_STORAGE_ROOTS, `sluice up --storage-root`). It is tried out. The same again changes
+    nothing. --low, --high: as of `sluice storage marks`."""
+    new = plain_errors(
+        lambda: NewStorage(
+            name=name, type=kind, url=storage_url, capacity=capacity, read_only=read_only
+        )
+    )
     marks = _given_marks(low, high)
 
     async def register(connection: Connection) -> Storage:
@@ -90,19 +122,30 @@ def set_marks(
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Set the water marks of an input storage: from the high one on tasks whose chains have their input there, and delete it in
-    the end, are ranked higher, until it is below the low one. A rank that somebody has set stays."""
+    """Set the water marks of an input storage: from the high one on tasks whose chains have their
+    input there, and delete it in the end, are ranked higher, until it is below the low one. A rank
+    that somebody has set stays."""
     marks = _given_marks(low, high)
     if none == (marks is not None):
         raise typer.BadParameter("give --low and --high, or --none")
-    stored = ask(url, home, lambda c: c.dms.unmark_storage(name) if marks is None else c.dms.mark_storage(name, marks))
+    stored = ask(
+        url,
+        home,
+        lambda c: c.dms.unmark_storage(name) if marks is None else c.dms.mark_storage(name, marks),
+    )
     answer(stored, f"{stored.name}: {_marks(stored.marks) or 'no water marks'}", as_json=as_json)
 
 
 @app.command("disable")
-def disable(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """Let a storage get no new data sets; what lies on it can be read and deleted as before. Says so where it was the last of
-    its type."""
+def disable(
+    name: str,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Let a storage get no new data sets; what lies on it can be read and deleted as before. Says
+    so where it was the last of its type."""
 
     async def take_out(connection: Connection) -> tuple[Storage, bool]:
         stored = await connection.dms.disable_storage(name)
@@ -113,14 +156,20 @@ def disable(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME
     said = f"{stored.name}: disabled"
     if last:
         said += (
-            f"\nno other storage of type {stored.type} is enabled: what is to be written to one waits, or is refused"
-            f" (sluice storage enable {stored.name}, or add another)"
+            f"\nno other storage of type {stored.type} is enabled: what is to be written to one"
+            f" waits, or is refused (sluice storage enable {stored.name}, or add another)"
         )
     answer(stored, said, as_json=as_json)
 
 
 @app.command("enable")
-def enable(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+def enable(
+    name: str,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
     """Let a storage get new data sets again, if it could be registered today."""
     stored = ask(url, home, lambda c: c.dms.enable_storage(name))
     answer(stored, f"{stored.name}: enabled", as_json=as_json)
@@ -128,17 +177,21 @@ def enable(name: str, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME,
 
 @app.command("init")
 def init(
-    folder: Annotated[Path, typer.Argument(help="Folder that the DMS and all pilots see at this same path.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder that the DMS and all pilots see at this same path.")
+    ],
     *,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a folder of each type (input, intermediate, output, logs) in FOLDER, and make them known as storages. The same again
-    changes nothing."""
+    """Make a folder of each type (input, intermediate, output, logs) in FOLDER, and make them known
+    as storages. The same again changes nothing."""
 
     async def register(connection: Connection) -> list[Storage]:
-        return [await connection.dms.register_storage(new) for new in _make_folders(folder.absolute())]
+        return [
+            await connection.dms.register_storage(new) for new in _make_folders(folder.absolute())
+        ]
 
     stored = ask(url, home, register)
     if as_json:
@@ -165,7 +218,9 @@ def _mark(text: str, option: str) -> float:
     except ValueError:
         number = -1.0
     if not (0 < number <= 1 if share else 1 < number < 2**63):
-        raise typer.BadParameter(f"{text!r} is neither a share such as 80% nor a number of bytes", param_hint=option)
+        raise typer.BadParameter(
+            f"{text!r} is neither a share such as 80% nor a number of bytes", param_hint=option
+        )
     return number
 
 
@@ -173,7 +228,9 @@ def _marks(marks: WaterMarks | None) -> str:
     """``60% to 80%``."""
     if marks is None:
         return ""
-    return " to ".join(f"{100 * mark:g}%" if mark <= 1 else human_bytes(mark) for mark in (marks.low, marks.high))
+    return " to ".join(
+        f"{100 * mark:g}%" if mark <= 1 else human_bytes(mark) for mark in (marks.low, marks.high)
+    )
 
 
 def _state(storage: Storage) -> str:
@@ -186,4 +243,7 @@ def _make_folders(folder: Path) -> list[NewStorage]:
     places = {kind: folder / kind.value for kind in StorageType}
     for place in places.values():
         place.mkdir(parents=True, exist_ok=True)
-    return [NewStorage(name=kind.value, type=kind, url=local_url(place)) for kind, place in places.items()]
+    return [
+        NewStorage(name=kind.value, type=kind, url=local_url(place))
+        for kind, place in places.items()
+    ]

@@ -1,4 +1,5 @@
-"""A template's files, from what somebody names on the command line: the workflow's file, several files, a folder, a zip."""
+"""A template's files, from what somebody names on the command line: the workflow's file, several
+files, a folder, a zip."""
 
 import os
 import re
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TemplateFiles:
-    """``name``: what the template is called where nobody says otherwise. ``root``: where the files lie, empty for a zip."""
+    """``name``: what the template is called where nobody says otherwise. ``root``: where the files
+    lie, empty for a zip."""
 
     name: str
     upload: "Upload"
@@ -30,29 +32,43 @@ class TemplateFiles:
 
 
 def template_name(path: Path) -> str:
-    """``spd/workflow.cwl`` → ``spd``, ``clean.cwl`` → ``clean``: a file called workflow is named after its folder."""
+    """``spd/workflow.cwl`` → ``spd``, ``clean.cwl`` → ``clean``: a file called workflow is named
+    after its folder."""
     stem = path.stem if path.stem not in {"workflow", "main"} else path.resolve().parent.name
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem) or "workflow"
 
 
 def read_template_files(paths: Sequence[Path], *, main: str | None = None) -> TemplateFiles:
-    """One file brings those that it refers to; several, a folder and a zip are taken as they are. ``main``: path of the workflow
-    among these. Raises ``PackError``, ``UploadRefused`` and ``OSError``."""
+    """One file brings those that it refers to; several, a folder and a zip are taken as they are.
+    ``main``: path of the workflow among these. Raises ``PackError``, ``UploadRefused`` and
+    ``OSError``."""
     from sluice.cwl import gather_files, is_zip, take_files, unpack_zip  # noqa: PLC0415 - reading CWL takes long to import
 
     first = paths[0]
     if len(paths) > 1:
         root = os.path.commonpath([os.path.dirname(os.path.abspath(path)) for path in paths])
         files = {_below(root, path): path.read_bytes() for path in paths}
-        return TemplateFiles(template_name(Path(main) if main else first), take_files(files, main=main), os.path.relpath(root))
+        return TemplateFiles(
+            template_name(Path(main) if main else first),
+            take_files(files, main=main),
+            os.path.relpath(root),
+        )
     if first.is_dir():
         files = {_below(first, path): path.read_bytes() for path in sorted(_plain_files(first))}
-        return TemplateFiles(template_name(first.resolve() / "workflow"), take_files(files, main=main), str(first))
+        return TemplateFiles(
+            template_name(first.resolve() / "workflow"), take_files(files, main=main), str(first)
+        )
     if is_zip(first.read_bytes()):
-        return TemplateFiles(template_name(first), take_files(unpack_zip(first.read_bytes()), main=main), "")
+        return TemplateFiles(
+            template_name(first), take_files(unpack_zip(first.read_bytes()), main=main), ""
+        )
     own, texts = gather_files(first)
-    root = os.path.normpath(os.path.join(*[os.path.dirname(first) or "."], *[".."] * own.count("/")))
-    return TemplateFiles(template_name(first), take_files(texts, main=own), root if root != "." else "")
+    root = os.path.normpath(
+        os.path.join(*[os.path.dirname(first) or "."], *[".."] * own.count("/"))
+    )
+    return TemplateFiles(
+        template_name(first), take_files(texts, main=own), root if root != "." else ""
+    )
 
 
 def _below(root: str | Path, path: Path) -> str:
@@ -65,4 +81,6 @@ def _plain_files(folder: Path) -> list[Path]:
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [Path(parent, name) for name in names if not name.startswith(".")]
-    return [path for path in found if path.is_file() and path.resolve().is_relative_to(folder.resolve())]
+    return [
+        path for path in found if path.is_file() and path.resolve().is_relative_to(folder.resolve())
+    ]

@@ -1,4 +1,5 @@
-"""What tools, and whoever registers data, write reaches a terminal as something to look at, never as something that it obeys."""
+"""What tools, and whoever registers data, write reaches a terminal as something to look at, never
+as something that it obeys."""
 
 import codecs
 from collections.abc import Callable
@@ -11,18 +12,22 @@ _ALLOWED = "\n\t"
 #: C0, DEL and C1 (ECMA-48), and what turns the direction of text (Unicode, UAX 9).
 _OBEYED = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 #: Control pictures where Unicode has them, else the number.
-_SHOWN = {code: chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else f"<U+{code:04X}>" for code in _OBEYED}
+_SHOWN = {
+    code: chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else f"<U+{code:04X}>"
+    for code in _OBEYED
+}
 _PICTURES = {code: shown for code, shown in _SHOWN.items() if chr(code) not in _ALLOWED}
 
 
 def visible(text: str) -> str:
-    """The text with control pictures, or numbers, for all that a terminal would obey; lines and tabs stay."""
+    """The text with control pictures, or numbers, for all that a terminal would obey; lines and
+    tabs stay."""
     return text.translate(_PICTURES)
 
 
 def console(**options: Any) -> Console:
-    """Prints strings as they are, without markup. On a terminal control characters in them are shown; into files and pipes they
-    go as they came."""
+    """Prints strings as they are, without markup. On a terminal control characters in them are
+    shown; into files and pipes they go as they came."""
     made = Console(highlight=False, soft_wrap=True, markup=False, **options)
     if made.is_terminal:
         made.push_render_hook(_Harmless())

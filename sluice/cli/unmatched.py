@@ -13,7 +13,9 @@ from sluice.contracts.numbers import counted
 
 def unmatched(
     *,
-    template: Annotated[str | None, typer.Option(help="Only those that this template would take now.")] = None,
+    template: Annotated[
+        str | None, typer.Option(help="Only those that this template would take now.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
@@ -44,7 +46,8 @@ def unmatched(
 
 def match(
     datasets: Annotated[
-        list[str] | None, typer.Argument(metavar="[DATASET]…", help="Unmatched data sets, by name or uid.")
+        list[str] | None,
+        typer.Argument(metavar="[DATASET]…", help="Unmatched data sets, by name or uid."),
     ] = None,
     *,
     every: Annotated[bool, typer.Option("--all", help="All that are unmatched.")] = False,
@@ -52,7 +55,8 @@ def match(
     home: HomeOption = DEFAULT_HOME,
     as_json: JsonOption = False,
 ) -> None:
-    """Match unmatched data sets again, after a template was added or changed. Exits 1 where one still fits none."""
+    """Match unmatched data sets again, after a template was added or changed. Exits 1 where one
+    still fits none."""
     if every == bool(datasets):
         raise typer.BadParameter("give data sets, or --all")
     if every:
@@ -70,18 +74,29 @@ def match(
         print_json(results)
     else:
         for uid, one in zip(uids, results, strict=True):
-            out.print(f"{uid}: {'taken by ' + one.template if one.template is not None else one.reason}")
+            out.print(
+                f"{uid}: {'taken by ' + one.template if one.template is not None else one.reason}"
+            )
     if any(one.template is None for one in results):
         raise typer.Exit(1)
 
 
 def dismiss(
-    dataset: DatasetArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False
+    dataset: DatasetArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
 ) -> None:
-    """Take a data set off the list of unmatched ones: somebody has seen to it. It stays where it is."""
+    """Take a data set off the list of unmatched ones: somebody has seen to it. It stays where it
+    is."""
     uid = the_dataset(url, home, dataset)
     ask(url, home, lambda c: c.operator.dismiss_unmatched(uid))
-    answer({"dataset": str(uid), "dismissed": True}, f"{uid} is not listed as unmatched any more", as_json=as_json)
+    answer(
+        {"dataset": str(uid), "dismissed": True},
+        f"{uid} is not listed as unmatched any more",
+        as_json=as_json,
+    )
 
 
 def rematched_text(found: RematchedAll) -> str:
@@ -92,15 +107,18 @@ def rematched_text(found: RematchedAll) -> str:
 def tie_text(tie: Tie) -> str:
     sets = f"{counted(tie.datasets, 'data set')}, {tie.dataset_name} last"
     return (
-        f"warning: templates {tie.template} and {tie.rival} have the same priority, {tie.priority}, and both matched {sets}: "
-        f"{tie.template} gets them, being the first by name; give one of them a sluice:priority"
+        f"warning: templates {tie.template} and {tie.rival} have the same priority, {tie.priority},"
+        f" and both matched {sets}: {tie.template} gets them, being the first by name; give one of"
+        " them a sluice:priority"
     )
 
 
 def _reasons(one: Unmatched) -> list[str]:
     if one.objections is None:
         return [one.reason, *(finding.message for finding in one.findings)]
-    lines = [f"{judged.template}: {judged.reason or 'would take it now'}" for judged in one.objections]
+    lines = [
+        f"{judged.template}: {judged.reason or 'would take it now'}" for judged in one.objections
+    ]
     # What the chain service refused is no template's objection.
     refused = [one.reason, *(finding.message for finding in one.findings)] if one.findings else []
     return [*refused, *lines] or [one.reason]

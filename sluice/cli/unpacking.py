@@ -1,4 +1,5 @@
-"""Workflow outputs that are no plain files, from their bundles to files in a folder, and to JSON where they hold other values."""
+"""Workflow outputs that are no plain files, from their bundles to files in a folder, and to JSON
+where they hold other values."""
 
 import json
 import os
@@ -34,20 +35,29 @@ class _Entry:
         return [one["basename"] for group in _groups(self.value) for one in group]
 
 
-def unpack_output(bundles: Sequence[tuple[File, Path]], output: ChainOutput, folder: Path) -> list[Unpacked]:
-    """Into ``<folder>/<output>/``, and ``<folder>/<output>.json`` where it has values that are neither file nor directory.
+def unpack_output(
+    bundles: Sequence[tuple[File, Path]], output: ChainOutput, folder: Path
+) -> list[Unpacked]:
+    """Into ``<folder>/<output>/``, and ``<folder>/<output>.json`` where it has values that are
+    neither file nor directory.
 
-    ``bundles``: each with its local copy. Where names would stand twice, each entry has a folder of its own, called by its
-    number. What an earlier run left under the same name is replaced. Raises ``BundleError``, ``OSError``.
+    ``bundles``: each with its local copy. Where names would stand twice, each entry has a folder of
+    its own, called by its number. What an earlier run left under the same name is replaced. Raises
+    ``BundleError``, ``OSError``.
     """
     aside = Path(tempfile.mkdtemp(dir=folder))
     try:
-        entries = [_unpacked(file, path, aside / str(number)) for number, (file, path) in enumerate(bundles)]
+        entries = [
+            _unpacked(file, path, aside / str(number))
+            for number, (file, path) in enumerate(bundles)
+        ]
         names = Counter(name for entry in entries for name in entry.names)
         is_clear = all(count == 1 for count in names.values())
         written: list[Unpacked] = []
         for entry in entries:
-            placer = _Placer(folder / output.name if is_clear else folder / output.name / f"{entry.file.seq:06d}")
+            placer = _Placer(
+                folder / output.name if is_clear else folder / output.name / f"{entry.file.seq:06d}"
+            )
             for group in _groups(entry.value):
                 placer.place(group, folder)
             written += [Unpacked(path, entry.file) for path in placer.written]
@@ -64,7 +74,9 @@ def _unpacked(file: File, bundle: Path, place: Path) -> _Entry:
     value = storage.unpack(bundle, place)
     for number, group in enumerate(_groups(value)):
         for one in group:
-            one["basename"] = _safe_name(str(one.get("basename") or f"{one['class'].lower()}-{number}"))
+            one["basename"] = _safe_name(
+                str(one.get("basename") or f"{one['class'].lower()}-{number}")
+            )
     return _Entry(file, value)
 
 
@@ -82,7 +94,15 @@ def _is_object(value: Any) -> bool:
 def _groups(value: Any) -> Iterator[list[dict[str, Any]]]:
     """The files and directories in a value, each with those that belong beside it."""
     if _is_object(value):
-        yield [value, *(one for other in value.get("secondaryFiles", ()) for group in _groups(other) for one in group)]
+        yield [
+            value,
+            *(
+                one
+                for other in value.get("secondaryFiles", ())
+                for group in _groups(other)
+                for one in group
+            ),
+        ]
     elif isinstance(value, dict | list):
         for one in value.values() if isinstance(value, dict) else value:
             yield from _groups(one)
@@ -111,8 +131,16 @@ class _Placer:
         for one in group:
             path = base / one["basename"]
             _put(one, path)
-            self.written += sorted(found for found in path.rglob("*") if found.is_file()) if path.is_dir() else [path]
-            for key in [key for key in one if key not in ("class", "basename", "secondaryFiles", "size", "format")]:
+            self.written += (
+                sorted(found for found in path.rglob("*") if found.is_file())
+                if path.is_dir()
+                else [path]
+            )
+            for key in [
+                key
+                for key in one
+                if key not in ("class", "basename", "secondaryFiles", "size", "format")
+            ]:
                 del one[key]
             one["path"] = path.relative_to(folder).as_posix()
 

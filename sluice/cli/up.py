@@ -21,7 +21,8 @@ from sluice.trust import trust
 
 #: Seconds a detached system gets to become ready, and to stop once it waits for nothing.
 START_LIMIT, STOP_LIMIT = 60.0, 60.0
-#: Variable with the id of a process that a system ends with, at once: who starts one for itself leaves none behind.
+#: Variable with the id of a process that a system ends with, at once: who starts one for itself
+#: leaves none behind.
 END_WITH = "SLUICE_END_WITH"
 #: Seconds between two looks at a system that stops, and at what it waits for.
 _LOOK, _ASK = 0.05, 2.0
@@ -30,24 +31,41 @@ _ERROR = "error: "
 
 PortOption = Annotated[
     int,
-    typer.Option(min=0, max=65_535, envvar="SLUICE_PORT", help="Port of the web page and of all services; 0: any free one."),
+    typer.Option(
+        min=0,
+        max=65_535,
+        envvar="SLUICE_PORT",
+        help="Port of the web page and of all services; 0: any free one.",
+    ),
 ]
 PilotsOption = Annotated[int, typer.Option(min=0, help="Pilots to start.")]
 RootsOption = Annotated[
     list[str] | None,
-    typer.Option("--storage-root", help="Folder (or URL) in which storages may lie besides the home folder; may be repeated."),
+    typer.Option(
+        "--storage-root",
+        help="Folder (or URL) in which storages may lie besides the home folder; may be repeated.",
+    ),
 ]
-SlotsOption = Annotated[int, typer.Option(min=0, help="Jobs a pilot runs at once; 0: the cores, shared among the pilots.")]
+SlotsOption = Annotated[
+    int,
+    typer.Option(min=0, help="Jobs a pilot runs at once; 0: the cores, shared among the pilots."),
+]
 DrainOption = Annotated[
     float | None,
     typer.Option(
         min=0,
         envvar="SLUICE_DRAIN_TIMEOUT",
         metavar="SECONDS",
-        help="For running jobs to end when it is told to stop; then they are handed back. Without it, as long as they take.",
+        help=(
+            "For running jobs to end when it is told to stop; then they are handed back. Without"
+            " it, as long as they take."
+        ),
     ),
 ]
-NowOption = Annotated[bool, typer.Option("--now", help="Do not wait for running jobs: hand them back, to be run again.")]
+NowOption = Annotated[
+    bool,
+    typer.Option("--now", help="Do not wait for running jobs: hand them back, to be run again."),
+]
 
 
 def up(  # noqa: PLR0913 - a command's options, each by its name
@@ -57,20 +75,35 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     pilots: PilotsOption = 1,
     slots: SlotsOption = 0,
     storage_root: RootsOption = None,
-    detach: Annotated[bool, typer.Option("--detach", help="Return when it is ready; it goes on in the background.")] = False,
+    detach: Annotated[
+        bool,
+        typer.Option("--detach", help="Return when it is ready; it goes on in the background."),
+    ] = False,
     drain_timeout: DrainOption = None,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
 ) -> None:
-    """Start everything on this machine: database, services, web page, pilots. Ctrl-C or SIGTERM stops it, when the jobs that run
-    have ended; a second one at once."""
+    """Start everything on this machine: database, services, web page, pilots. Ctrl-C or SIGTERM
+    stops it, when the jobs that run have ended; a second one at once."""
     place = Home(home)
     running = place.running()
     if running is not None:
         out.print(f"Sluice already runs at {running.url} (process {running.pid})")
         return
-    roots = [root if "://" in root else str(Path(root).expanduser().absolute()) for root in storage_root or []]
+    roots = [
+        root if "://" in root else str(Path(root).expanduser().absolute())
+        for root in storage_root or []
+    ]
     if detach:
-        options = ["--port", str(port), "--pilots", str(pilots), "--slots", str(slots), "--log-level", log_level]
+        options = [
+            "--port",
+            str(port),
+            "--pilots",
+            str(pilots),
+            "--slots",
+            str(slots),
+            "--log-level",
+            log_level,
+        ]
         options += [] if drain_timeout is None else ["--drain-timeout", str(drain_timeout)]
         options += [word for root in roots for word in ("--storage-root", root)]
         started = plain_errors(lambda: start_detached(place, options))
@@ -78,10 +111,17 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         return
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
 
-    from sluice.embedded.system import Conduct, EmbeddedSystem, Options, run_until_signal  # noqa: PLC0415 - imports every service
+    from sluice.embedded.system import (  # noqa: PLC0415 - imports every service
+        Conduct,
+        EmbeddedSystem,
+        Options,
+        run_until_signal,
+    )
 
     share = max(1, (os.cpu_count() or 1) // max(pilots, 1))
-    system = EmbeddedSystem(place, Options(port=port, pilots=pilots, slots=slots or share, storage_roots=roots))
+    system = EmbeddedSystem(
+        place, Options(port=port, pilots=pilots, slots=slots or share, storage_roots=roots)
+    )
     conduct = Conduct(
         on_ready=lambda url: out.print(f"Sluice is ready at {url}"),
         on_wait=lambda jobs: err.print(f"{_waiting(jobs)} (Ctrl-C once more hands them back)"),
@@ -92,9 +132,12 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     plain_errors(lambda: uvloop.run(run_until_signal(system, conduct)))
 
 
-def down(*, home: HomeOption = DEFAULT_HOME, now: NowOption = False, as_json: JsonOption = False) -> None:
-    """Stop the embedded system: running jobs are waited for (Ctrl-C hands them back, to be run again), everything else waits in
-    the database. What a killed system has left running is ended, too. Exits 1 when something goes on all the same."""
+def down(
+    *, home: HomeOption = DEFAULT_HOME, now: NowOption = False, as_json: JsonOption = False
+) -> None:
+    """Stop the embedded system: running jobs are waited for (Ctrl-C hands them back, to be run
+    again), everything else waits in the database. What a killed system has left running is ended,
+    too. Exits 1 when something goes on all the same."""
     place = Home(home)
     owner = place.owner()
     if owner is not None:
@@ -103,9 +146,17 @@ def down(*, home: HomeOption = DEFAULT_HOME, now: NowOption = False, as_json: Js
 
     left, going = end_remains(place)
     said = [] if owner is None else ["stopped"]
-    said += [f"ended {process}, which a killed system had left" for process in left if process not in going]
+    said += [
+        f"ended {process}, which a killed system had left"
+        for process in left
+        if process not in going
+    ]
     said += [f"{process} cannot be stopped" for process in going]
-    value = {"stopped": bool(said) and not going, "left": list(map(str, left)), "going_on": list(map(str, going))}
+    value = {
+        "stopped": bool(said) and not going,
+        "left": list(map(str, left)),
+        "going_on": list(map(str, going)),
+    }
     answer(value, "\n".join(said) or f"no system runs in {home}", as_json=as_json)
     if going:
         raise typer.Exit(1)
@@ -124,7 +175,9 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
     if as_json:
         print_json({"running": True, "url": running.url, "pid": running.pid, "ready": ready.json()})
     else:
-        out.print(f"Sluice runs at {running.url} (process {running.pid}, since {running.started_at})")
+        out.print(
+            f"Sluice runs at {running.url} (process {running.pid}, since {running.started_at})"
+        )
         for name, state in ready.json().items():
             out.print(f"  {name}: {state}")
     if ready.status_code != httpx.codes.OK:
@@ -132,8 +185,8 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
 
 
 def start_detached(home: Home, options: list[str], *, ours: bool = False) -> RunningSystem:
-    """Starts `sluice up` as a process of its own and waits until it is ready; ``OSError`` with the end of its log if not.
-    ``ours``: it does not outlive this process."""
+    """Starts `sluice up` as a process of its own and waits until it is ready; ``OSError`` with the
+    end of its log if not. ``ours``: it does not outlive this process."""
     home.logs.mkdir(parents=True, exist_ok=True)
     log = home.logs / "system.log"
     before = log.stat().st_size if log.exists() else 0
@@ -159,7 +212,8 @@ def start_detached(home: Home, options: list[str], *, ours: bool = False) -> Run
 
 
 def stop(owner: RunningSystem) -> None:
-    """What runs is handed back. Waits until the process has gone; ``OSError`` when it has not after ``STOP_LIMIT`` seconds."""
+    """What runs is handed back. Waits until the process has gone; ``OSError`` when it has not after
+    ``STOP_LIMIT`` seconds."""
     for number in (signal.SIGTERM, signal.SIGINT):  # two of a kind could become one on the way
         os.kill(owner.pid, number)
     deadline = time.monotonic() + STOP_LIMIT
@@ -191,7 +245,11 @@ def drain(owner: RunningSystem, tell: Callable[[str], None]) -> None:
 def _jobs_at_work(url: str) -> int:
     """That pilots have now; 0 where nobody can tell."""
     try:
-        pilots = httpx.get(f"{url}/services/wms/api/v1/pilots", timeout=_ASK, verify=trust(url)).raise_for_status().json()
+        pilots = (
+            httpx.get(f"{url}/services/wms/api/v1/pilots", timeout=_ASK, verify=trust(url))
+            .raise_for_status()
+            .json()
+        )
         return sum(pilot["leased"] + pilot["running"] for pilot in pilots["pilots"])
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError):
         return 0
@@ -208,9 +266,12 @@ def _goes_on(pid: int) -> bool:
 
 
 def _reason(log: Path, begin: int) -> str:
-    """Why a system did not start: its own sentence in what it has written since ``begin``, else the end of that."""
+    """Why a system did not start: its own sentence in what it has written since ``begin``, else the
+    end of that."""
     with log.open(errors="replace") as file:
         file.seek(begin)
         said = file.read().splitlines()
     own = [line.removeprefix(_ERROR) for line in said if line.startswith(_ERROR)]
-    return own[-1] if own else "\n".join([f"the system did not start; the end of {log}:", *said[-15:]])
+    return (
+        own[-1] if own else "\n".join([f"the system did not start; the end of {log}:", *said[-15:]])
+    )

@@ -24,8 +24,9 @@ class NeverFits(Exception):
 
 
 class Waits:
-    """Asks the system for the reason, and tells it when it is another one, whatever the numbers in it. ``for_nodes``: also for
-    nodes that are not there, and cannot be launched; otherwise raises ``NeverFits``."""
+    """Asks the system for the reason, and tells it when it is another one, whatever the numbers in
+    it. ``for_nodes``: also for nodes that are not there, and cannot be launched; otherwise raises
+    ``NeverFits``."""
 
     def __init__(self, connection: Connection, on_wait: OnWait | None, *, for_nodes: bool) -> None:
         self._connection = connection
@@ -38,7 +39,9 @@ class Waits:
         now = time.monotonic()
         for task in tasks if self._on_wait else ():
             jobs = task.jobs
-            if jobs is None or not is_stalled(ready=jobs.ready, leased=jobs.leased, running=jobs.running):
+            if jobs is None or not is_stalled(
+                ready=jobs.ready, leased=jobs.leased, running=jobs.running
+            ):
                 self._since.pop(task.step, None)
             elif now - self._since.setdefault(task.step, now) > LONG_WAIT:
                 self._since[task.step] = now
@@ -64,7 +67,9 @@ class Waits:
             raise NeverFits(task.step, outlook.reason)
 
     async def _tell(self, task: ChainTask) -> None:
-        self._tell_anew(task.step, (await self._connection.operator.explain_task(task.task_id)).text)
+        self._tell_anew(
+            task.step, (await self._connection.operator.explain_task(task.task_id)).text
+        )
 
     def _tell_anew(self, what: str, sentence: str) -> None:
         reason = reason_in(sentence)

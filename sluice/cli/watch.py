@@ -1,4 +1,5 @@
-"""`sluice chain watch`, and what `sluice run` shares with it: following a chain, and saying how to go on without the command."""
+"""`sluice chain watch`, and what `sluice run` shares with it: following a chain, and saying how to
+go on without the command."""
 
 import shlex
 from collections.abc import Sequence
@@ -16,8 +17,15 @@ from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.states import ChainState
 
 
-def watch(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """Follow a chain to its end. Ends with 1 where the chain failed or was canceled; Ctrl-C leaves the chain alone."""
+def watch(
+    chain: ChainArgument,
+    *,
+    url: UrlOption = None,
+    home: HomeOption = DEFAULT_HOME,
+    as_json: JsonOption = False,
+) -> None:
+    """Follow a chain to its end. Ends with 1 where the chain failed or was canceled; Ctrl-C leaves
+    the chain alone."""
     uid = the_chain(url, home, chain)
     try:
         state = ask(url, home, lambda connection: _watch(connection, uid, as_json=as_json))
@@ -30,7 +38,9 @@ def watch(chain: ChainArgument, *, url: UrlOption = None, home: HomeOption = DEF
 
 
 async def _watch(connection: Connection, uid: UUID, *, as_json: bool) -> ChainState:
-    chain, tasks = await follow_chain(connection, await connection.operator.chain(uid), quiet=as_json)
+    chain, tasks = await follow_chain(
+        connection, await connection.operator.chain(uid), quiet=as_json
+    )
     failed = await carry.failures(connection, tasks)
     if as_json:
         print_json(chain)
@@ -59,16 +69,29 @@ async def follow_chain(
         def wait(step: str, why: str) -> None:
             err.print(f"{step} waits: {why}")
 
-        chain = await carry.follow(connection, chain, on_look=look, on_wait=wait, for_nodes=for_nodes)
+        chain = await carry.follow(
+            connection, chain, on_look=look, on_wait=wait, for_nodes=for_nodes
+        )
     return chain, latest
 
 
-def say_how_to_go_on(chain: UUID, *, folder: Path | None, url: str | None, home: Path, ends_with_us: bool = False) -> None:
-    """``folder``: for the results. ``ends_with_us``: the system was started for this command alone, and stops with it."""
-    where = ["--url", url] if url is not None else ["--home", str(home)] if home != DEFAULT_HOME else []
-    commands = [["chain", "watch", str(chain)], ["chain", "get", str(chain), *(["--out", str(folder)] if folder else [])]]
+def say_how_to_go_on(
+    chain: UUID, *, folder: Path | None, url: str | None, home: Path, ends_with_us: bool = False
+) -> None:
+    """``folder``: for the results. ``ends_with_us``: the system was started for this command alone,
+    and stops with it."""
+    where = (
+        ["--url", url] if url is not None else ["--home", str(home)] if home != DEFAULT_HOME else []
+    )
+    commands = [
+        ["chain", "watch", str(chain)],
+        ["chain", "get", str(chain), *(["--out", str(folder)] if folder else [])],
+    ]
     if ends_with_us:
-        err.print("The system was started for this run and stops with it. The chain goes on when it runs again:")
+        err.print(
+            "The system was started for this run and stops with it. The chain goes on when it runs"
+            " again:"
+        )
         commands.insert(0, ["up"])
     else:
         err.print("The chain goes on. Follow it, and get its results:")

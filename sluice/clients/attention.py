@@ -15,10 +15,15 @@ Acknowledger = Callable[[UUID, Acknowledge], Awaitable[object]]
 
 
 async def acknowledge_each(
-    subjects: Sequence[tuple[Subject, UUID]], asked: Acknowledge, *, chain: Acknowledger, pilot: Acknowledger
+    subjects: Sequence[tuple[Subject, UUID]],
+    asked: Acknowledge,
+    *,
+    chain: Acknowledger,
+    pilot: Acknowledger,
 ) -> list[NotFound | Conflict | None]:
-    """``chain``, ``pilot``: of a client. Effect: the subjects say who has seen them. Gives for each None, or why it needs nobody
-    any more: one does not keep the others back. Raises what else a service answers; then the later ones are not asked for."""
+    """``chain``, ``pilot``: of a client. Effect: the subjects say who has seen them. Gives for each
+    None, or why it needs nobody any more: one does not keep the others back. Raises what else a
+    service answers; then the later ones are not asked for."""
 
     async def acknowledge(kind: Subject, uid: UUID) -> None:
         match kind:
@@ -32,7 +37,9 @@ async def acknowledge_each(
     answers: list[NotFound | Conflict | None] = []
     for first in range(0, len(subjects), _AT_ONCE):
         part = subjects[first : first + _AT_ONCE]
-        for answer in await asyncio.gather(*(acknowledge(*one) for one in part), return_exceptions=True):
+        for answer in await asyncio.gather(
+            *(acknowledge(*one) for one in part), return_exceptions=True
+        ):
             if not (answer is None or isinstance(answer, NotFound | Conflict)):
                 raise answer
             answers.append(answer)

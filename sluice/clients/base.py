@@ -1,15 +1,29 @@
-"""What the clients of all services share: typed calls, errors as the service meant them, quick retries."""
+"""What the clients of all services share: typed calls, errors as the service meant them, quick
+retries."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, cast, overload
 
 import httpx
 from pydantic import BaseModel, ValidationError
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    AsyncRetrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
 from sluice.contracts.base import Contract
-from sluice.contracts.problems import PROBLEM_TYPE, Conflict, NotAvailable, NotFound, Problem, ServiceError, Unprocessable
+from sluice.contracts.problems import (
+    PROBLEM_TYPE,
+    Conflict,
+    NotAvailable,
+    NotFound,
+    Problem,
+    ServiceError,
+    Unprocessable,
+)
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
@@ -35,10 +49,12 @@ _RETRY = AsyncRetrying(
 
 
 class ServiceClient:
-    """Calls one service over an ``httpx.AsyncClient`` whose ``base_url`` is the service's (embedded: perhaps in-process).
+    """Calls one service over an ``httpx.AsyncClient`` whose ``base_url`` is the service's
+    (embedded: perhaps in-process).
 
-    Raises the ``ServiceError`` that the service answered with (``NotFound``, ``Conflict``, ``Unprocessable`` with its findings,
-    ``NotAvailable``, else ``ServiceError`` itself with ``status``); ``NotAvailable`` where it does not answer (in time).
+    Raises the ``ServiceError`` that the service answered with (``NotFound``, ``Conflict``,
+    ``Unprocessable`` with its findings, ``NotAvailable``, else ``ServiceError`` itself with
+    ``status``); ``NotAvailable`` where it does not answer (in time).
     """
 
     service: ClassVar[str] = "service"
@@ -48,15 +64,29 @@ class ServiceClient:
 
     @overload
     async def call(
-        self, method: str, path: str, *, body: Contract | None = ..., answer: type[AnswerT], params: Parameters | None = ...,
-        retry: bool = ..., seconds: float | None = ...,
-    ) -> AnswerT: ...  # fmt: skip
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Contract | None = ...,
+        answer: type[AnswerT],
+        params: Parameters | None = ...,
+        retry: bool = ...,
+        seconds: float | None = ...,
+    ) -> AnswerT: ...
 
     @overload
     async def call(
-        self, method: str, path: str, *, body: Contract | None = ..., answer: None = ..., params: Parameters | None = ...,
-        retry: bool = ..., seconds: float | None = ...,
-    ) -> None: ...  # fmt: skip
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Contract | None = ...,
+        answer: None = ...,
+        params: Parameters | None = ...,
+        retry: bool = ...,
+        seconds: float | None = ...,
+    ) -> None: ...
 
     async def call(
         self,
@@ -69,10 +99,11 @@ class ServiceClient:
         retry: bool = True,
         seconds: float | None = None,
     ) -> AnswerT | None:
-        """One call. ``answer``: type of the body expected, None: not read. ``seconds``: longest wait, None: the default.
+        """One call. ``answer``: type of the body expected, None: not read. ``seconds``: longest
+        wait, None: the default.
 
-        ``retry``: tried again, up to three times within a few seconds, while the service is not available. Every call of this
-        system may be repeated, those that change something too.
+        ``retry``: tried again, up to three times within a few seconds, while the service is not
+        available. Every call of this system may be repeated, those that change something too.
         """
         request = self._http.build_request(
             method,
@@ -85,17 +116,26 @@ class ServiceClient:
         response = await (_RETRY.copy()(self._send, request) if retry else self._send(request))
         return None if answer is None else self._read(response, answer)
 
-    async def create(self, path: str, *, body: Contract, answer: type[AnswerT]) -> tuple[AnswerT, bool]:
-        """``POST`` of what is made once: the answer, and whether it was made now (201) or is what there was already."""
+    async def create(
+        self, path: str, *, body: Contract, answer: type[AnswerT]
+    ) -> tuple[AnswerT, bool]:
+        """``POST`` of what is made once: the answer, and whether it was made now (201) or is what
+        there was already."""
         request = self._http.build_request(
-            "POST", path, content=body.model_dump_json().encode(), headers={"content-type": "application/json"}
+            "POST",
+            path,
+            content=body.model_dump_json().encode(),
+            headers={"content-type": "application/json"},
         )
         response: httpx.Response = await _RETRY.copy()(self._send, request)
         return self._read(response, answer), response.status_code == httpx.codes.CREATED
 
     @asynccontextmanager
-    async def stream(self, path: str, *, headers: Mapping[str, str]) -> AsyncIterator[httpx.Response]:
-        """``GET`` of an answer that is read while it comes; what breaks off raises httpx's ``TransportError``."""
+    async def stream(
+        self, path: str, *, headers: Mapping[str, str]
+    ) -> AsyncIterator[httpx.Response]:
+        """``GET`` of an answer that is read while it comes; what breaks off raises httpx's
+        ``TransportError``."""
         request = self._http.build_request("GET", path, headers=headers)
         response = await self._sent(request, stream=True)
         try:
@@ -111,7 +151,10 @@ class ServiceClient:
             return answer.model_validate_json(response.content)
         except ValidationError as error:
             asked = f"{response.request.method} {response.request.url.path}"
-            sentence = f"the {self.service} service answered {asked} with something else than {answer.__name__}: {error}"
+            sentence = (
+                f"the {self.service} service answered {asked} with something else than"
+                f" {answer.__name__}: {error}"
+            )
             raise ServiceError(sentence, service=self.service) from error
 
     async def _send(self, request: httpx.Request) -> httpx.Response:
@@ -124,8 +167,15 @@ class ServiceClient:
         try:
             return await self._http.send(request, stream=stream)
         except httpx.TransportError as error:
-            kind = "did not answer in time" if isinstance(error, httpx.TimeoutException) else "cannot be reached"
-            sentence = f"the {self.service} service at {self._http.base_url} {kind}: {error or type(error).__name__}"
+            kind = (
+                "did not answer in time"
+                if isinstance(error, httpx.TimeoutException)
+                else "cannot be reached"
+            )
+            sentence = (
+                f"the {self.service} service at {self._http.base_url} {kind}:"
+                f" {error or type(error).__name__}"
+            )
             raise NotAvailable(sentence, service=self.service) from error
 
 
@@ -134,7 +184,8 @@ def _query(params: Parameters | None) -> httpx.QueryParams | None:
         return None
     pairs: list[tuple[str, str | int | float | bool | None]] = []
     for key, value in params.items():
-        values: Sequence[object] = value if isinstance(value, list | tuple | set | frozenset) else [value]  # type: ignore[assignment]
+        many = isinstance(value, list | tuple | set | frozenset)
+        values = cast(Iterable[object], value) if many else [value]
         pairs += [(key, _text(item)) for item in values if item is not None]
     return httpx.QueryParams(pairs)
 
@@ -147,7 +198,9 @@ def _error_of(service: str, response: httpx.Response) -> ServiceError:
     problem = _problem_of(response)
     kind = _BY_STATUS.get(response.status_code, ServiceError)
     detail = problem.detail or problem.title
-    fields: dict[str, Any] = {key: value for key, value in problem.fields.items() if key not in {"detail", "findings"}}
+    fields: dict[str, Any] = {
+        key: value for key, value in problem.fields.items() if key not in {"detail", "findings"}
+    }
     error = kind(detail, findings=list(problem.findings), **{"service": service, **fields})
     error.status = response.status_code
     error.title = problem.title
@@ -163,5 +216,7 @@ def _problem_of(response: httpx.Response) -> Problem:
     except ValidationError:
         text = response.text.strip()
         return Problem(
-            title=response.reason_phrase or f"HTTP {response.status_code}", status=response.status_code, detail=text[:500]
+            title=response.reason_phrase or f"HTTP {response.status_code}",
+            status=response.status_code,
+            detail=text[:500],
         )

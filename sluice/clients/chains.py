@@ -27,8 +27,9 @@ class ChainsClient(ServiceClient):
     service = "wfms.chains"
 
     async def new_dataset(self, new: NewChain) -> Chain:
-        """Makes the chain; a repetition answers with the first. Raises ``Unprocessable`` (parameters that do not fit the plan,
-        with findings), ``Conflict`` (the data set is deleted or about to be)."""
+        """Makes the chain; a repetition answers with the first. Raises ``Unprocessable``
+        (parameters that do not fit the plan, with findings), ``Conflict`` (the data set is deleted
+        or about to be)."""
         chain, _ = await self.new_chain(new)
         return chain
 
@@ -45,20 +46,36 @@ class ChainsClient(ServiceClient):
         after: str | None = None,
         limit: int | None = None,
     ) -> ChainPage:
-        """Newest first; ``dataset``: those whose input it is; ``attention``: those that need a person."""
-        params = {"state": state, "dataset": dataset, "attention": attention or None, "after": after, "limit": limit}
+        """Newest first; ``dataset``: those whose input it is; ``attention``: those that need a
+        person."""
+        params = {
+            "state": state,
+            "dataset": dataset,
+            "attention": attention or None,
+            "after": after,
+            "limit": limit,
+        }
         return await self.call("GET", f"{_API}/chains", answer=ChainPage, params=params)
 
     async def known_chains(self, uids: Sequence[UUID]) -> list[Chain]:
-        """Those of at most 100 that are known (a chain service of the release before gives those among the newest)."""
+        """Those of at most 100 that are known (a chain service of the release before gives those
+        among the newest)."""
         if not uids:
             return []
-        page = await self.call("GET", f"{_API}/chains", answer=ChainPage, params={"uid": list(uids), "limit": len(uids)})
+        page = await self.call(
+            "GET",
+            f"{_API}/chains",
+            answer=ChainPage,
+            params={"uid": list(uids), "limit": len(uids)},
+        )
         return [chain for chain in page.chains if chain.uid in uids]
 
     async def last_ended(self, *, limit: int) -> list[Chain]:
-        """The last to end first (a chain service of the release before gives those among the newest)."""
-        page = await self.call("GET", f"{_API}/chains", answer=ChainPage, params={"ended": True, "limit": limit})
+        """The last to end first (a chain service of the release before gives those among the
+        newest)."""
+        page = await self.call(
+            "GET", f"{_API}/chains", answer=ChainPage, params={"ended": True, "limit": limit}
+        )
         return [chain for chain in page.chains if chain.ended_at is not None]
 
     async def chain(self, uid: UUID) -> Chain:
@@ -66,26 +83,30 @@ class ChainsClient(ServiceClient):
         return await self.call("GET", f"{_API}/chains/{uid}", answer=Chain)
 
     async def counts(self) -> ChainCounts:
-        """Chains under way and those that need a person. Raises ``NotFound`` where a release before this one answers."""
+        """Chains under way and those that need a person. Raises ``NotFound`` where a release before
+        this one answers."""
         return await self.call("GET", f"{_API}/counts", answer=ChainCounts)
 
     async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
-        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or where
-        somebody else has seen it first."""
+        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or
+        where somebody else has seen it first."""
         return await self.call("POST", f"{_API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
     async def cancel_chain(self, uid: UUID) -> Chain:
-        """The chain as it is now: canceled once its running tasks have stopped. Repeating it is fine. Raises ``NotFound``,
-        ``Conflict`` (all its steps are done)."""
+        """The chain as it is now: canceled once its running tasks have stopped. Repeating it is
+        fine. Raises ``NotFound``, ``Conflict`` (all its steps are done)."""
         return await self.call("POST", f"{_API}/chains/{uid}/cancel", answer=Chain)
 
     async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
         """What ``rerun_chain`` would do. Raises as that, but for what is missing."""
-        return await self.call("POST", f"{_API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan)
+        return await self.call(
+            "POST", f"{_API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan
+        )
 
     async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
-        """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises ``NotFound``; ``Conflict`` (the chain has
-        not ended, nothing of it failed, or something needed cannot be had any more); ``Unprocessable`` (step, parameters)."""
+        """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises
+        ``NotFound``; ``Conflict`` (the chain has not ended, nothing of it failed, or something
+        needed cannot be had any more); ``Unprocessable`` (step, parameters)."""
         return await self.create(f"{_API}/chains/{uid}/rerun", body=asked, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:
@@ -93,9 +114,12 @@ class ChainsClient(ServiceClient):
         return await self.call("POST", f"{_API}/chains/{uid}/discard", answer=Chain)
 
     async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
-        """As it is now: deleting, or as before while chains that need it are canceled (``force``). Raises ``NotFound``;
-        ``Conflict`` while chains need it, or for an output, unless ``force``."""
-        return await self.call("DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force})
+        """As it is now: deleting, or as before while chains that need it are canceled (``force``).
+        Raises ``NotFound``; ``Conflict`` while chains need it, or for an output, unless ``force``.
+        """
+        return await self.call(
+            "DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force}
+        )
 
     async def tasks(
         self,
@@ -107,23 +131,36 @@ class ChainsClient(ServiceClient):
         paged: bool = False,
         full: bool = False,
     ) -> ChainTaskList:
-        """Those of the newest chains first, with the WMS's counts where it answers; ``paged``: and where the next page begins;
-        ``full``: with how many jobs were killed."""
-        params = {"chain": chain, "state": state, "after": after, "limit": limit, "paged": paged or None, "full": full or None}
+        """Those of the newest chains first, with the WMS's counts where it answers; ``paged``: and
+        where the next page begins; ``full``: with how many jobs were killed."""
+        params = {
+            "chain": chain,
+            "state": state,
+            "after": after,
+            "limit": limit,
+            "paged": paged or None,
+            "full": full or None,
+        }
         return await self.call("GET", f"{_API}/tasks", answer=ChainTaskList, params=params)
 
     async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
         """``full``: as in ``tasks``. Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/tasks/{uid}", answer=ChainTask, params={"full": full or None})
+        return await self.call(
+            "GET", f"{_API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
+        )
 
     async def cancel_task(self, uid: UUID) -> TaskStatus:
-        """Passed on to the WMS; the chain ends as canceled with its task. Raises ``NotFound``, ``Conflict``."""
+        """Passed on to the WMS; the chain ends as canceled with its task. Raises ``NotFound``,
+        ``Conflict``."""
         return await self.call("POST", f"{_API}/tasks/{uid}/cancel", answer=TaskStatus)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Passed on to the WMS. Raises ``NotFound``, ``Conflict``."""
-        return await self.call("POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus)
+        return await self.call(
+            "POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
+        )
 
     async def task_ended(self, ended: TaskEnded) -> Release:
-        """The watcher's report; the answer names what is to be deleted. Repeating it is fine. Raises ``NotFound``."""
+        """The watcher's report; the answer names what is to be deleted. Repeating it is fine.
+        Raises ``NotFound``."""
         return await self.call("POST", f"{_API}/tasks/finished", body=ended, answer=Release)

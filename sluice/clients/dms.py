@@ -59,8 +59,9 @@ class DmsClient(ServiceClient):
     service = "dms"
 
     async def register_dataset(self, new: NewDataset) -> Dataset:
-        """The first where the name is known and the request is the same; else raises ``Conflict`` (field ``dataset``: its uid).
-        Raises ``Unprocessable`` for an unknown period or run, or a folder outside the storages."""
+        """The first where the name is known and the request is the same; else raises ``Conflict``
+        (field ``dataset``: its uid). Raises ``Unprocessable`` for an unknown period or run, or a
+        folder outside the storages."""
         return await self.call("POST", f"{_API}/datasets", body=new, answer=Dataset)
 
     async def make_dataset(self, new: NewDataset) -> tuple[Dataset, bool]:
@@ -76,22 +77,30 @@ class DmsClient(ServiceClient):
         return await self.call("GET", f"{_API}/datasets/{uid}/status", answer=DatasetStatus)
 
     async def stalled(self, *, limit: int = 100) -> StalledList:
-        """Uploads and deletions that do not go on. Raises ``NotFound`` where a release before this one answers."""
-        return await self.call("GET", f"{_API}/stalled", answer=StalledList, params={"limit": limit})
+        """Uploads and deletions that do not go on. Raises ``NotFound`` where a release before this
+        one answers."""
+        return await self.call(
+            "GET", f"{_API}/stalled", answer=StalledList, params={"limit": limit}
+        )
 
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
-        """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query string)."""
+        """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query
+        string)."""
         path = f"{_API}/datasets"
-        return await each_known(lambda asked: self.call("GET", path, answer=DatasetPage, params={"uid": asked}), uids)
+        return await each_known(
+            lambda asked: self.call("GET", path, answer=DatasetPage, params={"uid": asked}), uids
+        )
 
     async def dataset_named(self, name: str) -> Dataset | None:
         """The one that is registered under exactly this name."""
         return next((one for one in await self.datasets_called(name) if one.name == name), None)
 
     async def datasets_called(self, name: str) -> list[Dataset]:
-        """The one that is registered under the name; where none is, outputs of chains that people call so (a release before this
-        one does not find these)."""
-        return (await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={"name": name})).datasets
+        """The one that is registered under the name; where none is, outputs of chains that people
+        call so (a release before this one does not find these)."""
+        return (
+            await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params={"name": name})
+        ).datasets
 
     async def closed_datasets(
         self,
@@ -101,7 +110,8 @@ class DmsClient(ServiceClient):
         timestamp: datetime | None = None,
         limit: int | None = None,
     ) -> DatasetPage:
-        """Data sets that can be worked with, in order of closing; ``cursor`` goes into the next call's ``after``."""
+        """Data sets that can be worked with, in order of closing; ``cursor`` goes into the next
+        call's ``after``."""
         params = {"after": after, "type": type, "timestamp": _text(timestamp), "limit": limit}
         return await self.call("GET", f"{_API}/datasets", answer=DatasetPage, params=params)
 
@@ -115,7 +125,8 @@ class DmsClient(ServiceClient):
         limit: int | None = None,
         newest: bool = False,
     ) -> DatasetPage:
-        """Data sets in these states (any), in order of registration, or the newest first. ``name``: as ``datasets_called``."""
+        """Data sets in these states (any), in order of registration, or the newest first. ``name``:
+        as ``datasets_called``."""
         params = {
             "state": list(states), "name": name, "after": after, "type": type, "limit": limit, "newest": newest or None
         }  # fmt: skip
@@ -124,19 +135,26 @@ class DmsClient(ServiceClient):
     async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> Registered:
         """Any number of files, in requests of 10 000; after an error, sending all again is fine.
 
-        Raises ``NotFound``; ``Conflict`` for a closed data set or a name registered differently; ``Unprocessable`` for a URL
-        outside the storages.
+        Raises ``NotFound``; ``Conflict`` for a closed data set or a name registered differently;
+        ``Unprocessable`` for a URL outside the storages.
         """
         new = known = 0
         for start in range(0, len(files), MOST):
             request = NewFiles(files=list(files[start : start + MOST]))
-            answer = await self.call("POST", f"{_API}/datasets/{uid}/files", body=request, answer=Registered)
+            answer = await self.call(
+                "POST", f"{_API}/datasets/{uid}/files", body=request, answer=Registered
+            )
             new, known = new + answer.new, known + answer.known
         return Registered(new=new, known=known)
 
     async def files(self, uid: UUID, *, after: str | None = None, limit: int = MOST) -> FilePage:
         """One page, in order of seq, then name. Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/datasets/{uid}/files", answer=FilePage, params={"after": after, "limit": limit})
+        return await self.call(
+            "GET",
+            f"{_API}/datasets/{uid}/files",
+            answer=FilePage,
+            params={"after": after, "limit": limit},
+        )
 
     async def all_files(self, uid: UUID, *, page: int = MOST) -> AsyncIterator[File]:
         """All files in order, read page by page. Raises ``NotFound``."""
@@ -149,46 +167,62 @@ class DmsClient(ServiceClient):
 
     async def part(self, uid: UUID, file: int, *, start: int = 0, length: int) -> bytes:
         """Of what is in a file that is not empty. Raises ``NotFound``, ``NotAvailable``."""
-        path, span = f"{_API}/datasets/{uid}/files/{file}/content", f"bytes={start}-{start + length - 1}"
-        return (await self._send(self._http.build_request("GET", path, headers={"Range": span}))).content
+        path, span = (
+            f"{_API}/datasets/{uid}/files/{file}/content",
+            f"bytes={start}-{start + length - 1}",
+        )
+        return (
+            await self._send(self._http.build_request("GET", path, headers={"Range": span}))
+        ).content
 
     async def log_part(self, url: str, *, span: str) -> tuple[bytes, int]:
-        """Of the log at ``url``: the bytes that ``span`` names as a ``Range`` does (``0-99``, ``100-``, ``-100``), and how many
-        it has. Raises ``NotFound`` (it was deleted), ``Unprocessable`` (it is on no storage for logs), ``NotAvailable``."""
-        request = self._http.build_request("GET", f"{_API}/logs", params={"url": url}, headers={"Range": f"bytes={span}"})
+        """Of the log at ``url``: the bytes that ``span`` names as a ``Range`` does (``0-99``,
+        ``100-``, ``-100``), and how many it has. Raises ``NotFound`` (it was deleted),
+        ``Unprocessable`` (it is on no storage for logs), ``NotAvailable``."""
+        request = self._http.build_request(
+            "GET", f"{_API}/logs", params={"url": url}, headers={"Range": f"bytes={span}"}
+        )
         try:
             answer = await self._send(request)
         except ServiceError as error:
-            if error.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:  # there is nothing behind its begin
+            if (
+                error.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE
+            ):  # there is nothing behind its begin
                 return b"", 0
             raise
         total = answer.headers.get("Content-Range", "").rpartition("/")[2]
         return answer.content, int(total) if total else len(answer.content)
 
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
-        """With ``files``: closes when so many are registered; another number corrects it until then. Closing twice is fine.
-        Raises ``NotFound``, ``Conflict``; ``Unprocessable`` for an input without files."""
-        return await self.call("POST", f"{_API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset)
+        """With ``files``: closes when so many are registered; another number corrects it until
+        then. Closing twice is fine. Raises ``NotFound``, ``Conflict``; ``Unprocessable`` for an
+        input without files."""
+        return await self.call(
+            "POST", f"{_API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
+        )
 
     async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
         """Raises ``NotFound``; ``Conflict`` for an output unless ``force``."""
-        return await self.call("DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force})
+        return await self.call(
+            "DELETE", f"{_API}/datasets/{uid}", answer=Dataset, params={"force": force}
+        )
 
     async def resume_dataset(self, uid: UUID) -> Dataset:
         """Tries an upload or a deletion again that was halted. Raises ``NotFound``."""
         return await self.call("POST", f"{_API}/datasets/{uid}/resume", answer=Dataset)
 
     async def register_storage(self, new: NewStorage) -> Storage:
-        """Raises ``Conflict`` where its name or URL is registered differently, or it and another are not apart;
-        ``Unprocessable`` where no storage may be, or the DMS cannot use it."""
+        """Raises ``Conflict`` where its name or URL is registered differently, or it and another
+        are not apart; ``Unprocessable`` where no storage may be, or the DMS cannot use it."""
         return await self.call("POST", f"{_API}/storages", body=new, answer=Storage)
 
     async def storages(
         self, type: StorageType | None = None, *, everything: bool = False, measured: bool = False
     ) -> list[Storage]:
-        """Those that get new data sets, the one with the most free space first; none is an empty list. ``everything``: all there
-        are (a release before this one does not tell disabled ones). ``measured``: with what is free, and how many data sets lie
-        on each (a release before this one tells neither)."""
+        """Those that get new data sets, the one with the most free space first; none is an empty
+        list. ``everything``: all there are (a release before this one does not tell disabled ones).
+        ``measured``: with what is free, and how many data sets lie on each (a release before this
+        one tells neither)."""
         params = {"type": type, "all": everything or None, "measured": measured or None}
         return (await self.call("GET", f"{_API}/storages", answer=_Storages, params=params)).root
 
@@ -198,7 +232,9 @@ class DmsClient(ServiceClient):
 
     async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
         """Sets its water marks. Raises ``NotFound``, ``Unprocessable`` where it cannot have these."""
-        return await self.call("PUT", f"{_API}/storages/{quote(name)}/marks", body=marks, answer=Storage)
+        return await self.call(
+            "PUT", f"{_API}/storages/{quote(name)}/marks", body=marks, answer=Storage
+        )
 
     async def unmark_storage(self, name: str) -> Storage:
         """It has no water marks from here on. Raises ``NotFound``."""
@@ -209,7 +245,9 @@ class DmsClient(ServiceClient):
         found: list[UUID] = []
         for start in range(0, len(uids), 1000):
             asked = DatasetUids(uids=list(uids[start : start + 1000]))
-            answer = await self.call("POST", f"{_API}/storages/{quote(name)}/datasets", body=asked, answer=DatasetUids)
+            answer = await self.call(
+                "POST", f"{_API}/storages/{quote(name)}/datasets", body=asked, answer=DatasetUids
+            )
             found += answer.uids
         return found
 
@@ -225,20 +263,30 @@ class DmsClient(ServiceClient):
         return (await self.call("GET", f"{_API}/periods", answer=_Periods)).root
 
     async def register_run(self, new: NewRun) -> Run:
-        """Raises ``Conflict`` where it is registered differently, ``Unprocessable`` for an unknown period."""
+        """Raises ``Conflict`` where it is registered differently, ``Unprocessable`` for an unknown
+        period."""
         return await self.call("POST", f"{_API}/runs", body=new, answer=Run)
 
     async def runs(self, *, period: str | None = None) -> list[Run]:
-        return (await self.call("GET", f"{_API}/runs", answer=_Runs, params={"period": period})).root
+        return (
+            await self.call("GET", f"{_API}/runs", answer=_Runs, params={"period": period})
+        ).root
 
     async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> Registered:
         """Raises ``NotFound`` for an unknown run, ``Conflict`` for a frame registered differently."""
-        return await self.call("POST", f"{_API}/runs/{run}/frames", body=NewFrames(frames=list(frames)), answer=Registered)
+        return await self.call(
+            "POST",
+            f"{_API}/runs/{run}/frames",
+            body=NewFrames(frames=list(frames)),
+            answer=Registered,
+        )
 
     async def frames(self, run: int, *, after: int = -1, limit: int = MOST) -> list[Frame]:
         """Frames with numbers above ``after``. Raises ``NotFound`` for an unknown run."""
         params = {"after": after, "limit": limit}
-        return (await self.call("GET", f"{_API}/runs/{run}/frames", answer=_Frames, params=params)).root
+        return (
+            await self.call("GET", f"{_API}/runs/{run}/frames", answer=_Frames, params=params)
+        ).root
 
 
 def _text(time: datetime | None) -> str | None:

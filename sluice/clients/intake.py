@@ -13,7 +13,9 @@ class IntakeClient(ServiceClient):
 
     async def unmatched(self, *, limit: int | None = None) -> UnmatchedList:
         """Newest first."""
-        return await self.call("GET", f"{_API}/unmatched", answer=UnmatchedList, params={"limit": limit})
+        return await self.call(
+            "GET", f"{_API}/unmatched", answer=UnmatchedList, params={"limit": limit}
+        )
 
     async def ties(self) -> TieList:
         """Templates of one priority that matched the same data sets, the latest first."""
@@ -27,5 +29,8 @@ class IntakeClient(ServiceClient):
         return await self.call("POST", f"{_API}/rematch-all", answer=RematchedAll, seconds=300)
 
     async def rematch(self, dataset: UUID) -> Rematched:
-        """Raises ``NotFound`` where the data set is not among the unmatched, ``Conflict`` where it was deleted."""
-        return await self.call("POST", f"{_API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched)
+        """Raises ``NotFound`` where the data set is not among the unmatched, ``Conflict`` where it
+        was deleted."""
+        return await self.call(
+            "POST", f"{_API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched
+        )

@@ -23,7 +23,9 @@ async def each_file(page: Callable[[str | None], Awaitable[FilePage]]) -> AsyncI
         after = found.next
 
 
-async def each_known(ask: Callable[[Sequence[UUID]], Awaitable[DatasetPage]], uids: Sequence[UUID]) -> list[Dataset]:
+async def each_known(
+    ask: Callable[[Sequence[UUID]], Awaitable[DatasetPage]], uids: Sequence[UUID]
+) -> list[Dataset]:
     """Those of ``uids`` that are known; ``ask`` is for one request."""
     found: list[Dataset] = []
     for start in range(0, len(uids), UIDS):

@@ -14,10 +14,15 @@ class WatcherClient(ServiceClient):
         """Has a task or upload followed. Repeating it is fine."""
         return await self.call("POST", f"{_API}/tasks", body=watch, answer=Watched)
 
-    async def watched(self, *, state: WatchState | None = None, limit: int | None = None) -> WatchList:
+    async def watched(
+        self, *, state: WatchState | None = None, limit: int | None = None
+    ) -> WatchList:
         """Newest first."""
-        return await self.call("GET", f"{_API}/tasks", answer=WatchList, params={"state": state, "limit": limit})
+        return await self.call(
+            "GET", f"{_API}/tasks", answer=WatchList, params={"state": state, "limit": limit}
+        )
 
     async def release(self, release: Release) -> None:
-        """Has data sets deleted; when it returns, that is the watcher's duty. Each is deleted once, however often it is named."""
+        """Has data sets deleted; when it returns, that is the watcher's duty. Each is deleted once,
+        however often it is named."""
         await self.call("POST", f"{_API}/releases", body=release)

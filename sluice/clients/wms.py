@@ -19,7 +19,17 @@ from sluice.contracts.pilots import (
     StorageUrls,
 )
 from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import Boosted, Boosts, Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus, TaskStatusList
+from sluice.contracts.tasks import (
+    Boosted,
+    Boosts,
+    Explanation,
+    Job,
+    JobOrder,
+    JobPage,
+    Prioritise,
+    TaskStatus,
+    TaskStatusList,
+)
 
 _API = "/api/v1"
 
@@ -32,7 +42,9 @@ class WmsClient(ServiceClient):
 
     async def task(self, uid: UUID, *, full: bool = False) -> TaskStatus:
         """``full``: with how many of its jobs were killed. Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/tasks/{uid}", answer=TaskStatus, params={"full": full or None})
+        return await self.call(
+            "GET", f"{_API}/tasks/{uid}", answer=TaskStatus, params={"full": full or None}
+        )
 
     async def tasks(
         self,
@@ -43,26 +55,39 @@ class WmsClient(ServiceClient):
         troubled: bool = False,
         full: bool = False,
     ) -> TaskStatusList:
-        """Those of ``uids`` that the WMS knows; without any, the latest; ``troubled``: of those that have not ended the ones with
-        jobs that failed for good or are held (a WMS of the release before gives the latest). ``full``: as in ``task``."""
-        params = {"uid": list(uids), "state": state, "limit": limit, "troubled": troubled or None, "full": full or None}
+        """Those of ``uids`` that the WMS knows; without any, the latest; ``troubled``: of those
+        that have not ended the ones with jobs that failed for good or are held (a WMS of the
+        release before gives the latest). ``full``: as in ``task``."""
+        params = {
+            "uid": list(uids),
+            "state": state,
+            "limit": limit,
+            "troubled": troubled or None,
+            "full": full or None,
+        }
         return await self.call("GET", f"{_API}/tasks", answer=TaskStatusList, params=params)
 
     async def counts(self, *, troubled: bool = False) -> WorkCounts:
-        """Of one moment. ``troubled``: with how many tasks are (a WMS of the release before leaves that out). Raises ``NotFound``
-        where a release before this one answers."""
-        return await self.call("GET", f"{_API}/counts", answer=WorkCounts, params={"troubled": troubled or None})
+        """Of one moment. ``troubled``: with how many tasks are (a WMS of the release before leaves
+        that out). Raises ``NotFound`` where a release before this one answers."""
+        return await self.call(
+            "GET", f"{_API}/counts", answer=WorkCounts, params={"troubled": troubled or None}
+        )
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
         """Raises ``NotFound``; ``Conflict`` where the task has ended."""
-        return await self.call("POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus)
+        return await self.call(
+            "POST", f"{_API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
+        )
 
     async def boost(self, wanted: Boosts) -> Boosted:
-        """The tasks that are ranked higher for now, all of them. Raises ``NotFound`` where the WMS is of the release before."""
+        """The tasks that are ranked higher for now, all of them. Raises ``NotFound`` where the WMS
+        is of the release before."""
         return await self.call("PUT", f"{_API}/boosts", body=wanted, answer=Boosted)
 
     async def cancel_task(self, uid: UUID) -> TaskStatus:
-        """Repeating it is fine. Raises ``NotFound``; ``Conflict`` where the task has ended otherwise."""
+        """Repeating it is fine. Raises ``NotFound``; ``Conflict`` where the task has ended
+        otherwise."""
         return await self.call("POST", f"{_API}/tasks/{uid}/cancel", answer=TaskStatus)
 
     async def retry_task(self, uid: UUID) -> TaskStatus:
@@ -79,14 +104,23 @@ class WmsClient(ServiceClient):
         limit: int | None = None,
         full: bool = False,
     ) -> JobPage:
-        """Jobs of a task by number, or as ``sort`` says; ``full``: with what is known of their last attempts.
-        Raises ``NotFound``, ``Unprocessable`` (jobs that have not ended have no other order)."""
-        params = {"state": state, "sort": sort, "after": after, "limit": limit, "full": full or None}
+        """Jobs of a task by number, or as ``sort`` says; ``full``: with what is known of their last
+        attempts. Raises ``NotFound``, ``Unprocessable`` (jobs that have not ended have no other
+        order)."""
+        params = {
+            "state": state,
+            "sort": sort,
+            "after": after,
+            "limit": limit,
+            "full": full or None,
+        }
         return await self.call("GET", f"{_API}/tasks/{uid}/jobs", answer=JobPage, params=params)
 
     async def job(self, job_id: int, *, full: bool = False) -> Job:
         """With its attempts; ``full``: and the names of their pilots. Raises ``NotFound``."""
-        return await self.call("GET", f"{_API}/jobs/{job_id}", answer=Job, params={"full": full or None})
+        return await self.call(
+            "GET", f"{_API}/jobs/{job_id}", answer=Job, params={"full": full or None}
+        )
 
     async def retry_job(self, job_id: int) -> Job:
         """Raises ``NotFound``, ``Conflict``."""
@@ -99,41 +133,61 @@ class WmsClient(ServiceClient):
         return await self.call("GET", f"{_API}/jobs/{job_id}/explain", answer=Explanation)
 
     async def pilots(self, *, attention: bool = False, limit: int | None = None) -> PilotList:
-        """Those that are there come first. ``attention``: lost ones that nobody has acknowledged and that did not start again.
-        A WMS of the release before knows neither and gives all, without ``total``."""
+        """Those that are there come first. ``attention``: lost ones that nobody has acknowledged
+        and that did not start again. A WMS of the release before knows neither and gives all,
+        without ``total``."""
         params = {"attention": attention or None, "limit": limit}
         return await self.call("GET", f"{_API}/pilots", answer=PilotList, params=params)
 
     async def drain_pilot(self, uid: UUID) -> None:
-        """Asks the pilot, with its next heartbeat, to finish what it has and end. Raises ``NotFound``."""
+        """Asks the pilot, with its next heartbeat, to finish what it has and end. Raises
+        ``NotFound``."""
         await self.call("POST", f"{_API}/pilots/{uid}/drain")
 
     async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
-        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or where
-        somebody else has seen it first."""
+        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or
+        where somebody else has seen it first."""
         await self.call("POST", f"{_API}/pilots/{uid}/acknowledge", body=asked)
 
     async def register(self, pilot: RegisterPilot) -> Registration:
-        return await self.call("POST", f"{_API}/pilots", body=pilot, answer=Registration, retry=False)
+        return await self.call(
+            "POST", f"{_API}/pilots", body=pilot, answer=Registration, retry=False
+        )
 
     async def lease(self, uid: UUID, request: LeaseRequest) -> Lease:
-        """Never repeated by itself: leases count from the moment the request was sent. Raises ``NotFound``."""
+        """Never repeated by itself: leases count from the moment the request was sent. Raises
+        ``NotFound``."""
         return await self.call(
-            "POST", f"{_API}/pilots/{uid}/lease", body=request, answer=Lease, retry=False, seconds=request.wait + _LEASE_GRACE
+            "POST",
+            f"{_API}/pilots/{uid}/lease",
+            body=request,
+            answer=Lease,
+            retry=False,
+            seconds=request.wait + _LEASE_GRACE,
         )
 
     async def heartbeat(self, uid: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
         """Never repeated by itself, for the same reason. Raises ``NotFound``."""
-        return await self.call("POST", f"{_API}/pilots/{uid}/heartbeat", body=heartbeat, answer=HeartbeatAnswer, retry=False)
+        return await self.call(
+            "POST",
+            f"{_API}/pilots/{uid}/heartbeat",
+            body=heartbeat,
+            answer=HeartbeatAnswer,
+            retry=False,
+        )
 
     async def report(self, uid: UUID, report: Report) -> ReportAnswers:
         """Raises ``NotFound`` where the WMS does not know the pilot."""
-        return await self.call("POST", f"{_API}/pilots/{uid}/report", body=report, answer=ReportAnswers, retry=False)
+        return await self.call(
+            "POST", f"{_API}/pilots/{uid}/report", body=report, answer=ReportAnswers, retry=False
+        )
 
     async def storages(self, uid: UUID) -> StorageUrls:
-        """Where what an attempt wrote may be removed. Raises ``NotFound`` for an unknown pilot, ``NotAvailable`` where the DMS
-        does not answer."""
-        return await self.call("GET", f"{_API}/pilots/{uid}/storages", answer=StorageUrls, retry=False)
+        """Where what an attempt wrote may be removed. Raises ``NotFound`` for an unknown pilot,
+        ``NotAvailable`` where the DMS does not answer."""
+        return await self.call(
+            "GET", f"{_API}/pilots/{uid}/storages", answer=StorageUrls, retry=False
+        )
 
     async def sign_off(self, uid: UUID, sign_off: SignOff) -> None:
         await self.call("POST", f"{_API}/pilots/{uid}/sign-off", body=sign_off)

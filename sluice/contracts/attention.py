@@ -54,9 +54,10 @@ class ChainCounts(Contract):
 
 
 class WorkCounts(Contract):
-    """Of one moment. Jobs of tasks that have not ended: ``running`` are in a slot of a pilot that is there (``Pilot.busy``),
-    ``waiting`` are all others that are still to run (ready, or given to a pilot ahead), ``held`` wait for a person. ``slots``: of
-    these pilots. ``troubled``: tasks with jobs that failed for good or are held; only for those who ask for it."""
+    """Of one moment. Jobs of tasks that have not ended: ``running`` are in a slot of a pilot that
+    is there (``Pilot.busy``), ``waiting`` are all others that are still to run (ready, or given to
+    a pilot ahead), ``held`` wait for a person. ``slots``: of these pilots. ``troubled``: tasks with
+    jobs that failed for good or are held; only for those who ask for it."""
 
     running: int
     waiting: int
@@ -78,8 +79,9 @@ class Subject(StrEnum):
 
 
 class Notice(Contract):
-    """What needs a person, in one sentence. ``id``: with it, it is acknowledged; None: it goes when its cause has gone.
-    ``chain``, ``task``: what it is about; ``page``: or the page that shows it."""
+    """What needs a person, in one sentence. ``id``: with it, it is acknowledged; None: it goes when
+    its cause has gone. ``chain``, ``task``: what it is about; ``page``: or the page that shows it.
+    """
 
     text: str
     weight: Weight
@@ -100,8 +102,8 @@ class Notice(Contract):
 
 
 class NoticeList(Contract):
-    """Errors first, each kind newest first. Of many, what can be acknowledged has half of the places and what lasts the others.
-    ``more``: how many are left out."""
+    """Errors first, each kind newest first. Of many, what can be acknowledged has half of the
+    places and what lasts the others. ``more``: how many are left out."""
 
     notices: list[Notice]
     more: int = 0

@@ -19,20 +19,29 @@ Name = Annotated[
         first="[A-Za-z0-9_]",
         other="[A-Za-z0-9_.+@=,~ -]",
         most=200,
-        rule="has letters (A to Z, a to z), digits, blanks and _.+@=,~- only, at most 200, and begins with a letter, digit or _",
+        rule=(
+            "has letters (A to Z, a to z), digits, blanks and _.+@=,~- only, at most 200, and"
+            " begins with a letter, digit or _"
+        ),
     ),
 ]
 
 #: A file's own name: any printable characters but a slash; not ``.`` or ``..``.
 FileName = Annotated[
     str,
-    StringConstraints(pattern=r"^(?:[^./\x00-\x1f]|\.[^./\x00-\x1f]|\.\.[^/\x00-\x1f])[^/\x00-\x1f]*$", max_length=240),
+    StringConstraints(
+        pattern=r"^(?:[^./\x00-\x1f]|\.[^./\x00-\x1f]|\.\.[^/\x00-\x1f])[^/\x00-\x1f]*$",
+        max_length=240,
+    ),
     Spelling(
         "a file's name",
         first=r"[^/\x00-\x1f]",
         other=r"[^/\x00-\x1f]",
         most=240,
-        rule="has no slash and no control character (tab, newline), at most 240 characters, and is not '.' or '..'",
+        rule=(
+            "has no slash and no control character (tab, newline), at most 240 characters, and is"
+            " not '.' or '..'"
+        ),
     ),
 ]
 
@@ -43,7 +52,9 @@ Timestamp = Annotated[datetime, AwareDatetime]
 def _absolute_url(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     if not separator or not scheme.isalnum() or not rest:
-        raise in_words(f"{url!r} is not an absolute URL such as file:///data/input or s3://bucket/input")
+        raise in_words(
+            f"{url!r} is not an absolute URL such as file:///data/input or s3://bucket/input"
+        )
     if ".." in rest.split("/"):
         raise in_words(f"{url!r} leaves its folder with '..'")
     return url.rstrip("/")
@@ -52,16 +63,22 @@ def _absolute_url(url: str) -> str:
 #: Absolute URL of a storage, a folder or a file on a storage; no '..', no slash at the end.
 StorageUrl = Annotated[str, AfterValidator(_absolute_url)]
 
-#: Of a container's image, as in ``registry/path/name:tag``; never an option on a command line, nor a URL.
+#: Of a container's image, as in ``registry/path/name:tag``; never an option on a command line, nor
+#: a URL.
 ImageName = Annotated[
     str,
-    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(?:[:@/][A-Za-z0-9_][A-Za-z0-9._-]*)*$", max_length=255),
+    StringConstraints(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(?:[:@/][A-Za-z0-9_][A-Za-z0-9._-]*)*$", max_length=255
+    ),
     Spelling(
         "an image's name",
         first="[A-Za-z0-9]",
         other="[A-Za-z0-9._:@/-]",
         most=255,
-        rule="is written like registry/path/name:tag, of letters, digits and ._-, at most 255, and no part begins with . or -",
+        rule=(
+            "is written like registry/path/name:tag, of letters, digits and ._-, at most 255, and"
+            " no part begins with . or -"
+        ),
     ),
 ]
 
@@ -69,14 +86,21 @@ ImageName = Annotated[
 Checksum = Annotated[
     str,
     StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$"),
-    Spelling("a checksum", first=".", other=r"[\s\S]", most=71, rule="is sha256: and 64 hexadecimal digits (0 to 9, a to f)"),
+    Spelling(
+        "a checksum",
+        first=".",
+        other=r"[\s\S]",
+        most=71,
+        rule="is sha256: and 64 hexadecimal digits (0 to 9, a to f)",
+    ),
 ]
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 def absent(value: object) -> bool:
-    """For fields that are left out where they say nothing, so that the release before reads the answer: ADR 47."""
+    """For fields that are left out where they say nothing, so that the release before reads the
+    answer: ADR 47."""
     return value is None
 
 

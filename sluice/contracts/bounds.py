@@ -1,5 +1,5 @@
-"""How much of what has no form of its own a request may hold. Answers and messages know no such bounds: what was stored before
-there were any is still read, and travels between the services."""
+"""How much of what has no form of its own a request may hold. Answers and messages know no such
+bounds: what was stored before there were any is still read, and travels between the services."""
 
 import math
 from collections.abc import Callable
@@ -26,19 +26,26 @@ MOST_GPUS = 256
 
 
 def json_of(what: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A check that raises ``ValueError``: ``what`` it is that is too large, too deep or no JSON, and what to do instead."""
+    """A check that raises ``ValueError``: ``what`` it is that is too large, too deep or no JSON,
+    and what to do instead."""
 
     def check(value: dict[str, Any]) -> dict[str, Any]:
         if not value:
             return value
         if deeper(value, DEEPEST):
-            raise in_words(f"{what} may nest objects and lists {DEEPEST} deep, and these go deeper: {remedy}")
+            raise in_words(
+                f"{what} may nest objects and lists {DEEPEST} deep, and these go deeper: {remedy}"
+            )
         written = pydantic_core.to_json(value)
         if len(written) > most:
-            raise in_words(f"{what} may have {most} bytes as JSON, and these have {len(written)}: {remedy}")
+            raise in_words(
+                f"{what} may have {most} bytes as JSON, and these have {len(written)}: {remedy}"
+            )
         # It stands for what JSON has no number for, and would be stored instead.
         if b"null" in written and (wrong := not_finite(value)) is not None:
-            raise in_words(f"{what} may have numbers that JSON knows, and {wrong} is none: give it as text")
+            raise in_words(
+                f"{what} may have numbers that JSON knows, and {wrong} is none: give it as text"
+            )
         return value
 
     return check
@@ -47,11 +54,16 @@ def json_of(what: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dic
 def deeper(value: object, most: int) -> bool:
     """Level by level: what is sent to exhaust the stack does not."""
     level = [value]
-    if isinstance(value, dict) and not any(isinstance(inner, dict | list) for inner in value.values()):
+    if isinstance(value, dict) and not any(
+        isinstance(inner, dict | list) for inner in value.values()
+    ):
         return most < 1
     for _ in range(most + 1):
         level = [
-            inner for one in level if isinstance(one, dict | list) for inner in (one.values() if isinstance(one, dict) else one)
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
         ]
         if not level:
             return False
@@ -77,7 +89,9 @@ check_origin = json_of("the origin of a file", MOST_META, "name what made it in 
 
 #: Metadata in a request.
 NewMetadata = Annotated[
-    Metadata, AfterValidator(check_meta), Field(description=f"At most {MOST_META} bytes as JSON, nested at most {DEEPEST} deep.")
+    Metadata,
+    AfterValidator(check_meta),
+    Field(description=f"At most {MOST_META} bytes as JSON, nested at most {DEEPEST} deep."),
 ]
 
 #: Values of parameters in a request.

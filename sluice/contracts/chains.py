@@ -10,15 +10,25 @@ from sluice.contracts.base import Contract, Name, Timestamp, absent
 from sluice.contracts.bounds import NewParams, NewText
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Plan
-from sluice.contracts.states import ChainDatasetStatus, ChainState, EntryKind, StepState, TaskState, WatchKind, WatchState
+from sluice.contracts.states import (
+    ChainDatasetStatus,
+    ChainState,
+    EntryKind,
+    StepState,
+    TaskState,
+    WatchKind,
+    WatchState,
+)
 from sluice.contracts.tasks import TaskStatus
 
 
 class FileValue(Contract):
-    """The value of a parameter of type ``File``: a closed data set of one file. ``retention``: what becomes of it once the chain
-    is over and no other chain needs it."""
+    """The value of a parameter of type ``File``: a closed data set of one file. ``retention``: what
+    becomes of it once the chain is over and no other chain needs it."""
 
-    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
+    model_config = ConfigDict(
+        serialize_by_alias=True, validate_by_name=True, validate_by_alias=True
+    )
 
     kind: Literal["File"] = Field(alias="class")
     dataset: UUID
@@ -26,8 +36,9 @@ class FileValue(Contract):
 
 
 class NewChain(Contract):
-    """A data set to be carried through a template (``POST /datasets``). One chain per data set, template version and values of
-    parameters that are not bound to the data set's metadata: a repetition answers with the first."""
+    """A data set to be carried through a template (``POST /datasets``). One chain per data set,
+    template version and values of parameters that are not bound to the data set's metadata: a
+    repetition answers with the first."""
 
     dataset: Dataset
     template_id: UUID
@@ -38,9 +49,10 @@ class NewChain(Contract):
 
 
 class RequestChain(Contract):
-    """An explicit request (operator's ``POST /chains``): this data set, that template (its latest version), these parameters.
-    Without parameters it asks for the chain that starts by itself, or would.
-    ``run_template``: the template that came with a run, which ``template`` is the name of."""
+    """An explicit request (operator's ``POST /chains``): this data set, that template (its latest
+    version), these parameters. Without parameters it asks for the chain that starts by itself, or
+    would. ``run_template``: the template that came with a run, which ``template`` is the name of.
+    """
 
     dataset_uid: UUID
     template: Name
@@ -49,12 +61,14 @@ class RequestChain(Contract):
 
 
 class RerunChain(Contract):
-    """A chain that is over is to be run again (``POST /chains/{uid}/rerun``; ``…/rerun/plan`` only says what would be).
+    """A chain that is over is to be run again (``POST /chains/{uid}/rerun``; ``…/rerun/plan`` only
+    says what would be).
 
-    ``from_step``: this step and all after it run again. ``failed_only``: the steps with jobs that did not finish and all after
-    them, and of them only these jobs where that can be. Neither: the steps that did not finish; of a chain that did, all,
-    or those that other parameters change. ``params``: other values than before. ``key``: a repetition of the request with the
-    same key gives the first chain.
+    ``from_step``: this step and all after it run again. ``failed_only``: the steps with jobs that
+    did not finish and all after them, and of them only these jobs where that can be. Neither: the
+    steps that did not finish; of a chain that did, all, or those that other parameters change.
+    ``params``: other values than before. ``key``: a repetition of the request with the same key
+    gives the first chain.
     """
 
     from_step: NewText | None = None
@@ -64,8 +78,9 @@ class RerunChain(Contract):
 
 
 class RerunStep(Contract):
-    """What a rerun does with a step. ``jobs``: how many it runs, as far as that is known by the chain before; ``taken``: how many
-    finished jobs it takes over. A step that is taken over as a whole runs no job. ``reason``: why it is as it is."""
+    """What a rerun does with a step. ``jobs``: how many it runs, as far as that is known by the
+    chain before; ``taken``: how many finished jobs it takes over. A step that is taken over as a
+    whole runs no job. ``reason``: why it is as it is."""
 
     name: str
     runs: bool
@@ -75,7 +90,8 @@ class RerunStep(Contract):
 
 
 class RerunPlan(Contract):
-    """``missing``: what would be needed and cannot be had any more; where there is any the rerun is refused."""
+    """``missing``: what would be needed and cannot be had any more; where there is any the rerun is
+    refused."""
 
     chain: UUID
     steps: list[RerunStep]
@@ -84,9 +100,10 @@ class RerunPlan(Contract):
 
 
 class ChainDataset(Contract):
-    """A data set of a chain. ``port`` None: the step's logs. ``step`` None: the chain's input, or, where ``port`` names a
-    parameter, the file that is its value. A ``port`` that ends in ``~before``: an output of the step in the chain that this one
-    is a rerun of, from which outputs of finished jobs are taken over."""
+    """A data set of a chain. ``port`` None: the step's logs. ``step`` None: the chain's input, or,
+    where ``port`` names a parameter, the file that is its value. A ``port`` that ends in
+    ``~before``: an output of the step in the chain that this one is a rerun of, from which outputs
+    of finished jobs are taken over."""
 
     uid: UUID
     name: str
@@ -110,9 +127,9 @@ class ChainStep(Contract):
 
 
 class Chain(Contract):
-    """``reason``: why it failed, was or will be canceled; of one that uploads its output, why that does not go on (so tells the
-    operator service of a single chain). ``rerun_of``: the chain that was asked to run again. ``acknowledged``: who has seen that
-    it failed."""
+    """``reason``: why it failed, was or will be canceled; of one that uploads its output, why that
+    does not go on (so tells the operator service of a single chain). ``rerun_of``: the chain that
+    was asked to run again. ``acknowledged``: who has seen that it failed."""
 
     uid: UUID
     state: ChainState
@@ -132,7 +149,8 @@ class Chain(Contract):
 
 
 class ChainOutput(Contract):
-    """An output of a chain's workflow, and the data set that holds it. ``kind``, ``single``: see ``PlanOutput``."""
+    """An output of a chain's workflow, and the data set that holds it. ``kind``, ``single``: see
+    ``PlanOutput``."""
 
     name: str
     kind: EntryKind = EntryKind.FILE
@@ -155,7 +173,8 @@ class ChainPage(Contract):
 
 
 class TaskEnded(Contract):
-    """``POST /tasks/finished`` from the watcher: the task (or upload) ``uid`` has ended, over the input data set ``uid_prev``."""
+    """``POST /tasks/finished`` from the watcher: the task (or upload) ``uid`` has ended, over the
+    input data set ``uid_prev``."""
 
     kind: WatchKind = WatchKind.TASK
     uid: UUID
@@ -172,7 +191,8 @@ class Release(Contract):
 
 
 class Watch(Contract):
-    """``POST /tasks`` to the watcher: follow this task (or upload) and tell the chain service when it has ended."""
+    """``POST /tasks`` to the watcher: follow this task (or upload) and tell the chain service when
+    it has ended."""
 
     kind: WatchKind
     uid: UUID

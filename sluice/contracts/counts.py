@@ -1,8 +1,9 @@
-"""What tools say that they counted in what they wrote (events, tracks, pages); files and bytes the catalogue counts itself.
+"""What tools say that they counted in what they wrote (events, tracks, pages); files and bytes the
+catalogue counts itself.
 
-A tool gives a File of its outputs the key ``sluice:counts``, in its ``cwl.output.json`` or by an expression: names and whole
-numbers. They go with the file into the catalogue, which adds up those of a data set, and writes the sums into its metadata when
-it closes (``PRODUCED``).
+A tool gives a File of its outputs the key ``sluice:counts``, in its ``cwl.output.json`` or by an
+expression: names and whole numbers. They go with the file into the catalogue, which adds up those
+of a data set, and writes the sums into its metadata when it closes (``PRODUCED``).
 """
 
 from collections.abc import Mapping
@@ -30,7 +31,13 @@ Count = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
 _Name = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,39}$"),
-    Spelling("its name", first="[A-Za-z]", other="[A-Za-z0-9_]", most=40, rule="has at most 40 characters, the first a letter"),
+    Spelling(
+        "its name",
+        first="[A-Za-z]",
+        other="[A-Za-z0-9_]",
+        most=40,
+        rule="has at most 40 characters, the first a letter",
+    ),
 ]
 Counts = Annotated[dict[_Name, Count], Field(max_length=16)]
 
@@ -52,7 +59,10 @@ def require_counts(value: Any) -> dict[str, int]:
         why = f"{said[0].lower()}{said[1:]}"
         raise WrongCounts(f"{COUNTS}{where}: {why}; {_WANTED}") from error
     if taken := sorted(_RESERVED & found.keys()):
-        raise WrongCounts(f"{COUNTS} {taken[0]}: the system counts {' and '.join(sorted(_RESERVED))} itself; take another name")
+        raise WrongCounts(
+            f"{COUNTS} {taken[0]}: the system counts {' and '.join(sorted(_RESERVED))} itself; take"
+            " another name"
+        )
     return found
 
 
@@ -65,8 +75,9 @@ def counts_in(meta: Mapping[str, Any]) -> dict[str, int]:
 
 
 def added(total: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
-    """``total`` with ``more``, which adds no name once there are ``MOST_NAMES``: so each sum there is, is whole. One that
-    would pass ``MOST_SUM`` stays there, and means that or more: no count is a reason to lose its file."""
+    """``total`` with ``more``, which adds no name once there are ``MOST_NAMES``: so each sum there
+    is, is whole. One that would pass ``MOST_SUM`` stays there, and means that or more: no count is
+    a reason to lose its file."""
     sums = dict(total)
     for name, number in more.items():
         if name in sums or len(sums) < MOST_NAMES:
@@ -77,15 +88,24 @@ def added(total: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
 def produced_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
     """What conditions name of a data set's counts: ``produced.events``."""
     produced = meta.get(PRODUCED)
-    return {f"{PRODUCED}.{name}": value for name, value in produced.items()} if isinstance(produced, Mapping) else {}
+    return (
+        {f"{PRODUCED}.{name}": value for name, value in produced.items()}
+        if isinstance(produced, Mapping)
+        else {}
+    )
 
 
 def produced_texts(meta: Mapping[str, Any]) -> list[str]:
-    """``1204 events``, or ``at least`` so many, for people; files and bytes, which are told elsewhere, are left out."""
+    """``1204 events``, or ``at least`` so many, for people; files and bytes, which are told
+    elsewhere, are left out."""
     produced = meta.get(PRODUCED)
     if not isinstance(produced, Mapping):
         return []
-    return [f"{_amount(number)} {name}" for name, number in sorted(produced.items()) if name not in _RESERVED]
+    return [
+        f"{_amount(number)} {name}"
+        for name, number in sorted(produced.items())
+        if name not in _RESERVED
+    ]
 
 
 def _amount(number: Any) -> str:

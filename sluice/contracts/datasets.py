@@ -6,7 +6,16 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp, absent
+from sluice.contracts.base import (
+    Checksum,
+    Contract,
+    FileName,
+    Metadata,
+    Name,
+    StorageUrl,
+    Timestamp,
+    absent,
+)
 from sluice.contracts.bounds import (
     MOST_ADDED,
     MOST_META,
@@ -29,11 +38,15 @@ class NewDataset(Contract):
     type: DatasetType = DatasetType.INPUT
     meta: Metadata = Field(
         default_factory=dict,
-        description=f"At most {MOST_META} bytes as JSON; {MOST_META + MOST_ADDED} of what chains write, which inherit it.",
+        description=(
+            f"At most {MOST_META} bytes as JSON; {MOST_META + MOST_ADDED} of what chains write,"
+            " which inherit it."
+        ),
     )
     period: Name | None = None
     run: int | None = None
-    #: Left alone by the matching of new data sets with templates: someone asks for its processing explicitly.
+    #: Left alone by the matching of new data sets with templates: someone asks for its processing
+    #: explicitly.
     on_demand: bool = False
     #: Folder of the data set on its storage; none where files keep URLs of their own.
     url: NewUrl | None = None
@@ -41,7 +54,11 @@ class NewDataset(Contract):
     @field_validator("meta")
     @classmethod
     def _is_small(cls, meta: Metadata, others: ValidationInfo) -> Metadata:
-        check = check_meta if others.data.get("type", DatasetType.INPUT) is DatasetType.INPUT else check_inherited
+        check = (
+            check_meta
+            if others.data.get("type", DatasetType.INPUT) is DatasetType.INPUT
+            else check_inherited
+        )
         return check(meta)
 
 
@@ -58,8 +75,9 @@ class Dataset(Contract):
     #: Files registered so far, and their bytes.
     count_files: int
     bytes: int
-    #: When it closed; of one that has not, when it was registered. The time that a list is asked for with `timestamp`: who
-    #: remembers the newest and asks again gets every data set once, in order of closing.
+    #: When it closed; of one that has not, when it was registered. The time that a list is asked
+    #: for with `timestamp`: who remembers the newest and asks again gets every data set once, in
+    #: order of closing.
     timestamp: Timestamp
     closed_at: Timestamp | None = None
 
@@ -80,22 +98,24 @@ class DatasetStatus(Contract):
     count_files: int
     #: How many files make it complete, where somebody has said so.
     close_at: int | None
-    #: Of one that waits for files: how many, and which numbers those registered have. Of one whose upload or deletion does not go
-    #: on: why. What follows "it waits for".
+    #: Of one that waits for files: how many, and which numbers those registered have. Of one whose
+    #: upload or deletion does not go on: why. What follows "it waits for".
     waits_for: str | None
 
 
 class DatasetPage(Contract):
-    """``cursor`` goes into the next request's ``after``: nothing closed between two requests is missed or repeated."""
+    """``cursor`` goes into the next request's ``after``: nothing closed between two requests is
+    missed or repeated."""
 
     datasets: list[Dataset]
     cursor: str | None
 
 
 class Stalled(Contract):
-    """Data sets whose upload or deletion fails again and again for one reason. ``state``: uploading or deleting. ``halted``: it
-    is not tried again before a person asks for it. ``first``: the one that was registered first; ``number``: how many there
-    are. ``since``: when the first of them was to be uploaded."""
+    """Data sets whose upload or deletion fails again and again for one reason. ``state``: uploading
+    or deleting. ``halted``: it is not tried again before a person asks for it. ``first``: the one
+    that was registered first; ``number``: how many there are. ``since``: when the first of them was
+    to be uploaded."""
 
     state: DatasetState
     reason: str
@@ -126,13 +146,16 @@ class NewFile(Contract):
 
 
 def _small(files: list[NewFile]) -> list[NewFile]:
-    """Of a request: what jobs write is told in messages, and an origin there names all of a merge's inputs."""
+    """Of a request: what jobs write is told in messages, and an origin there names all of a merge's
+    inputs."""
     for place, file in enumerate(files):
         try:
             check_meta(file.meta)
             check_origin(file.origin or {})
             if len(file.url) > MOST_URL:
-                raise in_words(f"a URL may have {MOST_URL} characters, and this has {len(file.url)}")
+                raise in_words(
+                    f"a URL may have {MOST_URL} characters, and this has {len(file.url)}"
+                )
         except ValueError as error:
             raise in_words(f"file {place} of the list ({file.name!r}): {error}") from error
     return files
@@ -162,8 +185,9 @@ class Registered(Contract):
 
 
 class CloseDataset(Contract):
-    """``files``: how many files make the data set complete; it closes when they are registered. Until then another number takes
-    the place of this one. None: close with what is there, or with the number said before."""
+    """``files``: how many files make the data set complete; it closes when they are registered.
+    Until then another number takes the place of this one. None: close with what is there, or with
+    the number said before."""
 
     files: Annotated[int, Field(ge=0)] | None = None
 
@@ -176,8 +200,9 @@ class ArchiveFormat(StrEnum):
 
 
 class WaterMarks(Contract):
-    """Of an input storage: from ``high`` on it counts as filling faster than it is worked off, until it is below ``low``. Each is
-    a number of bytes, or a share (at most 1) of its capacity; without one, of what lies on it and is free on its file system."""
+    """Of an input storage: from ``high`` on it counts as filling faster than it is worked off,
+    until it is below ``low``. Each is a number of bytes, or a share (at most 1) of its capacity;
+    without one, of what lies on it and is free on its file system."""
 
     low: Annotated[float, Field(gt=0, le=2**63)]
     high: Annotated[float, Field(gt=0, le=2**63)]
@@ -187,7 +212,8 @@ class NewStorage(Contract):
     name: Name
     type: StorageType
     url: NewUrl
-    #: Bytes of files on it up to which it is given new data; None where the file system itself is the limit.
+    #: Bytes of files on it up to which it is given new data; None where the file system itself is
+    #: the limit.
     capacity: Annotated[int, Field(gt=0)] | None = None
     #: Files are never removed from it, only forgotten.
     read_only: bool = False
@@ -201,13 +227,14 @@ class Storage(NewStorage):
     enabled: bool
     #: Bytes of the files known on it.
     used: int
-    #: Why an enabled one gets no new data sets all the same; told in the list of all storages alone.
+    #: Why an enabled one gets no new data sets all the same; told in the list of all storages
+    #: alone.
     warning: Annotated[str | None, Field(exclude_if=absent)] = None
     #: Told there as well, of one that has marks; and since when it has been filling.
     marks: Annotated[WaterMarks | None, Field(exclude_if=absent)] = None
     filling_since: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
-    #: Told where it is asked for: bytes that still fit, as they were last looked at (none: without a limit, or not known); and
-    #: how many data sets lie there.
+    #: Told where it is asked for: bytes that still fit, as they were last looked at (none: without
+    #: a limit, or not known); and how many data sets lie there.
     free: Annotated[int | None, Field(exclude_if=absent)] = None
     datasets: Annotated[int | None, Field(exclude_if=absent)] = None
 
@@ -223,7 +250,8 @@ class Storage(NewStorage):
 
     @property
     def objection(self) -> str | None:
-        """Why it can take no data now, as it was told in the list of all storages; a sentence with its name before it."""
+        """Why it can take no data now, as it was told in the list of all storages; a sentence with
+        its name before it."""
         if not self.enabled:
             return f"is disabled (`sluice storage enable {self.name}`)"
         if self.warning is not None:

@@ -19,7 +19,8 @@ class Objection(Contract):
 
 
 class Unmatched(Contract):
-    """A closed data set that no chain carries, and why; ``findings`` where there are several reasons."""
+    """A closed data set that no chain carries, and why; ``findings`` where there are several
+    reasons."""
 
     dataset_uid: UUID
     dataset_name: str
@@ -28,7 +29,8 @@ class Unmatched(Contract):
     since: Timestamp
     #: As it was when it was decided upon; None where an earlier release decided.
     dataset: Annotated[Dataset | None, Field(exclude_if=absent)] = None
-    #: What today's templates make of it, those that would take it first (from the operator service only).
+    #: What today's templates make of it, those that would take it first (from the operator service
+    #: only).
     objections: Annotated[list[Objection] | None, Field(exclude_if=absent)] = None
 
 
@@ -53,8 +55,8 @@ class Rematched(Contract):
 
 
 class RematchedAll(Contract):
-    """``POST /rematch-all``. ``matched``: data sets that a template takes now. ``gone``: forgotten, as they were deleted.
-    ``left``: still unmatched."""
+    """``POST /rematch-all``. ``matched``: data sets that a template takes now. ``gone``: forgotten,
+    as they were deleted. ``left``: still unmatched."""
 
     matched: int
     gone: int
@@ -62,7 +64,8 @@ class RematchedAll(Contract):
 
 
 class Tie(Contract):
-    """Two templates of one priority that match the same data sets: ``template`` gets them, being the first by name."""
+    """Two templates of one priority that match the same data sets: ``template`` gets them, being
+    the first by name."""
 
     template_id: UUID
     template: str

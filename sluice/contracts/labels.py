@@ -1,4 +1,5 @@
-"""What people call what chains make: their data sets are registered under names that no two chains share."""
+"""What people call what chains make: their data sets are registered under names that no two chains
+share."""
 
 from collections.abc import Sequence
 
@@ -13,29 +14,38 @@ class Ambiguous(Conflict):
 
     def __init__(self, what: str, called: str, candidates: Sequence[str]) -> None:
         found = [Finding(message=candidate) for candidate in candidates]
-        super().__init__(f"{len(found)} {what} are called {called!r}: name one by its uid", findings=found)
+        super().__init__(
+            f"{len(found)} {what} are called {called!r}: name one by its uid", findings=found
+        )
 
 
 def label(dataset: Dataset) -> str:
-    """An output of a chain is called after the chain's input and the template's output, as ``week.1.report``."""
+    """An output of a chain is called after the chain's input and the template's output, as
+    ``week.1.report``."""
     name = dataset.meta.get("output_name")
     return name if "chain" in dataset.meta and isinstance(name, str) else dataset.name
 
 
 def short_label(dataset: Dataset) -> str:
-    """As ``label``; of what else a chain wrote its step and port, as ``sum.parts``: to be read beside the chain, not alone."""
+    """As ``label``; of what else a chain wrote its step and port, as ``sum.parts``: to be read
+    beside the chain, not alone."""
     called = label(dataset)
-    return called if called != dataset.name else called.removeprefix(f"{dataset.meta.get('chain')}.")
+    return (
+        called if called != dataset.name else called.removeprefix(f"{dataset.meta.get('chain')}.")
+    )
 
 
 def told_apart(dataset: Dataset) -> str:
     """One of several of a name."""
-    return f"{dataset.uid}: {label(dataset)}, {dataset.type}, {dataset.state}, {dataset.timestamp:%F %T}"
+    return (
+        f"{dataset.uid}: {label(dataset)}, {dataset.type}, {dataset.state},"
+        f" {dataset.timestamp:%F %T}"
+    )
 
 
 def meant(called: str, found: Sequence[Dataset]) -> Dataset | None:
-    """Of the data sets that are called so the one that a person means: deleted ones are passed over where there are others.
-    None where there is none. Raises ``Ambiguous``."""
+    """Of the data sets that are called so the one that a person means: deleted ones are passed over
+    where there are others. None where there is none. Raises ``Ambiguous``."""
     there = [one for one in found if one.state is not DatasetState.DELETED] or found
     if len(there) > 1:
         raise Ambiguous("data sets", called, [told_apart(one) for one in there])
@@ -53,7 +63,8 @@ def role(entry: ChainDataset) -> str:
 
 
 def standing(entry: ChainDataset, dataset: Dataset | None) -> str:
-    """How it stands: that it is deleted, or being deleted, else what it is to its chain. ``dataset``: as the DMS knows it."""
+    """How it stands: that it is deleted, or being deleted, else what it is to its chain.
+    ``dataset``: as the DMS knows it."""
     gone = dataset is not None and dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     return dataset.state.value if dataset is not None and gone else entry.status.value
 

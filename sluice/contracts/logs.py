@@ -12,7 +12,8 @@ LIVE_BYTES = 64 * 1024
 
 
 class LiveStream(Contract):
-    """The end of what a tool has written to one of its streams. ``start``: how many bytes of it come before ``data``."""
+    """The end of what a tool has written to one of its streams. ``start``: how many bytes of it
+    come before ``data``."""
 
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
@@ -25,14 +26,15 @@ class LiveStream(Contract):
 
 
 class LiveLog(Contract):
-    """What a pilot puts beside the log of an attempt while it runs. ``streams``: by name, ``stdout`` and ``stderr``."""
+    """What a pilot puts beside the log of an attempt while it runs. ``streams``: by name,
+    ``stdout`` and ``stderr``."""
 
     streams: Annotated[dict[str, LiveStream], Field(max_length=2)]
 
 
 class FollowedLog(Contract):
-    """``streams``: of the attempt that runs, as far as its pilot has put them where they can be read; none of a job that does
-    not run."""
+    """``streams``: of the attempt that runs, as far as its pilot has put them where they can be
+    read; none of a job that does not run."""
 
     state: JobState
     attempt: int

@@ -1,4 +1,5 @@
-"""What ``sluice:match`` and ``sluice:bind`` mean: the intake decides by it, and who uploads or looks on is told by it."""
+"""What ``sluice:match`` and ``sluice:bind`` mean: the intake decides by it, and who uploads or
+looks on is told by it."""
 
 import json
 from collections.abc import Mapping
@@ -12,10 +13,19 @@ from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Plan
 
 
 def facts_of(dataset: Dataset) -> dict[str, Any]:
-    """What conditions and bindings may name: the metadata, what was counted in it (``produced.events``), and under it the data
-    set's own name, type, run and period."""
-    own = {"name": dataset.name, "type": str(dataset.type), "run": dataset.run, "period": dataset.period}
-    return {**{key: value for key, value in own.items() if value is not None}, **produced_facts(dataset.meta), **dataset.meta}
+    """What conditions and bindings may name: the metadata, what was counted in it
+    (``produced.events``), and under it the data set's own name, type, run and period."""
+    own = {
+        "name": dataset.name,
+        "type": str(dataset.type),
+        "run": dataset.run,
+        "period": dataset.period,
+    }
+    return {
+        **{key: value for key, value in own.items() if value is not None},
+        **produced_facts(dataset.meta),
+        **dataset.meta,
+    }
 
 
 def objection(plan: Plan, facts: Mapping[str, Any]) -> str | None:
@@ -28,21 +38,28 @@ def objection(plan: Plan, facts: Mapping[str, Any]) -> str | None:
     return None
 
 
-def difference(condition: Condition, facts: Mapping[str, Any], key: str, *, called: str = "") -> str:
-    """``run from 3 to 9, which is 2``; empty where the condition holds. ``called``: what to call ``key``."""
+def difference(
+    condition: Condition, facts: Mapping[str, Any], key: str, *, called: str = ""
+) -> str:
+    """``run from 3 to 9, which is 2``; empty where the condition holds. ``called``: what to call
+    ``key``."""
     if holds(condition, facts.get(key)):
         return ""
     return f"{called or key} {wanted(condition)}, which is {_found(condition, facts.get(key), key)}"
 
 
 def _found(condition: Condition, value: Any, key: str) -> str:
-    """A number where a text is wanted looks like the text; how it was written (``2.10``) is lost, so it is not taken for one."""
+    """A number where a text is wanted looks like the text; how it was written (``2.10``) is lost,
+    so it is not taken for one."""
     if value is None:
         return "missing"
     if isinstance(value, bool) or not isinstance(value, int | float) or not _wants_text(condition):
         return repr(value)
     text = json.dumps(str(value))
-    return f"the number {value!r} and no text (in quotes it is one: {text} in JSON, '{key}={text}' on the command line)"
+    return (
+        f"the number {value!r} and no text (in quotes it is one: {text} in JSON, '{key}={text}' on"
+        " the command line)"
+    )
 
 
 def _wants_text(condition: Condition) -> bool:
@@ -82,8 +99,8 @@ def holds(condition: Condition, value: Any) -> bool:
 
 
 def bind(plan: Plan, facts: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Parameters bound to metadata, and those that need a value and find none (name → key). Defaults are left to the chain
-    service."""
+    """Parameters bound to metadata, and those that need a value and find none (name → key).
+    Defaults are left to the chain service."""
     bound = {name: facts[key] for name, key in plan.bind.items() if facts.get(key) is not None}
     missing = {
         name: key
@@ -135,7 +152,11 @@ def condition_text(condition: Condition) -> str:
 def _range(low: float | None, high: float | None) -> str:
     if low is None:
         return "is any number" if high is None else f"is at most {in_full(high)}"
-    return f"is at least {in_full(low)}" if high is None else f"is from {in_full(low)} to {in_full(high)}"
+    return (
+        f"is at least {in_full(low)}"
+        if high is None
+        else f"is from {in_full(low)} to {in_full(high)}"
+    )
 
 
 def _value(value: object) -> str:

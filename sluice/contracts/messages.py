@@ -13,8 +13,8 @@ from sluice.contracts.tasks import Task
 
 
 class CloudEvent(BaseModel):
-    """``id`` identifies the message for ever; ``subject`` is the uid it speaks of; ``data`` is a ``PAYLOADS[type]`` as JSON.
-    Unknown attributes are allowed, as the standard wants."""
+    """``id`` identifies the message for ever; ``subject`` is the uid it speaks of; ``data`` is a
+    ``PAYLOADS[type]`` as JSON. Unknown attributes are allowed, as the standard wants."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -43,7 +43,8 @@ WMS_WAKE = "wms.wake"
 
 
 class RegisterFiles(Contract):
-    """``dms.files``: files of winning attempts; ``close_at``: the data set is complete when it has so many files."""
+    """``dms.files``: files of winning attempts; ``close_at``: the data set is complete when it has
+    so many files."""
 
     dataset_uid: UUID
     files: list[NewFile] = Field(default_factory=list)
@@ -77,7 +78,8 @@ class TaskEndedEvent(Contract):
     state: TaskState
 
 
-#: Message type (= queue or event name) → what its ``data`` holds. The AsyncAPI document is generated from here.
+#: Message type (= queue or event name) → what its ``data`` holds. The AsyncAPI document is
+#: generated from here.
 PAYLOADS: dict[str, type[Contract]] = {
     WMS_TASKS: Task,
     DMS_FILES: RegisterFiles,
@@ -126,5 +128,6 @@ DEAD_LETTER_KEEPER = "wfms.operator"
 
 
 def extra_attributes(**ids: Any) -> dict[str, str]:
-    """CloudEvents extension attributes (lower case, no underscore) for the ids that logs carry, Nones left out."""
+    """CloudEvents extension attributes (lower case, no underscore) for the ids that logs carry,
+    Nones left out."""
     return {key.replace("_", ""): str(value) for key, value in ids.items() if value is not None}

@@ -1,17 +1,22 @@
-"""Names of the files that jobs write: ``<seq, 8 digits or more>.<attempt>-<the tool's own name>``, and ``….log``.
+"""Names of the files that jobs write: ``<seq, 8 digits or more>.<attempt>-<the tool's own name>``,
+and ``….log``.
 
-No two attempts share a name, so none ever overwrites another's file, and what an attempt that lost left behind can be told by its
-name. The next tool sees the tool's own name again, as it would under any other runner.
+No two attempts share a name, so none ever overwrites another's file, and what an attempt that lost
+left behind can be told by its name. The next tool sees the tool's own name again, as it would under
+any other runner.
 
-A name that could be read as another path (``ns::Class.txt``, ``x%2f``) is a file's name to a tool, and no plain path to a
-storage. It is written as ``…-=`` with its doubtful characters as ``=`` and two hexadecimal digits: ``…-=ns=3A=3AClass.txt``.
+A name that could be read as another path (``ns::Class.txt``, ``x%2f``) is a file's name to a tool,
+and no plain path to a storage. It is written as ``…-=`` with its doubtful characters as ``=`` and
+two hexadecimal digits: ``…-=ns=3A=3AClass.txt``.
 """
 
 import re
 
 from sluice.contracts.plain_paths import stays_inside
 
-_MADE = re.compile(r"(?P<start>(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+)(?:\.log|-(?P<own>.+))", re.ASCII | re.DOTALL)
+_MADE = re.compile(
+    r"(?P<start>(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+)(?:\.log|-(?P<own>.+))", re.ASCII | re.DOTALL
+)
 
 #: Begins an own name that is written with escapes, and each of them.
 _ESCAPE = "="
@@ -24,7 +29,8 @@ def attempt_prefix(seq: int, attempt: int) -> str:
 
 
 def output_name(seq: int, attempt: int, own: str) -> str:
-    """Name on the storage of the file that a tool called ``own``, which has no slash and no NUL: ``stays_inside`` it is."""
+    """Name on the storage of the file that a tool called ``own``, which has no slash and no NUL:
+    ``stays_inside`` it is."""
     return _named(attempt_prefix(seq, attempt), own)
 
 
@@ -53,7 +59,8 @@ def own_name(name: str) -> str:
     if not own.startswith(_ESCAPE):
         return own
     undone = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), own.removeprefix(_ESCAPE))
-    # Pilots of the release before write names that begin so as they are: only what is written with escapes is read with them.
+    # Pilots of the release before write names that begin so as they are: only what is written with
+    # escapes is read with them.
     return undone if _named(made["start"], undone) == name else own
 
 

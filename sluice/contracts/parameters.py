@@ -1,5 +1,5 @@
-"""What is wrong with the values given for a template's parameters: the chain service refuses by it, and whoever is to bring
-files in asks before."""
+"""What is wrong with the values given for a template's parameters: the chain service refuses by it,
+and whoever is to bring files in asks before."""
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -18,7 +18,14 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
     for name, parameter in plan.parameters.items():
         if given.get(name) is None:
             if parameter.required and parameter.default is None:
-                wrong.append(Finding(message=f"parameter {name!r} ({describe(parameter.type)}) is required and has no value"))
+                wrong.append(
+                    Finding(
+                        message=(
+                            f"parameter {name!r} ({describe(parameter.type)}) is required and has"
+                            " no value"
+                        )
+                    )
+                )
         elif not fits(given[name], parameter.type):
             wanted = f"must be {describe(parameter.type)}, not {given[name]!r}"
             wrong.append(Finding(message=f"parameter {name!r} {wanted}"))
@@ -28,7 +35,9 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
 
 
 def _unknown(plan: Plan, name: str) -> str:
-    listed = ", ".join(f"{known} ({_in_short(parameter)})" for known, parameter in sorted(plan.parameters.items()))
+    listed = ", ".join(
+        f"{known} ({_in_short(parameter)})" for known, parameter in sorted(plan.parameters.items())
+    )
     close = get_close_matches(name, plan.parameters, n=1)
     meant = f" (did you mean {close[0]!r}?)" if close else ""
     return f"parameter {name!r} is unknown{meant}; the workflow has {listed or 'none'}"
@@ -43,13 +52,17 @@ def _file_trouble(value: Mapping[str, Any]) -> str:
     try:
         FileValue.model_validate(value)
     except ValidationError:
-        wanted = '{"class": "File", "dataset": UID, "retention": "keep" or "delete"}, naming a data set of one file'
+        wanted = (
+            '{"class": "File", "dataset": UID, "retention": "keep" or "delete"}, naming a data set'
+            " of one file"
+        )
         return f"is a file, which is given as {wanted}; retention may be left out (keep)"
     return ""
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Is ``value`` of the CWL type ``kind``? Types defined elsewhere (by name) are left to the tool's own check."""
+    """Is ``value`` of the CWL type ``kind``? Types defined elsewhere (by name) are left to the
+    tool's own check."""
     fine = True
     match kind:
         case list():

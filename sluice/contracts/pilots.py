@@ -6,7 +6,16 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer
 
 from sluice.contracts.attention import Acknowledgement
-from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Name, StorageUrl, Timestamp, absent
+from sluice.contracts.base import (
+    Checksum,
+    Contract,
+    FileName,
+    Metadata,
+    Name,
+    StorageUrl,
+    Timestamp,
+    absent,
+)
 from sluice.contracts.bounds import MOST_GPUS, MOST_WORD, NewUrl, NewWord
 from sluice.contracts.counts import Counts
 from sluice.contracts.plan import Container, Resources
@@ -34,18 +43,25 @@ class NodeResources(Contract):
 
 
 class _WithEngines(Contract):
-    #: Container engines that work on the node, the one used first; left out where there is none: the release before knows none.
+    #: Container engines that work on the node, the one used first; left out where there is none:
+    #: the release before knows none.
     engines: list[ContainerEngine] = Field(default_factory=list)
 
     @model_serializer(mode="wrap")
     def _without_no_engines(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         found: dict[str, Any] = plain(self)
-        return found if self.engines else {key: value for key, value in found.items() if key != "engines"}
+        return (
+            found
+            if self.engines
+            else {key: value for key, value in found.items() if key != "engines"}
+        )
 
 
 def _few(node: NodeResources) -> NodeResources:
     if len(node.gpus) > MOST_GPUS or any(len(gpu) > MOST_WORD for gpu in node.gpus):
-        raise in_words(f"a node names at most {MOST_GPUS} GPUs, each with {MOST_WORD} characters at most")
+        raise in_words(
+            f"a node names at most {MOST_GPUS} GPUs, each with {MOST_WORD} characters at most"
+        )
     return node
 
 
@@ -61,8 +77,8 @@ class RegisterPilot(_WithEngines):
 
 
 class Pilot(_WithEngines):
-    """``leased``, ``running``: what it has, by what its heartbeats said; ``busy``: slots in which a job runs, only for who asked
-    for a page. ``acknowledged``: who has seen that it was lost."""
+    """``leased``, ``running``: what it has, by what its heartbeats said; ``busy``: slots in which a
+    job runs, only for who asked for a page. ``acknowledged``: who has seen that it was lost."""
 
     uid: UUID
     name: Name
@@ -84,11 +100,16 @@ class Pilot(_WithEngines):
         """Of a WMS of the release before, which does not say: at most as many."""
         if self.busy is not None:
             return self.busy
-        return min(self.slots, self.running + self.leased) if self.state in {PilotState.ACTIVE, PilotState.DRAINING} else 0
+        return (
+            min(self.slots, self.running + self.leased)
+            if self.state in {PilotState.ACTIVE, PilotState.DRAINING}
+            else 0
+        )
 
 
 class PilotList(Contract):
-    """``next``: where the next page begins, ``total``: how many there are on all pages; both only for who asked for a page."""
+    """``next``: where the next page begins, ``total``: how many there are on all pages; both only
+    for who asked for a page."""
 
     pilots: list[Pilot]
     next: str | None = Field(default=None, exclude_if=absent)
@@ -101,7 +122,8 @@ class PilotList(Contract):
 
 
 class Registration(Contract):
-    """Seconds. A pilot sends a heartbeat every ``heartbeat`` and stops a job before its ``lease`` has run out unrenewed."""
+    """Seconds. A pilot sends a heartbeat every ``heartbeat`` and stops a job before its ``lease``
+    has run out unrenewed."""
 
     heartbeat: float
     lease: float
@@ -122,8 +144,9 @@ class Amounts(Contract):
 
 
 class Room(Contract):
-    """What a pilot has left of its node. ``free``: now. ``soon``: when the jobs have ended that do not take long. ``ahead``: how
-    many of the jobs that it asks for are to come after those that it has."""
+    """What a pilot has left of its node. ``free``: now. ``soon``: when the jobs have ended that do
+    not take long. ``ahead``: how many of the jobs that it asks for are to come after those that it
+    has."""
 
     free: Amounts
     soon: Amounts
@@ -131,9 +154,10 @@ class Room(Contract):
 
 
 class LeaseRequest(Contract):
-    """``jobs``: as many as it can take now. ``wait``: seconds the WMS may hold the answer back until there is work.
-    ``known_tasks``: tasks whose description it has. ``room``: what the jobs have to fit in; pilots of the release before do not
-    say, and are not told what they would not understand."""
+    """``jobs``: as many as it can take now. ``wait``: seconds the WMS may hold the answer back
+    until there is work. ``known_tasks``: tasks whose description it has. ``room``: what the jobs
+    have to fit in; pilots of the release before do not say, and are not told what they would not
+    understand."""
 
     jobs: Annotated[int, Field(ge=1, le=1024)]
     wait: Annotated[float, Field(ge=0, le=60)] = 0.0
@@ -154,8 +178,8 @@ class InputFile(Contract):
 
 
 class LeasedJob(Contract):
-    """(``id``, ``attempt``) is the fencing token: a report with another attempt number changes nothing. ``ram``: MiB, where that
-    is not what its task says."""
+    """(``id``, ``attempt``) is the fencing token: a report with another attempt number changes
+    nothing. ``ram``: MiB, where that is not what its task says."""
 
     id: int
     attempt: int
@@ -166,7 +190,8 @@ class LeasedJob(Contract):
 
 
 class BundlePort(Contract):
-    """A port whose entries are bundles. ``whole``: it takes the list of all values, else a single value."""
+    """A port whose entries are bundles. ``whole``: it takes the list of all values, else a single
+    value."""
 
     port: str
     whole: bool = False
@@ -188,7 +213,8 @@ class PilotTask(Contract):
     shared_inputs: list[InputFile] = Field(default_factory=list)
     #: Ports whose entries are no plain files.
     bundles: list[BundlePort] = Field(default_factory=list)
-    #: Most entries of one job; with more than 1, the tool runs once for the inputs of each number, and outputs carry it.
+    #: Most entries of one job; with more than 1, the tool runs once for the inputs of each number,
+    #: and outputs carry it.
     batch: Annotated[int, Field(ge=1)] = 1
     outputs: list[TaskOutput]
     log_out_uid: UUID
@@ -199,7 +225,8 @@ class PilotTask(Contract):
 
 
 class Lease(Contract):
-    """``seconds``: for how long the jobs are the pilot's from the moment it sent the request, unless a heartbeat renews them."""
+    """``seconds``: for how long the jobs are the pilot's from the moment it sent the request,
+    unless a heartbeat renews them."""
 
     seconds: float
     jobs: list[LeasedJob]
@@ -222,7 +249,8 @@ class StartedJob(JobToken):
 
 
 class Heartbeat(Contract):
-    """Renews all leases of the pilot on the jobs named. ``confirmed``: commands carried out since the last one."""
+    """Renews all leases of the pilot on the jobs named. ``confirmed``: commands carried out since
+    the last one."""
 
     running: list[StartedJob] = Field(default_factory=list)
     waiting: list[JobToken] = Field(default_factory=list)
@@ -230,7 +258,8 @@ class Heartbeat(Contract):
 
 
 class Command(Contract):
-    """``cancel``: stop that attempt, report it canceled. ``abandon``: it is no longer this pilot's; stop it, report nothing."""
+    """``cancel``: stop that attempt, report it canceled. ``abandon``: it is no longer this pilot's;
+    stop it, report nothing."""
 
     kind: Literal["cancel", "abandon"]
     job: JobToken
@@ -243,8 +272,8 @@ class HeartbeatAnswer(Contract):
 
 
 class OutputFile(Contract):
-    """A file that is safely on its storage, under its final name. ``number``: of its entry; None: that of the job. ``counts``:
-    what the tool says that it counted in it."""
+    """A file that is safely on its storage, under its final name. ``number``: of its entry; None:
+    that of the job. ``counts``: what the tool says that it counted in it."""
 
     port: str
     name: FileName
@@ -252,7 +281,9 @@ class OutputFile(Contract):
     checksum: Checksum
     url: NewUrl
     # A WMS of the release before refuses what it does not know.
-    number: Annotated[int, Field(ge=0)] | None = Field(default=None, exclude_if=lambda number: number is None)
+    number: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, exclude_if=lambda number: number is None
+    )
     counts: Annotated[Counts | None, Field(exclude_if=absent)] = None
 
 

@@ -7,9 +7,14 @@ MOST_UNQUOTED = 4
 
 
 def stays_inside(path: str) -> bool:
-    """Is it a plain path, as written and with per-cent escapes undone: no ``.`` or ``..``, no empty part, no second protocol?"""
+    """Is it a plain path, as written and with per-cent escapes undone: no ``.`` or ``..``, no empty
+    part, no second protocol?"""
     for _ in range(MOST_UNQUOTED):
-        if "\x00" in path or "::" in path or any(part in {"", ".", ".."} for part in path.replace("\\", "/").split("/")):
+        if (
+            "\x00" in path
+            or "::" in path
+            or any(part in {"", ".", ".."} for part in path.replace("\\", "/").split("/"))
+        ):
             return False
         undone = unquote(path)
         if undone == path:

@@ -1,4 +1,5 @@
-"""A template as the services see it: compiled once from CWL at upload: nobody else reads CWL or evaluates an expression."""
+"""A template as the services see it: compiled once from CWL at upload: nobody else reads CWL or
+evaluates an expression."""
 
 import operator
 from typing import Annotated, Any, Literal
@@ -10,7 +11,8 @@ from sluice.contracts.states import DeviceType, EntryKind, InputMode, Pick, Task
 
 
 class Parameter(Contract):
-    """A workflow input other than the data set. ``type``: CWL type as JSON (a name such as ``int``, or a structure)."""
+    """A workflow input other than the data set. ``type``: CWL type as JSON (a name such as ``int``,
+    or a structure)."""
 
     type: Any
     default: Any = None
@@ -47,8 +49,9 @@ Condition = Annotated[Equals | OneOf | Between | Glob, Field(discriminator="kind
 
 
 class Require(Contract):
-    """What must hold when a chain is made. ``files``, ``bytes``: how many the data set has; ``meta``: of its metadata, as in
-    ``Plan.match``; ``parameters``: of the values of the chain's parameters."""
+    """What must hold when a chain is made. ``files``, ``bytes``: how many the data set has;
+    ``meta``: of its metadata, as in ``Plan.match``; ``parameters``: of the values of the chain's
+    parameters."""
 
     files: Annotated[Condition | None, Field(exclude_if=absent)] = None
     bytes: Annotated[Condition | None, Field(exclude_if=absent)] = None
@@ -57,20 +60,22 @@ class Require(Contract):
 
 
 class Boundary(Contract):
-    """Shares of a step's input. Below ``minimum`` the task fails; at ``sufficient`` the rest is canceled, the task finished."""
+    """Shares of a step's input. Below ``minimum`` the task fails; at ``sufficient`` the rest is
+    canceled, the task finished."""
 
     minimum: Share = 1.0
     sufficient: Share = 1.0
 
 
-#: What is not tried again unless a step asks for it, as it ends in the same way: a tool that ran over its time; one that ran out
-#: of memory where no node has more; one whose program is not there, or cannot be run.
+#: What is not tried again unless a step asks for it, as it ends in the same way: a tool that ran
+#: over its time; one that ran out of memory where no node has more; one whose program is not there,
+#: or cannot be run.
 Hopeless = Literal["tool_timeout", "out_of_memory", "no_program"]
 
 
 class Retry(Contract):
-    """``attempts``: most attempts at each job. ``backoff``: seconds before the second attempt, doubled for each further one.
-    ``also``: what is tried again although it ends in the same way."""
+    """``attempts``: most attempts at each job. ``backoff``: seconds before the second attempt,
+    doubled for each further one. ``also``: what is tried again although it ends in the same way."""
 
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
     backoff: Annotated[float, Field(ge=0.0, le=86_400.0)] = 1.0
@@ -78,8 +83,9 @@ class Retry(Contract):
 
 
 class MergeGroups(Contract):
-    """How the files of a merge step are grouped, in order; at most one is given, neither: all files in one job. ``tree``: what
-    the groups give is merged in groups again, until there is one file."""
+    """How the files of a merge step are grouped, in order; at most one is given, neither: all files
+    in one job. ``tree``: what the groups give is merged in groups again, until there is one file.
+    """
 
     files: Annotated[int, Field(ge=1)] | None = None
     bytes: Annotated[int, Field(ge=1)] | None = None
@@ -97,9 +103,9 @@ COUNTED_RAM = 256
 
 
 class Resources(Contract):
-    """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none). ``ram`` 0: nobody asked for any, and the
-    job is stopped only where it takes what the node has; the release before counts it as 256, and stops it as if it had asked
-    for that."""
+    """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none). ``ram`` 0:
+    nobody asked for any, and the job is stopped only where it takes what the node has; the release
+    before counts it as 256, and stops it as if it had asked for that."""
 
     cores: Annotated[float, Field(gt=0)] = 1.0
     ram: Annotated[int, Field(ge=0)] = 0
@@ -113,29 +119,31 @@ class Resources(Contract):
 
 
 class ContainerImage(Contract):
-    """``name``: what the engine runs (CWL's dockerImageId). ``pull``: where it comes from (dockerPull); None: nodes have it."""
+    """``name``: what the engine runs (CWL's dockerImageId). ``pull``: where it comes from
+    (dockerPull); None: nodes have it."""
 
     name: ImageName
     pull: ImageName | None = None
 
 
 class Container(Contract):
-    """What a step's jobs run in. ``images``: of all tools in it. ``required``: otherwise they run without where there is no
-    engine."""
+    """What a step's jobs run in. ``images``: of all tools in it. ``required``: otherwise they run
+    without where there is no engine."""
 
     images: Annotated[list[ContainerImage], Field(min_length=1)]
     required: bool = True
 
 
 class Source(Contract):
-    """Where a step's files come from: an output of a step, or (``step`` None) the workflow's data input or a parameter that is
-    a file."""
+    """Where a step's files come from: an output of a step, or (``step`` None) the workflow's data
+    input or a parameter that is a file."""
 
     step: str | None
     port: str
 
 
-#: So many numbers has each of the data sets that stand one behind the other; a file's own number must be below.
+#: So many numbers has each of the data sets that stand one behind the other; a file's own number
+#: must be below.
 STRIDE = 10**13
 
 
@@ -147,8 +155,8 @@ class NextSource(Contract):
 
 
 class SideInput(Contract):
-    """A further data set that a step reads. ``optional``: its tool does without, where there is no file. ``pick``: one file is
-    taken of all that there are."""
+    """A further data set that a step reads. ``optional``: its tool does without, where there is no
+    file. ``pick``: one file is taken of all that there are."""
 
     port: str
     source: Source
@@ -181,8 +189,8 @@ Argument = Annotated[ParameterRef | Constant, Field(discriminator="kind")]
 
 
 class StepOutput(Contract):
-    """``optional``: the tool may give nothing (CWL ``File?``): that filters. ``spread``: the tool gives a list in the step's only
-    job, and each of its items is an entry of its own."""
+    """``optional``: the tool may give nothing (CWL ``File?``): that filters. ``spread``: the tool
+    gives a list in the step's only job, and each of its items is an entry of its own."""
 
     port: str
     optional: bool = False
@@ -191,7 +199,8 @@ class StepOutput(Contract):
 
 
 class PlanStep(Contract):
-    """One step: a task over a data set. ``tool``: the CommandLineTool as a self-contained CWL document (JSON)."""
+    """One step: a task over a data set. ``tool``: the CommandLineTool as a self-contained CWL
+    document (JSON)."""
 
     name: str
     doc: str = ""
@@ -202,8 +211,8 @@ class PlanStep(Contract):
     #: Files that come behind those of ``source``; and which one is taken of all these, None: all.
     next_sources: list[NextSource] = Field(default_factory=list)
     pick: Pick | None = None
-    #: The tool does without a file at ``data_port`` (CWL ``File?``) where another data set has one of that number, or where
-    #: there is one job all the same.
+    #: The tool does without a file at ``data_port`` (CWL ``File?``) where another data set has one
+    #: of that number, or where there is one job all the same.
     data_optional: bool = False
     data_kind: EntryKind = EntryKind.FILE
     #: There is exactly one job, also where there is no file: the step runs on single values.
@@ -229,7 +238,8 @@ class PlanStep(Contract):
 
 
 class PlanOutput(Contract):
-    """A workflow output: the data set that ``step`` writes at ``port``. ``single``: one value in CWL, no list of them."""
+    """A workflow output: the data set that ``step`` writes at ``port``. ``single``: one value in
+    CWL, no list of them."""
 
     name: str
     step: str
@@ -239,26 +249,31 @@ class PlanOutput(Contract):
 
 
 class SecondaryFile(Contract):
-    """A file beside a primary one, by CWL's pattern: each ``^`` at its start takes one ending off, the rest is put on."""
+    """A file beside a primary one, by CWL's pattern: each ``^`` at its start takes one ending off,
+    the rest is put on."""
 
     pattern: str
     required: bool = True
 
 
 class DataEntries(Contract):
-    """What the entries of the first data set are in CWL; where they are no plain files, the catalogue has bundles."""
+    """What the entries of the first data set are in CWL; where they are no plain files, the
+    catalogue has bundles."""
 
     type: Literal["File", "Directory"] = "File"
     secondary_files: list[SecondaryFile] = Field(default_factory=list)
 
     @property
     def kind(self) -> EntryKind:
-        return EntryKind.FILE if self.type == "File" and not self.secondary_files else EntryKind.BUNDLE
+        return (
+            EntryKind.FILE if self.type == "File" and not self.secondary_files else EntryKind.BUNDLE
+        )
 
 
 class Retention(Contract):
-    """``input``: what becomes of the first input once the output is safe. ``logs``: whether the logs of a step go with its output
-    when none of its jobs failed; those of failed steps and of steps that wrote the workflow's output stay in any case."""
+    """``input``: what becomes of the first input once the output is safe. ``logs``: whether the
+    logs of a step go with its output when none of its jobs failed; those of failed steps and of
+    steps that wrote the workflow's output stay in any case."""
 
     input: Literal["delete", "keep"] = "delete"
     logs: Literal["delete", "keep"] = "delete"
@@ -283,7 +298,8 @@ class Plan(Contract):
 
     @property
     def file_parameters(self) -> list[str]:
-        """Parameters whose value is a file: steps read it as a data set, by a source whose port is the parameter."""
+        """Parameters whose value is a file: steps read it as a data set, by a source whose port is
+        the parameter."""
         return [name for name, parameter in self.parameters.items() if parameter.type == "File"]
 
     def step(self, name: str) -> PlanStep:

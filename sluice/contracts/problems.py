@@ -9,7 +9,8 @@ PROBLEM_TYPE = "urn:sluice:problem:"
 
 
 class Finding(BaseModel):
-    """One thing wrong (or doubtful) in a text or a request, with its place where there is one (lines and columns from 1)."""
+    """One thing wrong (or doubtful) in a text or a request, with its place where there is one
+    (lines and columns from 1)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -20,12 +21,19 @@ class Finding(BaseModel):
     column: int | None = None
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
-        return f"{place}: {self.severity}: {self.message}" if place else f"{self.severity}: {self.message}"
+        place = ":".join(
+            str(part) for part in (self.file, self.line, self.column) if part is not None
+        )
+        return (
+            f"{place}: {self.severity}: {self.message}"
+            if place
+            else f"{self.severity}: {self.message}"
+        )
 
 
 class Problem(BaseModel):
-    """RFC 9457 problem details. ``findings`` lists every reason where there are several; ``fields`` are the facts."""
+    """RFC 9457 problem details. ``findings`` lists every reason where there are several; ``fields``
+    are the facts."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -41,21 +49,23 @@ class Problem(BaseModel):
 class ServiceError(Exception):
     """Root of all errors that a service answers with a problem. One subclass per business fact.
 
-    A subclass sets ``status`` (HTTP), ``slug`` (last part of the problem type) and ``title``, and passes its sentence and fields.
+    A subclass sets ``status`` (HTTP), ``slug`` (last part of the problem type) and ``title``, and
+    passes its sentence and fields.
 
-        ServiceError
-        ├── NotFound            404  there is no such thing
-        ├── Conflict            409  it contradicts what is there (the state found is among the fields)
-        │   └── NeedsForce      409  it would be done all the same, if asked to
-        ├── Unprocessable       422  understood, and wrong: ``findings`` say what and where
-        └── NotAvailable        503  something this needs does not answer now
+        ServiceError ├── NotFound            404  there is no such thing ├── Conflict            409
+        it contradicts what is there (the state found is among the fields) │   └── NeedsForce
+        409  it would be done all the same, if asked to ├── Unprocessable       422  understood, and
+        wrong: ``findings`` say what and where └── NotAvailable        503  something this needs
+        does not answer now
     """
 
     status = 500
     slug = "internal"
     title = "Internal error"
 
-    def __init__(self, detail: str, *, findings: list[Finding] | None = None, **fields: Any) -> None:
+    def __init__(
+        self, detail: str, *, findings: list[Finding] | None = None, **fields: Any
+    ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.findings = findings or []
@@ -68,7 +78,10 @@ class ServiceError(Exception):
             status=self.status,
             detail=self.detail,
             findings=self.findings,
-            fields={key: value if isinstance(value, int | float | bool) else str(value) for key, value in self.fields.items()},
+            fields={
+                key: value if isinstance(value, int | float | bool) else str(value)
+                for key, value in self.fields.items()
+            },
         )
 
 
@@ -81,11 +94,18 @@ class Conflict(ServiceError):
 
 
 class NeedsForce(Conflict):
-    """``why`` it is refused, and what is done where it is ``forced`` ("cancels them first"). How to ask for that each interface
-    says in its own terms: by REST ``force=true``, on the command line ``--force`` (``sluice.cli.output``), on a page a button."""
+    """``why`` it is refused, and what is done where it is ``forced`` ("cancels them first"). How to
+    ask for that each interface says in its own terms: by REST ``force=true``, on the command line
+    ``--force`` (``sluice.cli.output``), on a page a button."""
 
-    def __init__(self, why: str, *, forced: str, findings: list[Finding] | None = None, **fields: Any) -> None:
-        super().__init__(f"{why}; force=true {forced}", findings=findings, **{**fields, "why": why, "forced": forced})
+    def __init__(
+        self, why: str, *, forced: str, findings: list[Finding] | None = None, **fields: Any
+    ) -> None:
+        super().__init__(
+            f"{why}; force=true {forced}",
+            findings=findings,
+            **{**fields, "why": why, "forced": forced},
+        )
 
 
 class Unprocessable(ServiceError):

@@ -6,8 +6,8 @@ from sluice.contracts.base import Contract, Timestamp
 
 
 class QueueStatus(Contract):
-    """``consumer``: the service that handles its messages. ``waiting``: those in its hands are not counted. ``dead``: messages
-    that could not be handled, kept for a person."""
+    """``consumer``: the service that handles its messages. ``waiting``: those in its hands are not
+    counted. ``dead``: messages that could not be handled, kept for a person."""
 
     name: str
     consumer: str
@@ -24,8 +24,8 @@ SHOWN = 4000
 
 
 class DeadMessage(Contract):
-    """``id``: by which it is requeued or dropped. ``body``: its first ``SHOWN`` bytes, as text, and ``…`` where there are more.
-    ``size``: bytes of the whole body."""
+    """``id``: by which it is requeued or dropped. ``body``: its first ``SHOWN`` bytes, as text, and
+    ``…`` where there are more. ``size``: bytes of the whole body."""
 
     id: str
     reason: str
@@ -48,7 +48,8 @@ class DeadMessages(Contract):
 
 
 class ChooseMessages(Contract):
-    """Dead messages by their ids, or all of them. Said outright, so that nothing is dropped by leaving something out."""
+    """Dead messages by their ids, or all of them. Said outright, so that nothing is dropped by
+    leaving something out."""
 
     ids: list[str] | Literal["all"]
 

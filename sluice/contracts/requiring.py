@@ -1,4 +1,5 @@
-"""What ``sluice:require`` means: the chain service refuses by it, and whoever asks for a chain is told before."""
+"""What ``sluice:require`` means: the chain service refuses by it, and whoever asks for a chain is
+told before."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from sluice.contracts.states import DatasetState
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is looked at of a data set: its facts (see ``facts_of``), and how many files and bytes it has (``bytes`` None: not
-    known yet, and not looked at). ``open``: there may be more of both."""
+    """What is looked at of a data set: its facts (see ``facts_of``), and how many files and bytes
+    it has (``bytes`` None: not known yet, and not looked at). ``open``: there may be more of both.
+    """
 
     facts: Mapping[str, Any]
     files: int
@@ -31,13 +33,18 @@ def required(plan: Plan) -> dict[str, Condition]:
     wants = plan.require
     if wants is None:
         return {}
-    sizes = {name: one for name, one in (("files", wants.files), ("bytes", wants.bytes)) if one is not None}
+    sizes = {
+        name: one
+        for name, one in (("files", wants.files), ("bytes", wants.bytes))
+        if one is not None
+    }
     parameters = {f"parameter {name}": one for name, one in wants.parameters.items()}
     return {**sizes, **{f"meta {key}": one for key, one in wants.meta.items()}, **parameters}
 
 
 def unmet(plan: Plan, subject: Subject, params: Mapping[str, Any]) -> list[str]:
-    """What does not hold, each with the value: ``files from 10 to ∞, which is 3``. ``params``: as given, bound ones too."""
+    """What does not hold, each with the value: ``files from 10 to ∞, which is 3``. ``params``: as
+    given, bound ones too."""
     return [*unmet_dataset(plan, subject), *unmet_parameters(plan, params)]
 
 
@@ -45,13 +52,19 @@ def unmet_dataset(plan: Plan, subject: Subject) -> list[str]:
     """As ``unmet``, of the data set alone."""
     if plan.require is None:
         return []
-    sizes = {"files": (plan.require.files, subject.files), "bytes": (plan.require.bytes, subject.bytes)}
+    sizes = {
+        "files": (plan.require.files, subject.files),
+        "bytes": (plan.require.bytes, subject.bytes),
+    }
     broken = [
         _size(name, condition, size, is_open=subject.open)
         for name, (condition, size) in sizes.items()
         if condition is not None and size is not None
     ]
-    broken += [difference(one, subject.facts, key, called=f"meta {key}") for key, one in plan.require.meta.items()]
+    broken += [
+        difference(one, subject.facts, key, called=f"meta {key}")
+        for key, one in plan.require.meta.items()
+    ]
     return [one for one in broken if one]
 
 
@@ -61,7 +74,10 @@ def unmet_parameters(plan: Plan, params: Mapping[str, Any]) -> list[str]:
         return []
     defaults = {name: parameter.default for name, parameter in plan.parameters.items()}
     values = {**defaults, **{name: value for name, value in params.items() if value is not None}}
-    broken = [difference(one, values, name, called=f"parameter {name}") for name, one in plan.require.parameters.items()]
+    broken = [
+        difference(one, values, name, called=f"parameter {name}")
+        for name, one in plan.require.parameters.items()
+    ]
     return [one for one in broken if one]
 
 

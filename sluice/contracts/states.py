@@ -1,4 +1,5 @@
-"""Every state name of the system, spelt out here only. The legal moves stand in the owner's ``domain/transitions.py``."""
+"""Every state name of the system, spelt out here only. The legal moves stand in the owner's
+``domain/transitions.py``."""
 
 from enum import StrEnum
 
@@ -136,14 +137,20 @@ class AttemptPhase(StrEnum):
 
 class ErrorClass(StrEnum):
     TOOL_FAILED = "tool_failed"
-    TOOL_REFUSED = "tool_refused"  #: exited with one of its permanentFailCodes: the input is at fault, no retry helps
+    TOOL_REFUSED = (  #: exited with one of its permanentFailCodes: the input is at fault, no retry helps
+        "tool_refused"
+    )
     TOOL_TIMEOUT = "tool_timeout"
     OUT_OF_MEMORY = "out_of_memory"
     STAGE_IN_FAILED = "stage_in_failed"
     CHECKSUM_MISMATCH = "checksum_mismatch"
     STAGE_OUT_FAILED = "stage_out_failed"
-    NO_ROOM = "no_room"  #: a storage or the node's disk was full: not the job's fault, and it passes
-    PILOT_LOST = "pilot_lost"  #: or its node had no memory for a job that kept to what it asked for: not the job's fault
+    NO_ROOM = (  #: a storage or the node's disk was full: not the job's fault, and it passes
+        "no_room"
+    )
+    PILOT_LOST = (  #: or its node had no memory for a job that kept to what it asked for: not the job's fault
+        "pilot_lost"
+    )
     CANCELED = "canceled"
     INTERNAL = "internal"
 
@@ -160,7 +167,9 @@ class ReportAnswer(StrEnum):
 
     ACCEPTED = "accepted"
     ALREADY = "already"  #: the same report was accepted before
-    STALE = "stale"  #: the attempt is no longer the job's: nothing changed; the pilot removes its files
+    STALE = (  #: the attempt is no longer the job's: nothing changed; the pilot removes its files
+        "stale"
+    )
 
 
 class ChainState(StrEnum):

@@ -22,7 +22,8 @@ from sluice.contracts.states import (
 
 
 class TaskOutput(Contract):
-    """Where the files of one output port go: a data set, its storage, and its folder there. ``spread``: see ``StepOutput``."""
+    """Where the files of one output port go: a data set, its storage, and its folder there.
+    ``spread``: see ``StepOutput``."""
 
     port: str
     dat_out_uid: UUID
@@ -53,8 +54,9 @@ class TaskInput(Contract):
 
 
 class TakenOver(Contract):
-    """A task that was at the same work before, and the data set of each of its outputs, by port: where a job of it with the same
-    inputs finished, its outputs are this task's, and the job does not run again."""
+    """A task that was at the same work before, and the data set of each of its outputs, by port:
+    where a job of it with the same inputs finished, its outputs are this task's, and the job does
+    not run again."""
 
     task: UUID
     outputs: dict[str, UUID]
@@ -63,10 +65,12 @@ class TakenOver(Contract):
 class Task(Contract):
     """The message of queue ``wms.tasks``.
 
-    ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL CommandLineTool (JSON); ``args``: the
-    constant part of the job order. The first input and output stand in ``dat_*``, data sets behind the first in ``next_inputs``,
-    further ones in ``side_inputs`` and ``side_outputs``. ``pick``: one file is taken of all that the first input holds.
-    ``single``: there is exactly one job, with the file of the first input, or without where there is none.
+    ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL
+    CommandLineTool (JSON); ``args``: the constant part of the job order. The first input and output
+    stand in ``dat_*``, data sets behind the first in ``next_inputs``, further ones in
+    ``side_inputs`` and ``side_outputs``. ``pick``: one file is taken of all that the first input
+    holds. ``single``: there is exactly one job, with the file of the first input, or without where
+    there is none.
     """
 
     uid: UUID
@@ -130,8 +134,9 @@ class Task(Contract):
 
 
 class TaskStatus(Contract):
-    """Counts add up to ``total`` at every moment. ``killed``, where asked for: how many of the canceled jobs a pilot had when the
-    task ended, so that what had been done of them is lost. Jobs stopped at a limit are none of these: they failed."""
+    """Counts add up to ``total`` at every moment. ``killed``, where asked for: how many of the
+    canceled jobs a pilot had when the task ended, so that what had been done of them is lost. Jobs
+    stopped at a limit are none of these: they failed."""
 
     uid: UUID
     chain_uid: UUID
@@ -177,7 +182,8 @@ class Boost(Contract):
 
 
 class Boosts(Contract):
-    """All tasks that are to be ranked higher ``by`` so much; those that are not named are not, from now on."""
+    """All tasks that are to be ranked higher ``by`` so much; those that are not named are not, from
+    now on."""
 
     by: Annotated[float, Field(gt=0, le=1e6)]
     boosts: Annotated[list[Boost], Field(max_length=10_000)]
@@ -212,8 +218,8 @@ class Attempt(Contract):
 class Job(Contract):
     """``inputs``: names of its files, in order. ``attempts`` are given where one job is asked for.
 
-    Of its present or last attempt, where asked for: ``pilot`` (its name), ``started_at``, and once that has ended ``seconds``,
-    ``peak_memory`` (MiB), ``cpu_seconds`` and ``exit_code``.
+    Of its present or last attempt, where asked for: ``pilot`` (its name), ``started_at``, and once
+    that has ended ``seconds``, ``peak_memory`` (MiB), ``cpu_seconds`` and ``exit_code``.
     """
 
     id: int
@@ -234,7 +240,8 @@ class Job(Contract):
 
 
 class JobOrder(StrEnum):
-    """``SEQ``: by their numbers; ready ones as they are given out. The others: of those that have ended, the greatest first."""
+    """``SEQ``: by their numbers; ready ones as they are given out. The others: of those that have
+    ended, the greatest first."""
 
     SEQ = "seq"
     TIME = "time"
@@ -247,8 +254,8 @@ class JobPage(Contract):
 
 
 class Outlook(Contract):
-    """Whether a task's jobs will ever find a node. ``never``: none that is there or can be launched has what they need, for the
-    ``reason``, the end of a sentence."""
+    """Whether a task's jobs will ever find a node. ``never``: none that is there or can be launched
+    has what they need, for the ``reason``, the end of a sentence."""
 
     never: bool
     reason: str = ""

@@ -14,7 +14,8 @@ from sluice.contracts.problems import Finding
 _Text = Annotated[str, Field(max_length=2 * 1024 * 1024)]
 
 
-#: Version of a template that nobody published: a run of files brought it, nothing matches it, and no name's numbers are used up.
+#: Version of a template that nobody published: a run of files brought it, nothing matches it, and
+#: no name's numbers are used up.
 RUN_VERSION = 0
 
 
@@ -24,8 +25,9 @@ def template_label(name: str, version: int) -> str:
 
 
 class _Written(Contract):
-    """A template as somebody wrote it: either one text in ``cwl``, or ``files`` by their paths. ``main``: the path of the
-    workflow among these; without it, the one Workflow that no other file refers to, or that is called ``main``."""
+    """A template as somebody wrote it: either one text in ``cwl``, or ``files`` by their paths.
+    ``main``: the path of the workflow among these; without it, the one Workflow that no other file
+    refers to, or that is called ``main``."""
 
     cwl: Annotated[_Text | None, Field(exclude_if=absent)] = None
     files: Annotated[dict[str, _Text] | None, Field(exclude_if=absent)] = None
@@ -33,16 +35,17 @@ class _Written(Contract):
 
 
 class NewTemplate(_Written):
-    """A template to be stored. ``replaces``: the latest version now, 0 where there is none; where another one is (somebody was
-    faster), nothing is stored."""
+    """A template to be stored. ``replaces``: the latest version now, 0 where there is none; where
+    another one is (somebody was faster), nothing is stored."""
 
     name: Name
     replaces: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
 
 
 class Template(Contract):
-    """A stored template. The same text again answers with what is there; another text under the same name is the next version.
-    ``version`` 0 (``RUN_VERSION``): it came with a run; ``created_at`` is then the time of the last run."""
+    """A stored template. The same text again answers with what is there; another text under the
+    same name is the next version. ``version`` 0 (``RUN_VERSION``): it came with a run;
+    ``created_at`` is then the time of the last run."""
 
     id: UUID
     name: Name
@@ -55,7 +58,8 @@ class Template(Contract):
     #: The text as JSON, and as it was written (only where one template is asked for).
     template: dict[str, Any] | None = None
     cwl: str | None = None
-    #: All files as they were written, and which of them is the workflow, whose text ``cwl`` is (as above).
+    #: All files as they were written, and which of them is the workflow, whose text ``cwl`` is (as
+    #: above).
     files: Annotated[dict[str, str] | None, Field(exclude_if=absent)] = None
     main: Annotated[str | None, Field(exclude_if=absent)] = None
 
@@ -74,8 +78,9 @@ class Change(StrEnum):
 
 
 class PlanChange(Contract):
-    """What is another one in what a template does. ``part``: ``step``, ``match``, ``parameter``, ``output`` or ``template`` (what
-    concerns all of it); ``details``: each what it was and what it becomes, in words."""
+    """What is another one in what a template does. ``part``: ``step``, ``match``, ``parameter``,
+    ``output`` or ``template`` (what concerns all of it); ``details``: each what it was and what it
+    becomes, in words."""
 
     part: Literal["template", "match", "parameter", "step", "output"]
     name: str
@@ -84,7 +89,8 @@ class PlanChange(Contract):
 
 
 class FileChange(Contract):
-    """``diff``: what differs, line by line, as a unified diff; in words where that would be too long."""
+    """``diff``: what differs, line by line, as a unified diff; in words where that would be too
+    long."""
 
     path: str
     change: Change
@@ -92,8 +98,9 @@ class FileChange(Contract):
 
 
 class TemplateChanges(Contract):
-    """What publishing files as the version ``version`` of a template changes against ``before``, the latest one (None: the name
-    is new). Both are the same where nothing would change. ``disabled``: nothing goes through the template, then as now."""
+    """What publishing files as the version ``version`` of a template changes against ``before``,
+    the latest one (None: the name is new). Both are the same where nothing would change.
+    ``disabled``: nothing goes through the template, then as now."""
 
     name: Name
     before: int | None

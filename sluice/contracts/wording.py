@@ -1,4 +1,5 @@
-"""What is wrong with a value, in words: pydantic would show the regular expression that it does not match."""
+"""What is wrong with a value, in words: pydantic would show the regular expression that it does not
+match."""
 
 import re
 from dataclasses import dataclass
@@ -22,8 +23,9 @@ def in_words(sentence: str) -> PydanticCustomError:
 class Spelling:
     """Annotates a ``str``, behind its constraints: whatever they find, this is said.
 
-    ``a_thing``: what it is, with its article. ``first``, ``other``: expressions for the first character and for all; ``most``:
-    how many there may be. ``rule``: all of that in words, the sentence that ``a_thing`` begins.
+    ``a_thing``: what it is, with its article. ``first``, ``other``: expressions for the first
+    character and for all; ``most``: how many there may be. ``rule``: all of that in words, the
+    sentence that ``a_thing`` begins.
     """
 
     a_thing: str
@@ -32,12 +34,16 @@ class Spelling:
     most: int
     rule: str
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
         """pydantic's own way to another error costs nothing where there is none."""
         kind = self.a_thing.replace(" ", "_").replace("'", "")
         _SPELLINGS[kind] = self
         message = f"{self.a_thing} {self.rule}"
-        return core_schema.custom_error_schema(handler(source), custom_error_type=kind, custom_error_message=message)
+        return core_schema.custom_error_schema(
+            handler(source), custom_error_type=kind, custom_error_message=message
+        )
 
     def wrong(self, text: str) -> str:
         """What is wrong with ``text``, which is."""
@@ -61,7 +67,8 @@ _SPELLINGS: dict[str, Spelling] = {}
 
 
 def sentence_of(error: ErrorDetails) -> str:
-    """What pydantic found: without its own way to say that somebody raised it, and with the character that is wrong in a name."""
+    """What pydantic found: without its own way to say that somebody raised it, and with the
+    character that is wrong in a name."""
     spelling, given = _SPELLINGS.get(error["type"]), error.get("input")
     if spelling is not None and isinstance(given, str):
         return spelling.wrong(given)

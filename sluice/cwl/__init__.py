@@ -1,6 +1,12 @@
 """The template compiler: CWL text in, a `Plan` or every reason against it out."""
 
-from sluice.cwl.compiler import Compiled, CompiledUpload, compile_file, compile_template, compile_upload
+from sluice.cwl.compiler import (
+    Compiled,
+    CompiledUpload,
+    compile_file,
+    compile_template,
+    compile_upload,
+)
 from sluice.cwl.pack import PackError, gather_files, pack_template
 from sluice.cwl.uploads import Upload, UploadRefused, is_zip, take_files, unpack_zip
 

@@ -62,7 +62,8 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """``plan`` is None exactly when there is an error among the findings. Errors come first, each kind sorted by place."""
+    """``plan`` is None exactly when there is an error among the findings. Errors come first, each
+    kind sorted by place."""
 
     plan: Plan | None
     findings: list[Finding]
@@ -77,9 +78,11 @@ class Compiled:
 
 
 def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Compiled:
-    """Compiles a template; bad input never raises. ``file`` is the name that stands in the findings.
+    """Compiles a template; bad input never raises. ``file`` is the name that stands in the
+    findings.
 
-    Nothing but ``text`` is read: no file, no network. No expression is evaluated. One call at a time; others wait.
+    Nothing but ``text`` is read: no file, no network. No expression is evaluated. One call at a
+    time; others wait.
     """
     findings, plan = Findings(file), None
     with _LOCK, suppress(EnoughFound):
@@ -88,7 +91,8 @@ def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Com
 
 
 def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
-    """Compiles a workflow file with all the files it refers to; findings name the file they are in. With it, the packed text.
+    """Compiles a workflow file with all the files it refers to; findings name the file they are in.
+    With it, the packed text.
 
     The text is empty where the files cannot be read.
     """
@@ -103,7 +107,8 @@ def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
 
 @dataclass(frozen=True, slots=True)
 class CompiledUpload:
-    """``main``: path of the workflow, None where it could not be told. ``document``: all files as one, None after an error."""
+    """``main``: path of the workflow, None where it could not be told. ``document``: all files as
+    one, None after an error."""
 
     compiled: Compiled
     main: str | None
@@ -111,17 +116,25 @@ class CompiledUpload:
 
 
 def compile_upload(upload: Upload, *, name: str) -> CompiledUpload:
-    """As ``compile_template`` for a template of several files: nothing but these is read. Findings name the file they are in."""
+    """As ``compile_template`` for a template of several files: nothing but these is read. Findings
+    name the file they are in."""
     findings, main, plan, document = Findings(""), None, None, None
     with _LOCK, suppress(EnoughFound):
         main = find_main(upload, findings)
         if main is not None:
             findings.file = main
             packed = read_files(main, upload.sources, findings, own=findings)
-            plan = None if findings.failed else _compile(packed.address_types(findings), name, findings)
+            plan = (
+                None
+                if findings.failed
+                else _compile(packed.address_types(findings), name, findings)
+            )
             document = None if plan is None else plain(packed.root)
             for left_out, reason in upload.unusable.items():
-                findings.warning(START._replace(file=left_out), f"it {reason}, and is left out: nothing refers to it")
+                findings.warning(
+                    START._replace(file=left_out),
+                    f"it {reason}, and is left out: nothing refers to it",
+                )
     return CompiledUpload(Compiled(plan, findings.sorted()), main, document)
 
 
@@ -145,12 +158,18 @@ def _compile(root: Any, name: str, findings: Findings) -> Plan | None:
     plan = _plan_of(document, document.workflow, extensions, name=name, findings=findings)
     for step in nested if plan is not None else ():
         why = next((finding.message for finding in attempt.sorted()), "")
-        findings.warning(step.place, f"the workflow of step '{step.name}' runs inside one job; as steps of their own: {why}")
+        findings.warning(
+            step.place,
+            f"the workflow of step '{step.name}' runs inside one job; as steps of their own: {why}",
+        )
     return plan
 
 
-def _plan_of_steps_inside(document: Document, extensions: Extensions, *, name: str, findings: Findings) -> Plan | None:
-    """The plan in which the steps of nested workflows are steps; None, with findings, where that cannot be."""
+def _plan_of_steps_inside(
+    document: Document, extensions: Extensions, *, name: str, findings: Findings
+) -> Plan | None:
+    """The plan in which the steps of nested workflows are steps; None, with findings, where that
+    cannot be."""
     try:
         flat = flatten(document.workflow, extensions)
         inside = replace(document, workflow=flat.workflow)
@@ -162,7 +181,14 @@ def _plan_of_steps_inside(document: Document, extensions: Extensions, *, name: s
     return None
 
 
-def _plan_of(document: Document, written: CommentedMap, extensions: Extensions, *, name: str, findings: Findings) -> Plan | None:
+def _plan_of(
+    document: Document,
+    written: CommentedMap,
+    extensions: Extensions,
+    *,
+    name: str,
+    findings: Findings,
+) -> Plan | None:
     """``written``: the workflow as the reference runner is to see it."""
     refuse_nested(extensions, findings)
     workflow = read_workflow(document, findings)
@@ -170,9 +196,16 @@ def _plan_of(document: Document, written: CommentedMap, extensions: Extensions, 
     wiring = read_links(workflow, findings)
     check_types(workflow, wiring, findings)
     check_rules(workflow, wiring, extensions, findings)
-    for owner in (workflow.body, *(part for pair in processes_inside(workflow.body) for part in pair)):
+    for owner in (
+        workflow.body,
+        *(part for pair in processes_inside(workflow.body) for part in pair),
+    ):
         check_names(owner, document.version, document.namespaces, findings)
-    needs = {step.name: needs_of(step, workflow.body, document, findings) for step in workflow.steps.values() if step.has_tool}
+    needs = {
+        step.name: needs_of(step, workflow.body, document, findings)
+        for step in workflow.steps.values()
+        if step.has_tool
+    }
     if not findings.failed:
         check_pairs(workflow, wiring, findings)
     check_expressions(written, findings)
@@ -180,11 +213,14 @@ def _plan_of(document: Document, written: CommentedMap, extensions: Extensions, 
     _check_with_cwltool(document, written, findings)
     if findings.failed:
         return None
-    return _Planner(document, workflow, wiring, extensions, needs, Numbering(workflow, wiring)).plan(name)
+    return _Planner(
+        document, workflow, wiring, extensions, needs, Numbering(workflow, wiring)
+    ).plan(name)
 
 
 def _check_with_cwltool(document: Document, workflow: CommentedMap, findings: Findings) -> None:
-    """The schema always, so that all reasons come together; a whole load only where nothing else is wrong."""
+    """The schema always, so that all reasons come together; a whole load only where nothing else is
+    wrong."""
     if document.incomplete or findings.full:
         return
     body = clone(workflow)
@@ -219,10 +255,21 @@ class _Planner:
             cwl_version=self.document.version,
             data_input=data_input,
             data_entries=data_entries(self.workflow.inputs[data_input]),
-            parameters={port.name: _parameter(port) for port in self.workflow.inputs.values() if port.name != data_input},
+            parameters={
+                port.name: _parameter(port)
+                for port in self.workflow.inputs.values()
+                if port.name != data_input
+            },
             steps=_in_order([self._step(step) for step in self.workflow.steps.values()]),
-            outputs=[_output(output, origin, self.wiring.streams[origin]) for output, origin in self.wiring.outputs.items()],
-            **{key: fields[key] for key in ("match", "priority", "bind", "require", "retention") if key in fields},
+            outputs=[
+                _output(output, origin, self.wiring.streams[origin])
+                for output, origin in self.wiring.outputs.items()
+            ],
+            **{
+                key: fields[key]
+                for key in ("match", "priority", "bind", "require", "retention")
+                if key in fields
+            },
         )
 
     def _step(self, step: Step) -> PlanStep:
@@ -239,10 +286,14 @@ class _Planner:
             source=source.source,
             next_sources=further,
             pick=pick_of(data),
-            data_optional=may_be_missing(step, data) if single else is_optional(step.input_type(data.name)),
+            data_optional=may_be_missing(step, data)
+            if single
+            else is_optional(step.input_type(data.name)),
             single=single,
             data_kind=self._kind(step, data),
-            side_inputs=[self._side_input(step, side) for side in self.wiring.side_links[step.name]],
+            side_inputs=[
+                self._side_input(step, side) for side in self.wiring.side_links[step.name]
+            ],
             arguments=self._arguments(step),
             outputs=[self._step_output(step, port) for port in step.outputs],
             tool=self._executable(step, needs),
@@ -257,7 +308,9 @@ class _Planner:
         name = side.link.name
         source, *further = self._sources(step, side.link, scattered=side.mode is InputMode.EACH)
         is_single = side.mode is InputMode.ONE
-        optional = may_be_missing(step, side.link) if is_single else is_optional(step.input_type(name))
+        optional = (
+            may_be_missing(step, side.link) if is_single else is_optional(step.input_type(name))
+        )
         return SideInput(
             port=name,
             source=source.source,
@@ -276,7 +329,9 @@ class _Planner:
         """Numbers count only where files are paired by them, and to the steps after that."""
         starts = self.numbering.starts(step.name, link.name)
         return [
-            NextSource(source=Source(step=origin.step, port=origin.port), start=start if scattered else 0)
+            NextSource(
+                source=Source(step=origin.step, port=origin.port), start=start if scattered else 0
+            )
             for origin, start in zip(self.wiring.sources(step.name, link.name), starts, strict=True)
         ]
 
@@ -290,12 +345,17 @@ class _Planner:
         if not step.contained and not untold(step, self.wiring):
             return with_own_files(tool, self.document.version)
         javascript = expressions_of(step, self.workflow.body, self.document.namespaces)
-        around = contained(step, tool, self.wiring, version=self.document.version, javascript=javascript)
+        around = contained(
+            step, tool, self.wiring, version=self.document.version, javascript=javascript
+        )
         return with_own_files(around, self.document.version)
 
     def _arguments(self, step: Step) -> dict[str, Argument]:
         found: dict[str, Argument] = {}
-        data = {self.wiring.data_links[step.name].name, *(side.link.name for side in self.wiring.side_links[step.name])}
+        data = {
+            self.wiring.data_links[step.name].name,
+            *(side.link.name for side in self.wiring.side_links[step.name]),
+        }
         for link in step.links.values():
             origin = self.wiring.origins.get((step.name, link.name))
             if origin is not None and link.name not in data:
@@ -315,7 +375,11 @@ class _Planner:
         }
         if any(":" in hint["class"] for hint in hints):
             tool["$namespaces"] = {"cwltool": CWLTOOL_NAMESPACE}
-        tool.update((key, value) for key, value in plain(step.tool).items() if key not in {*tool, "requirements", "hints"})
+        tool.update(
+            (key, value)
+            for key, value in plain(step.tool).items()
+            if key not in {*tool, "requirements", "hints"}
+        )
         if tool["class"] == "Workflow":
             requirements = [*requirements, *workflow_features()]
         if requirements:
@@ -330,14 +394,22 @@ def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
     left, ordered = list(steps), list[PlanStep]()
     while left:
         waiting = {step.name for step in left}
-        ready = next(step for step in left if not any(source.step in waiting for source in step.sources))
+        ready = next(
+            step for step in left if not any(source.step in waiting for source in step.sources)
+        )
         left.remove(ready)
         ordered.append(ready)
     return ordered
 
 
 def _output(name: str, origin: Origin, stream: Stream) -> PlanOutput:
-    return PlanOutput(name=name, step=origin.step or "", port=origin.port, kind=stream.kind, single=not stream.many)
+    return PlanOutput(
+        name=name,
+        step=origin.step or "",
+        port=origin.port,
+        kind=stream.kind,
+        single=not stream.many,
+    )
 
 
 def _parameter(port: Port) -> Parameter:
@@ -352,4 +424,8 @@ def _parameter(port: Port) -> Parameter:
 
 def _doc(body: Any) -> str:
     written = body.get("doc") or body.get("label") or ""
-    return "\n".join(str(line) for line in written) if isinstance(written, list) else str(written).strip()
+    return (
+        "\n".join(str(line) for line in written)
+        if isinstance(written, list)
+        else str(written).strip()
+    )

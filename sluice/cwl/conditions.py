@@ -1,4 +1,5 @@
-"""How conditions are written: in ``sluice:match`` on metadata, in ``sluice:require`` on amounts and parameters, too."""
+"""How conditions are written: in ``sluice:match`` on metadata, in ``sluice:require`` on amounts and
+parameters, too."""
 
 import math
 from typing import Any
@@ -37,7 +38,11 @@ def amount_of(wanted: Any) -> Condition | str:
             values = [one]
         case OneOf(values=several):
             values = [*several]
-    return condition if values and all(_is_number(value) for value in values) else "is a number, or {minimum, maximum}"
+    return (
+        condition
+        if values and all(_is_number(value) for value in values)
+        else "is a number, or {minimum, maximum}"
+    )
 
 
 def _range(wanted: dict[str, Any]) -> Condition | str:

@@ -10,15 +10,18 @@ from sluice.contracts.plan import ContainerImage
 from sluice.cwl.features import CONTAINERS, refused
 from sluice.cwl.findings import Findings, Place, place_of
 
-#: Ways to an image that pilots do not go: many nodes would each do it, with files or rights that they may not have.
+#: Ways to an image that pilots do not go: many nodes would each do it, with files or rights that
+#: they may not have.
 _NOT_CARRIED_OUT = refused(CONTAINERS)
 
 _image_name: TypeAdapter[str] = TypeAdapter(ImageName)
 
 
-def image_of(body: CommentedMap, place: Place, findings: Findings, *, step: str, required: bool) -> ContainerImage | None:
-    """The image that a DockerRequirement names; None where it cannot be used: for a requirement that is an error, for a hint a
-    warning."""
+def image_of(
+    body: CommentedMap, place: Place, findings: Findings, *, step: str, required: bool
+) -> ContainerImage | None:
+    """The image that a DockerRequirement names; None where it cannot be used: for a requirement
+    that is an error, for a hint a warning."""
     tell = findings.error if required else findings.warning
     for key in _NOT_CARRIED_OUT:
         if key in body:
@@ -29,8 +32,15 @@ def image_of(body: CommentedMap, place: Place, findings: Findings, *, step: str,
             return None
     outdir = body.get("dockerOutputDirectory")
     if outdir is not None and not str(outdir).startswith("/"):
-        findings.error(place_of(body, "dockerOutputDirectory"), f"'dockerOutputDirectory' is an absolute path, not {outdir!r}")
-    named = {key: _name(body, key, findings) for key in ("dockerPull", "dockerImageId") if body.get(key) is not None}
+        findings.error(
+            place_of(body, "dockerOutputDirectory"),
+            f"'dockerOutputDirectory' is an absolute path, not {outdir!r}",
+        )
+    named = {
+        key: _name(body, key, findings)
+        for key in ("dockerPull", "dockerImageId")
+        if body.get(key) is not None
+    }
     if not named:
         tell(place, f"the container of step '{step}' names no image: write 'dockerPull'")
         return None
@@ -44,5 +54,8 @@ def _name(body: CommentedMap, key: str, findings: Findings) -> str | None:
     try:
         return _image_name.validate_python(written)
     except ValidationError:
-        findings.error(place_of(body, key), f"'{key}' is no name of an image: {str(written)[:100]!r}; one is 'debian:12'")
+        findings.error(
+            place_of(body, key),
+            f"'{key}' is no name of an image: {str(written)[:100]!r}; one is 'debian:12'",
+        )
         return None

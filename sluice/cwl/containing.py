@@ -1,4 +1,5 @@
-"""Steps whose jobs are workflows of their own: expressions of a step are worked out inside the job, by its pilot."""
+"""Steps whose jobs are workflows of their own: expressions of a step are worked out inside the job,
+by its pilot."""
 
 from typing import Any
 
@@ -28,7 +29,11 @@ def untold(step: Step, wiring: Wiring) -> bool:
     """Does the tool's type not say whether it is given one file or all? A workflow around it does."""
     for name, mode in _modes(step, wiring).items():
         stream, is_whole = wiring.stream_of(step.name, name), mode is InputMode.ALL
-        if stream is not None and stream.kind is EntryKind.FILE and _takes_list(step.input_type(name)) is not is_whole:
+        if (
+            stream is not None
+            and stream.kind is EntryKind.FILE
+            and _takes_list(step.input_type(name)) is not is_whole
+        ):
             return True
     return False
 
@@ -40,19 +45,29 @@ def _modes(step: Step, wiring: Wiring) -> dict[str, InputMode]:
 
 
 def _takes_list(kind: Any) -> bool:
-    return any(isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind))
+    return any(
+        isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind)
+    )
 
 
 def contained(
-    step: Step, process: dict[str, Any], wiring: Wiring, *, version: str, javascript: list[dict[str, Any]]
+    step: Step,
+    process: dict[str, Any],
+    wiring: Wiring,
+    *,
+    version: str,
+    javascript: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """A workflow that runs ``process`` once, as ``step`` does for one job. Its inputs are the step's, its outputs the step's.
+    """A workflow that runs ``process`` once, as ``step`` does for one job. Its inputs are the
+    step's, its outputs the step's.
 
-    ``version`` and ``javascript``: of the workflow that the step stands in, with which its expressions are worked out; the
-    process keeps its own.
+    ``version`` and ``javascript``: of the workflow that the step stands in, with which its
+    expressions are worked out; the process keeps its own.
     """
     modes = _modes(step, wiring)
-    fed = [link for link in step.links.values() if link.sources is not None or "default" in link.body]
+    fed = [
+        link for link in step.links.values() if link.sources is not None or "default" in link.body
+    ]
     inner: dict[str, Any] = {
         "run": {key: value for key, value in process.items() if key != "$namespaces"},
         "in": {link.name: _inner_link(link, fed=link in fed) for link in step.links.values()},
@@ -60,7 +75,9 @@ def contained(
     }
     if step.conditional:
         inner["when"] = plain(step.body["when"])
-    types = [one for one in process.get("requirements", ()) if one["class"] == "SchemaDefRequirement"]
+    types = [
+        one for one in process.get("requirements", ()) if one["class"] == "SchemaDefRequirement"
+    ]
     return {
         "cwlVersion": version,
         "class": "Workflow",
@@ -69,7 +86,11 @@ def contained(
         "requirements": [*javascript, *types, *workflow_features()],
         "inputs": {link.name: _input(step, link, modes.get(link.name), wiring) for link in fed},
         "outputs": {
-            port: {"type": _output_type(step.tool_outputs[port].type), "outputSource": f"{INNER}/{port}"} for port in step.outputs
+            port: {
+                "type": _output_type(step.tool_outputs[port].type),
+                "outputSource": f"{INNER}/{port}",
+            }
+            for port in step.outputs
         },
         "steps": {INNER: inner},
     }
@@ -81,9 +102,14 @@ def _inner_link(link: Link, *, fed: bool) -> dict[str, Any]:
 
 
 def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> dict[str, Any]:
-    """Of an input that takes files, how many; what other values are, was checked where the workflow brings them."""
+    """Of an input that takes files, how many; what other values are, was checked where the workflow
+    brings them."""
     tool_input = step.tool_inputs.get(link.name)
-    declared = {} if tool_input is None else {key: plain(tool_input.body[key]) for key in _OF_PORTS if key in tool_input.body}
+    declared = (
+        {}
+        if tool_input is None
+        else {key: plain(tool_input.body[key]) for key in _OF_PORTS if key in tool_input.body}
+    )
     stream = wiring.stream_of(step.name, link.name)
     if mode is None or stream is None or stream.kind is EntryKind.BUNDLE:
         return {"type": _ANYTHING, **declared}

@@ -1,5 +1,6 @@
-"""cwltool's checks of a workflow's links, which are made for workflows of dozens of steps: each is kept from what grows with the
-square of a text's size, or calls itself for every further step in a row. What they find stays the same."""
+"""cwltool's checks of a workflow's links, which are made for workflows of dozens of steps: each is
+kept from what grows with the square of a text's size, or calls itself for every further step in a
+row. What they find stays the same."""
 
 from collections.abc import Callable
 from graphlib import CycleError, TopologicalSorter
@@ -12,7 +13,8 @@ from schema_salad.sourceline import SourceLine
 from sluice.cwl.findings import circle
 from sluice.cwl.tree import short_name
 
-#: What the check of types asks of a step; all else would go into messages, whole, for each of its inputs.
+#: What the check of types asks of a step; all else would go into messages, whole, for each of its
+#: inputs.
 _OF_STEPS = ("when", "loop", "outputMethod")
 
 _Parameters = list[Any]
@@ -30,19 +32,27 @@ def _refuse_circles(step_inputs: _Parameters) -> None:
     except CycleError as error:
         first, *_ = steps = list(reversed(error.args[1]))[1:]
         message = circle([short_name(step) for step in steps])
-        one = next(one for one in step_inputs if "source" in one and checker.get_step_id(one["id"]) == first)
+        one = next(
+            one
+            for one in step_inputs
+            if "source" in one and checker.get_step_id(one["id"]) == first
+        )
         raise ValidationException(SourceLine(one, "source").makeError(message)) from None
 
 
 def _check_types(check: Callable[..., None]) -> Callable[..., None]:
     def checked(*parameters: _Parameters | dict[str, Any]) -> None:
-        """``parameters``: inputs and outputs of the workflow, then of the steps, then the step of each of these by its name."""
+        """``parameters``: inputs and outputs of the workflow, then of the steps, then the step of
+        each of these by its name."""
         *ends, steps = parameters
         assert isinstance(steps, dict)  # noqa: S101 - as cwltool calls it
         known: dict[int, dict[str, Any]] = {}
         for step in steps.values():
             if id(step) not in known:
-                known[id(step)] = {key: step[key] for key in _OF_STEPS if key in step} | {"run": "its tool", "inputs": []}
+                known[id(step)] = {key: step[key] for key in _OF_STEPS if key in step} | {
+                    "run": "its tool",
+                    "inputs": [],
+                }
         written = _Written(checker.json_dumps)
         checker.json_dumps = written
         try:

@@ -1,13 +1,16 @@
 """CWL types as plain JSON: the short forms written out, compared and shown.
 
-A type is a name (``int``), ``{"type": "array", "items": T}``, another structure (record, enum), or a list of types (one of them).
+A type is a name (``int``), ``{"type": "array", "items": T}``, another structure (record, enum), or
+a list of types (one of them).
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 ARRAY_OF_FILES = {"type": "array", "items": "File"}
-PRIMITIVES = frozenset({"null", "boolean", "int", "long", "float", "double", "string", "File", "Directory", "Any"})
+PRIMITIVES = frozenset(
+    {"null", "boolean", "int", "long", "float", "double", "string", "File", "Directory", "Any"}
+)
 #: These stand for a file that the tool reads or writes as a stream.
 STREAMS = frozenset({"stdin", "stdout", "stderr"})
 _WIDER = {"int": {"long", "float", "double"}, "long": {"float", "double"}, "float": {"double"}}
@@ -64,7 +67,11 @@ def may_be_null(kind: Any) -> bool:
 
 
 def without_null(kind: Any) -> Any:
-    return _union([member for member in members_of(kind) if member != "null"]) if is_optional(kind) and kind != "null" else kind
+    return (
+        _union([member for member in members_of(kind) if member != "null"])
+        if is_optional(kind) and kind != "null"
+        else kind
+    )
 
 
 def array_of(kind: Any) -> Any:
@@ -81,14 +88,19 @@ def holds_files(kind: Any) -> bool:
         case {"type": "record", "fields": Mapping() as fields}:
             return any(holds_files(normal_type(field)) for field in fields.values())
         case {"type": "record", "fields": list() as fields}:
-            return any(holds_files(normal_type(field.get("type"))) for field in fields if isinstance(field, Mapping))
+            return any(
+                holds_files(normal_type(field.get("type")))
+                for field in fields
+                if isinstance(field, Mapping)
+            )
         case list():
             return any(holds_files(member) for member in kind)
     return False
 
 
 def type_names(kind: Any) -> set[str]:
-    """The names in a type: ``["null", {"type": "array", "items": "int"}]`` has ``null`` and ``int``."""
+    """The names in a type: ``["null", {"type": "array", "items": "int"}]`` has ``null`` and
+    ``int``."""
     match kind:
         case str():
             return {kind}
@@ -100,11 +112,17 @@ def type_names(kind: Any) -> set[str]:
 
 
 def fit(source: Any, sink: Any) -> Fit:
-    """May a value of type ``source`` go where ``sink`` is taken? Always, for some of its values, or never."""
+    """May a value of type ``source`` go where ``sink`` is taken? Always, for some of its values, or
+    never."""
     results = [any(_fits(one, other) for other in members_of(sink)) for one in members_of(source)]
     if all(results):
         return "fits"
-    partly = [_may_fit(one, other) for one in members_of(source) if one != "null" for other in members_of(sink)]
+    partly = [
+        _may_fit(one, other)
+        for one in members_of(source)
+        if one != "null"
+        for other in members_of(sink)
+    ]
     return "may not fit" if any(partly) else "does not fit"
 
 
@@ -113,7 +131,12 @@ def _fits(source: Any, sink: Any) -> bool:
         case ("Any", _) | (_, "Any"):
             return bool(source != "null")
         case str(), str():
-            return source == sink or sink in _WIDER.get(source, ()) or _is_name(source) or _is_name(sink)
+            return (
+                source == sink
+                or sink in _WIDER.get(source, ())
+                or _is_name(source)
+                or _is_name(sink)
+            )
         case {"type": "array", "items": given}, {"type": "array", "items": taken}:
             return fit(given, taken) == "fits"
         case ({"type": "enum" | "record" as kind}, {"type": "enum" | "record" as other}):
@@ -138,7 +161,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_integer(value: Any, bits: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
+    return (
+        isinstance(value, int) and not isinstance(value, bool) and -(1 << bits) <= value < 1 << bits
+    )
 
 
 _CHECKS: dict[str, Callable[[Any], bool]] = {
@@ -155,7 +180,8 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
 
 
 def value_fits(value: Any, kind: Any) -> bool:
-    """Is ``value`` (a default) of this type? Named types, and what is inside records and files, are left to cwltool."""
+    """Is ``value`` (a default) of this type? Named types, and what is inside records and files, are
+    left to cwltool."""
     match kind:
         case list():
             return any(value_fits(value, member) for member in kind)
@@ -164,7 +190,9 @@ def value_fits(value: Any, kind: Any) -> bool:
         case {"type": "array", "items": items}:
             return isinstance(value, list) and all(value_fits(item, items) for item in value)
         case {"type": "enum", "symbols": list() as symbols}:
-            return isinstance(value, str) and value in {str(symbol).rsplit("#")[-1].rsplit("/")[-1] for symbol in symbols}
+            return isinstance(value, str) and value in {
+                str(symbol).rsplit("#")[-1].rsplit("/")[-1] for symbol in symbols
+            }
         case {"type": "record"}:
             return isinstance(value, Mapping)
     return True
@@ -177,7 +205,9 @@ def show(kind: Any) -> str:
             return kind
         case {"type": "array", "items": items}:
             inner = show(items)
-            return f"{inner}[]" if isinstance(items, str) or inner.endswith("[]") else f"({inner})[]"
+            return (
+                f"{inner}[]" if isinstance(items, str) or inner.endswith("[]") else f"({inner})[]"
+            )
         case list() if "null" in kind and len(kind) == 2:
             return f"{show(without_null(kind))}?"
         case list():

@@ -22,7 +22,8 @@ MOST_DEPTH = 8
 
 @dataclass(slots=True)
 class Document:
-    """``written``: the workflow as it stands in the text. ``workflow``: a copy that needs nothing else, for checks and plan."""
+    """``written``: the workflow as it stands in the text. ``workflow``: a copy that needs nothing
+    else, for checks and plan."""
 
     root: CommentedMap
     written: CommentedMap
@@ -32,11 +33,13 @@ class Document:
     workflow: CommentedMap = field(default_factory=CommentedMap)
     #: True when parts stand in other files, so that the CWL loader cannot take it.
     incomplete: bool = False
-    #: Steps whose tool is not in the text; a stand-in is in its place, so that the rest can be checked.
+    #: Steps whose tool is not in the text; a stand-in is in its place, so that the rest can be
+    #: checked.
     toolless: set[str] = field(default_factory=set)
     #: By their names, those that have one.
     types: dict[str, CommentedMap] = field(default_factory=dict)
-    #: Values of the processes of ``graph`` that were put in place: one that many steps run is written once, and there are many.
+    #: Values of the processes of ``graph`` that were put in place: one that many steps run is
+    #: written once, and there are many.
     copied: int = 0
 
     @property
@@ -61,12 +64,18 @@ def find_workflow(root: Any, findings: Findings) -> Document | None:
 
 
 def _graph(root: CommentedMap) -> dict[str, CommentedMap]:
-    return {entry.name: entry.body for entry in entries(root.get("$graph")) if entry.body is not None}
+    return {
+        entry.name: entry.body for entry in entries(root.get("$graph")) if entry.body is not None
+    }
 
 
-def _main(root: CommentedMap, graph: dict[str, CommentedMap], findings: Findings) -> CommentedMap | None:
+def _main(
+    root: CommentedMap, graph: dict[str, CommentedMap], findings: Findings
+) -> CommentedMap | None:
     if not graph:
-        findings.error(place_of(root, "$graph"), "'$graph' is a list of processes, each with an 'id'")
+        findings.error(
+            place_of(root, "$graph"), "'$graph' is a list of processes, each with an 'id'"
+        )
         return None
     if "main" in graph:
         return graph["main"]
@@ -74,7 +83,8 @@ def _main(root: CommentedMap, graph: dict[str, CommentedMap], findings: Findings
     if len(workflows) == 1:
         return workflows[0]
     findings.error(
-        place_of(root, "$graph"), "a packed document needs one process with the id 'main': the workflow that is to be run"
+        place_of(root, "$graph"),
+        "a packed document needs one process with the id 'main': the workflow that is to be run",
     )
     return None
 
@@ -85,7 +95,9 @@ def _is_workflow(written: CommentedMap, findings: Findings) -> bool:
         return True
     if "class" not in written:
         findings.error(
-            place_of(written), "not CWL: there is no 'class'; a template begins with 'cwlVersion: v1.2' and 'class: Workflow'"
+            place_of(written),
+            "not CWL: there is no 'class'; a template begins with 'cwlVersion: v1.2' and 'class:"
+            " Workflow'",
         )
     elif kind in _CLASSES:
         way = (
@@ -96,18 +108,25 @@ def _is_workflow(written: CommentedMap, findings: Findings) -> bool:
         findings.error(place_of(written, "class"), f"a template is a Workflow, not a {kind}: {way}")
     else:
         hint = did_you_mean(str(kind), _CLASSES)
-        findings.error(place_of(written, "class"), f"a template is a Workflow; the class here is {str(kind)[:60]!r}{hint}")
+        findings.error(
+            place_of(written, "class"),
+            f"a template is a Workflow; the class here is {str(kind)[:60]!r}{hint}",
+        )
     return False
 
 
 def _version(root: CommentedMap, findings: Findings) -> str:
-    """The document's version, or the newest where it has none: the rest can be checked all the same."""
+    """The document's version, or the newest where it has none: the rest can be checked all the
+    same."""
     version = root.get("cwlVersion")
     if "cwlVersion" not in root:
         findings.error(place_of(root), "there is no 'cwlVersion'; write 'cwlVersion: v1.2'")
     elif version not in VERSIONS:
         known = ", ".join(VERSIONS)
-        findings.error(place_of(root, "cwlVersion"), f"the CWL version {str(version)[:40]!r} is not supported; there is: {known}")
+        findings.error(
+            place_of(root, "cwlVersion"),
+            f"the CWL version {str(version)[:40]!r} is not supported; there is: {known}",
+        )
     return version if version in VERSIONS else VERSIONS[-1]
 
 
@@ -115,7 +134,9 @@ def _namespaces(root: CommentedMap, findings: Findings) -> dict[str, str]:
     written = root.get("$namespaces")
     if "$namespaces" not in root:
         return {}
-    if not isinstance(written, CommentedMap) or not all(isinstance(value, str) for value in written.values()):
+    if not isinstance(written, CommentedMap) or not all(
+        isinstance(value, str) for value in written.values()
+    ):
         findings.error(place_of(root, "$namespaces"), "'$namespaces' maps prefixes to addresses")
         return {}
     return dict(written)
@@ -127,21 +148,28 @@ def _refuse_other_files(document: Document, findings: Findings) -> None:
             if key in node:
                 document.incomplete = True
                 findings.error(
-                    place_of(node, key), f"'{key}' reads another file, and a template must be one text: write its content here"
+                    place_of(node, key),
+                    f"'{key}' reads another file, and a template must be one text: write its"
+                    " content here",
                 )
         if node.get("class") in ("File", "Directory"):
             for key in ("location", "path"):
-                if isinstance(node.get(key), str) and "$(" not in node[key] and "${" not in node[key]:
+                if (
+                    isinstance(node.get(key), str)
+                    and "$(" not in node[key]
+                    and "${" not in node[key]
+                ):
                     way = "give its text as 'contents', " if node["class"] == "File" else ""
                     findings.error(
                         place_of(node, key),
-                        f"'{key}' names a {node['class'].lower()} outside this text, which no job will have; "
-                        f"{way}{'or ' if way else ''}install it with the tool",
+                        f"'{key}' names a {node['class'].lower()} outside this text, which no job"
+                        f" will have; {way}{'or ' if way else ''}install it with the tool",
                     )
 
 
 def canonical(document: Document, findings: Findings) -> None:
-    """Fills ``document.workflow``. Steps whose tool is not in the text are told, and get a stand-in."""
+    """Fills ``document.workflow``. Steps whose tool is not in the text are told, and get a
+    stand-in."""
     workflow = clone(document.written)
     document.toolless |= _canonical_workflow(workflow, document, findings, depth=0)
     _tell_versions(workflow, document.version, document.version, findings)
@@ -151,8 +179,11 @@ def canonical(document: Document, findings: Findings) -> None:
     document.types = types_of(document.root)
 
 
-def _tell_versions(workflow: CommentedMap, version: str, outermost: str, findings: Findings) -> None:
-    """Processes from files of another version, and all that is written in these, say so. ``version``: the workflow's."""
+def _tell_versions(
+    workflow: CommentedMap, version: str, outermost: str, findings: Findings
+) -> None:
+    """Processes from files of another version, and all that is written in these, say so.
+    ``version``: the workflow's."""
     for step in entries(workflow.get("steps")):
         run = None if step.body is None else step.body.get("run")
         if not isinstance(run, CommentedMap):
@@ -161,7 +192,8 @@ def _tell_versions(workflow: CommentedMap, version: str, outermost: str, finding
         if own in VERSIONS and VERSIONS.index(own) > VERSIONS.index(outermost):
             findings.error(
                 place_of(run, "cwlVersion"),
-                f"this file is of CWL {own}, and the workflow of {outermost}: write 'cwlVersion: {own}' in the workflow",
+                f"this file is of CWL {own}, and the workflow of {outermost}: write 'cwlVersion:"
+                f" {own}' in the workflow",
             )
         if own in VERSIONS and (own, version) != (outermost, outermost):
             put(run, "cwlVersion", own, place_of(run))
@@ -172,19 +204,26 @@ def drop_inner_versions(root: Any, findings: Findings) -> None:
     """What is written inside a file is of that file's version, whatever it says."""
     if not isinstance(root, CommentedMap):
         return
-    inner = [node for node in mappings(root) if node is not root and "cwlVersion" in node and node.get("class") in _CLASSES]
+    inner = [
+        node
+        for node in mappings(root)
+        if node is not root and "cwlVersion" in node and node.get("class") in _CLASSES
+    ]
     for node in inner:
         if node["cwlVersion"] != root.get("cwlVersion") and "cwlVersion" in root:
             findings.warning(
                 place_of(node, "cwlVersion"),
-                f"this is part of a file of {str(root['cwlVersion'])[:40]}, and 'cwlVersion' has no effect here: leave it out, "
-                "or put the process into a file of its own, named by 'run'",
+                f"this is part of a file of {str(root['cwlVersion'])[:40]}, and 'cwlVersion' has no"
+                " effect here: leave it out, or put the process into a file of its own, named by"
+                " 'run'",
             )
         if "cwlVersion" in root:
             del node["cwlVersion"]
 
 
-def _canonical_workflow(workflow: CommentedMap, document: Document, findings: Findings, *, depth: int) -> set[str]:
+def _canonical_workflow(
+    workflow: CommentedMap, document: Document, findings: Findings, *, depth: int
+) -> set[str]:
     """Gives the steps whose tool is not in the text. ``depth``: of workflows around this one."""
     identifier = workflow.get("id")
     own = short_name(identifier) if isinstance(identifier, str) else "main"
@@ -196,13 +235,18 @@ def _canonical_workflow(workflow: CommentedMap, document: Document, findings: Fi
     _plain_ids(workflow.get("steps"))
     toolless = set()
     for step in entries(workflow.get("steps")):
-        if step.body is not None and not _canonical_step(step, step.body, document, findings, own=own, depth=depth):
+        if step.body is not None and not _canonical_step(
+            step, step.body, document, findings, own=own, depth=depth
+        ):
             toolless.add(step.name)
     return toolless
 
 
-def _canonical_step(step: Entry, body: CommentedMap, document: Document, findings: Findings, *, own: str, depth: int) -> bool:
-    """``own``: the workflow's identifier, with which a source may begin. False where the tool is missing."""
+def _canonical_step(
+    step: Entry, body: CommentedMap, document: Document, findings: Findings, *, own: str, depth: int
+) -> bool:
+    """``own``: the workflow's identifier, with which a source may begin. False where the tool is
+    missing."""
     for key in [key for key in body if _foreign(key)]:
         del body[key]
     _plain_ids(body.get("in"))
@@ -221,13 +265,27 @@ def _canonical_step(step: Entry, body: CommentedMap, document: Document, finding
 
 
 def _stand_in(step: Entry, body: CommentedMap) -> CommentedMap:
-    tool = CommentedMap({"class": "CommandLineTool", "baseCommand": "true", "inputs": CommentedSeq(), "outputs": CommentedSeq()})
+    tool = CommentedMap(
+        {
+            "class": "CommandLineTool",
+            "baseCommand": "true",
+            "inputs": CommentedSeq(),
+            "outputs": CommentedSeq(),
+        }
+    )
     for node in (tool, tool["inputs"], tool["outputs"]):
-        node.lc.line, node.lc.col, node.lc.data, node.lc.filename = step.place[0] - 1, step.place[1] - 1, {}, body.lc.filename
+        node.lc.line, node.lc.col, node.lc.data, node.lc.filename = (
+            step.place[0] - 1,
+            step.place[1] - 1,
+            {},
+            body.lc.filename,
+        )
     return tool
 
 
-def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Findings, *, depth: int) -> CommentedMap | None:
+def _tool_of(
+    step: Entry, body: CommentedMap, document: Document, findings: Findings, *, depth: int
+) -> CommentedMap | None:
     run, name = body.get("run"), step.name
     if isinstance(run, str):
         run = _packed_tool(run, document, findings, step=step.name, place=place_of(body, "run"))
@@ -252,25 +310,33 @@ def _tool_of(step: Entry, body: CommentedMap, document: Document, findings: Find
     return run
 
 
-def _packed_tool(run: str, document: Document, findings: Findings, *, step: str, place: Place) -> CommentedMap | None:
+def _packed_tool(
+    run: str, document: Document, findings: Findings, *, step: str, place: Place
+) -> CommentedMap | None:
     """The process of the packed document that ``run`` names."""
-    named = document.graph.get(run.lstrip("#")) or (document.graph.get(short_name(run)) if run.startswith("#") else None)
+    named = document.graph.get(run.lstrip("#")) or (
+        document.graph.get(short_name(run)) if run.startswith("#") else None
+    )
     if named is not None:
         return _copied(named, document, findings, place)
     if run.startswith("#"):
         findings.error(
-            place, f"the tool {run[:120]!r} of step '{step}' is not in this document{did_you_mean(run[1:], document.graph)}"
+            place,
+            f"the tool {run[:120]!r} of step '{step}' is not in this"
+            f" document{did_you_mean(run[1:], document.graph)}",
         )
     else:
         findings.error(
             place,
-            f"the tool {run[:120]!r} of step '{step}' is another file, and a template must be one text: "
-            "write the tool here, or pack the document ('cwltool --pack')",
+            f"the tool {run[:120]!r} of step '{step}' is another file, and a template must be one"
+            " text: write the tool here, or pack the document ('cwltool --pack')",
         )
     return None
 
 
-def _copied(process: CommentedMap, document: Document, findings: Findings, place: Place) -> CommentedMap | None:
+def _copied(
+    process: CommentedMap, document: Document, findings: Findings, place: Place
+) -> CommentedMap | None:
     """None, and once an error, where the workflow would get too large."""
     if document.is_cut:
         return None
@@ -278,7 +344,11 @@ def _copied(process: CommentedMap, document: Document, findings: Findings, place
     if not document.is_cut:
         copy: CommentedMap = clone(process)
         return copy
-    findings.error(place, f"more than {MOST_NODES} values with what the steps up to here run: too many for a template")
+    findings.error(
+        place,
+        f"more than {MOST_NODES} values with what the steps up to here run: too many for a"
+        " template",
+    )
     return None
 
 
@@ -287,10 +357,16 @@ def _other_class(kind: Any, step: str, depth: int) -> str:
         case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > MOST_DEPTH:
             return f"step '{step}' lies in {depth} workflows: at most {MOST_DEPTH} may be nested"
         case "Operation":
-            return f"step '{step}' runs an Operation, which does nothing inside a job: write a CommandLineTool"
+            return (
+                f"step '{step}' runs an Operation, which does nothing inside a job: write a"
+                " CommandLineTool"
+            )
         case None:
             return f"the tool of step '{step}' has no 'class'; write 'class: CommandLineTool'"
-    return f"the tool of step '{step}' is of the class {str(kind)[:60]!r}{did_you_mean(str(kind), _CLASSES)}"
+    return (
+        f"the tool of step '{step}' is of the class"
+        f" {str(kind)[:60]!r}{did_you_mean(str(kind), _CLASSES)}"
+    )
 
 
 def _foreign(key: str) -> bool:
@@ -305,7 +381,8 @@ def _plain_ids(collection: Any) -> None:
 
 
 def _plain_sources(collection: Any, key: str, own: str) -> None:
-    """``key``: ``source`` or ``outputSource``; ``own``: the workflow's identifier, with which a source may begin."""
+    """``key``: ``source`` or ``outputSource``; ``own``: the workflow's identifier, with which a
+    source may begin."""
     for entry in entries(collection):
         if entry.body is None:
             continue

@@ -28,7 +28,8 @@ class Fields:
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
-    #: Places of the keys inside a field: ``("bind", "run")``; of keys inside these ``("require", "parameters.cut")``.
+    #: Places of the keys inside a field: ``("bind", "run")``; of keys inside these ``("require",
+    #: "parameters.cut")``.
     inner: dict[tuple[str, str], Place] = field(default_factory=dict)
 
 
@@ -44,11 +45,16 @@ def refuse_nested(extensions: Extensions, findings: Findings) -> None:
     """Steps of workflows that run inside one job are none of the system's."""
     for fields in extensions.nested.values():
         for name, place in fields.places.items():
-            findings.error(place, f"'{PREFIX}:{name}' belongs to a {FIELDS[name][0]}, not here: this one runs inside a job")
+            findings.error(
+                place,
+                f"'{PREFIX}:{name}' belongs to a {FIELDS[name][0]}, not here: this one runs inside"
+                " a job",
+            )
 
 
 def read_extensions(document: Document, findings: Findings) -> Extensions:
-    """All extension fields of the document; every one that is unknown, misplaced or wrong is an error."""
+    """All extension fields of the document; every one that is unknown, misplaced or wrong is an
+    error."""
     return _Reader(document, findings).read()
 
 
@@ -56,14 +62,17 @@ class _Reader:
     def __init__(self, document: Document, findings: Findings) -> None:
         self.document = document
         self.findings = findings
-        declared = [prefix for prefix, address in document.namespaces.items() if address == NAMESPACE]
+        declared = [
+            prefix for prefix, address in document.namespaces.items() if address == NAMESPACE
+        ]
         self.prefixes = {f"{prefix}:" for prefix in declared}
         taken = PREFIX in document.namespaces and PREFIX not in declared
         self.starts = (NAMESPACE, *self.prefixes, *(() if taken else (f"{PREFIX}:",)))
         self.undeclared = False
         if taken:
             findings.error(
-                place_of(document.root, "$namespaces"), f"the prefix '{PREFIX}' stands for '{NAMESPACE}' and nothing else"
+                place_of(document.root, "$namespaces"),
+                f"the prefix '{PREFIX}' stands for '{NAMESPACE}' and nothing else",
             )
 
     def read(self) -> Extensions:
@@ -77,12 +86,22 @@ class _Reader:
         self._walk(self.document.root, homes)
         return found
 
-    def _find_nested(self, workflow: CommentedMap, prefix: str, homes: dict[int, tuple[str, Fields]], found: Extensions) -> None:
+    def _find_nested(
+        self,
+        workflow: CommentedMap,
+        prefix: str,
+        homes: dict[int, tuple[str, Fields]],
+        found: Extensions,
+    ) -> None:
         """A workflow that several steps run is one text, so their fields are the same."""
         for step in entries(workflow.get("steps")):
             run = None if step.body is None else step.body.get("run")
             run = self.document.graph.get(short_name(run)) if isinstance(run, str) else run
-            if not isinstance(run, CommentedMap) or run.get("class") != "Workflow" or prefix.count(".") > MOST_DEPTH:
+            if (
+                not isinstance(run, CommentedMap)
+                or run.get("class") != "Workflow"
+                or prefix.count(".") > MOST_DEPTH
+            ):
                 continue
             if len(found.nested) > _MOST_NESTED:
                 return
@@ -115,16 +134,24 @@ class _Reader:
 
     def _field(self, node: CommentedMap, key: str, name: str, *, kind: str, fields: Fields) -> None:
         place = place_of(node, key)
-        if key.startswith(f"{PREFIX}:") and f"{PREFIX}:" not in self.prefixes and not self.undeclared:
+        if (
+            key.startswith(f"{PREFIX}:")
+            and f"{PREFIX}:" not in self.prefixes
+            and not self.undeclared
+        ):
             self.undeclared = True
             self.findings.error(
-                place, f"the prefix '{PREFIX}' is not declared: add '$namespaces: {{{PREFIX}: \"{NAMESPACE}\"}}' to the document"
+                place,
+                f"the prefix '{PREFIX}' is not declared: add '$namespaces: {{{PREFIX}:"
+                f' "{NAMESPACE}"}}\' to the document',
             )
         if name in LATER:
             self.findings.error(place, f"'{key}' is not supported yet: {LATER[name].note}")
         elif name not in FIELDS:
             self.findings.error(
-                place, f"there is no extension field '{key}'{did_you_mean(key, [f'{PREFIX}:{known}' for known in FIELDS])}"
+                place,
+                "there is no extension field"
+                f" '{key}'{did_you_mean(key, [f'{PREFIX}:{known}' for known in FIELDS])}",
             )
         elif FIELDS[name][0] != kind:
             self.findings.error(place, f"'{key}' belongs to a {FIELDS[name][0]}, not here")
@@ -134,7 +161,9 @@ class _Reader:
             value = Value(node, key, name, self)
             read = FIELDS[name][1](value)
             fields.places[name] = place
-            fields.inner.update({(name, inner): where for inner, where in value.inner_places().items()})
+            fields.inner.update(
+                {(name, inner): where for inner, where in value.inner_places().items()}
+            )
             if read is not None:
                 fields.values[name] = read
 
@@ -153,7 +182,9 @@ class Value:
         return self.node[self.key]
 
     def wrong(self, message: str, place: Place | None = None) -> None:
-        self.reader.findings.error(place or place_of(self.node, self.key), f"'{self.key}' {message}")
+        self.reader.findings.error(
+            place or place_of(self.node, self.key), f"'{self.key}' {message}"
+        )
 
     def mapping(self) -> CommentedMap | None:
         """The value as a mapping; else an error."""
@@ -173,7 +204,9 @@ class Value:
         for key, inside in self.written.items():
             if isinstance(inside, CommentedMap):
                 outer = self.plain_key(key)
-                places |= {f"{outer}.{self.plain_key(inner)}": place_of(inside, inner) for inner in inside}
+                places |= {
+                    f"{outer}.{self.plain_key(inner)}": place_of(inside, inner) for inner in inside
+                }
         return places
 
 
@@ -187,16 +220,24 @@ def _model(kind: type[BaseModel]) -> Callable[[Value], Any]:
         unknown = [key for key in given if key not in kind.model_fields]
         for key in unknown:
             if f"{value.name}.{key}" in LATER:
-                value.wrong(f"'{key}' is not supported yet: {LATER[f'{value.name}.{key}'].note}", places[key])
+                value.wrong(
+                    f"'{key}' is not supported yet: {LATER[f'{value.name}.{key}'].note}",
+                    places[key],
+                )
             else:
                 value.wrong(f"knows no '{key}'{did_you_mean(key, kind.model_fields)}", places[key])
         try:
-            return kind.model_validate({key: item for key, item in given.items() if key not in unknown}, strict=True)
+            return kind.model_validate(
+                {key: item for key, item in given.items() if key not in unknown}, strict=True
+            )
         except ValidationError as error:
             for each in error.errors():
                 key = str(each["loc"][0]) if each["loc"] else ""
                 said = sentence_of(each)
-                value.wrong(f"{key}: {said[0].lower()}{said[1:]}, not {plain(each['input'])!r}", places.get(key))
+                value.wrong(
+                    f"{key}: {said[0].lower()}{said[1:]}, not {plain(each['input'])!r}",
+                    places.get(key),
+                )
         return None
 
     return read
@@ -205,7 +246,10 @@ def _model(kind: type[BaseModel]) -> Callable[[Value], Any]:
 def _boundary(value: Value) -> Boundary | None:
     boundary: Boundary | None = _model(Boundary)(value)
     if boundary is not None and boundary.minimum > boundary.sufficient:
-        value.wrong(f"asks for at least {boundary.minimum}, and is satisfied with less ({boundary.sufficient})")
+        value.wrong(
+            f"asks for at least {boundary.minimum}, and is satisfied with less"
+            f" ({boundary.sufficient})"
+        )
         return None
     return boundary
 
@@ -222,15 +266,26 @@ def _merge(value: Value) -> MergeGroups | None:
 
 
 def _priority(value: Value) -> int | None:
-    if isinstance(value.written, int) and not isinstance(value.written, bool) and abs(value.written) <= 1_000_000:
+    if (
+        isinstance(value.written, int)
+        and not isinstance(value.written, bool)
+        and abs(value.written) <= 1_000_000
+    ):
         return value.written
-    value.wrong("is a whole number from -1000000 to 1000000; the greatest wins where several templates match")
+    value.wrong(
+        "is a whole number from -1000000 to 1000000; the greatest wins where several templates"
+        " match"
+    )
     return None
 
 
 def _rank(value: Value) -> float | None:
     written = value.written
-    if isinstance(written, int | float) and not isinstance(written, bool) and 0 <= written <= 1_000_000:
+    if (
+        isinstance(written, int | float)
+        and not isinstance(written, bool)
+        and 0 <= written <= 1_000_000
+    ):
         return float(written)
     value.wrong("is a number from 0 to 1000000")
     return None
@@ -252,7 +307,10 @@ def _bind(value: Value) -> dict[str, str] | None:
         if isinstance(target, str) and target:
             bound[value.plain_key(key)] = target
         else:
-            value.wrong(f"gives each parameter the name of a metadata key; {key!r} has {plain(target)!r}", place_of(written, key))
+            value.wrong(
+                f"gives each parameter the name of a metadata key; {key!r} has {plain(target)!r}",
+                place_of(written, key),
+            )
     return bound
 
 

@@ -1,4 +1,5 @@
-"""What of CWL is carried out, where, and the way round what is not: the checks read it here, and so does the reference page."""
+"""What of CWL is carried out, where, and the way round what is not: the checks read it here, and so
+does the reference page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,7 +53,9 @@ PROCESSES: Features = {
     "CommandLineTool": _yes("one job for each file, or for all"),
     "ExpressionTool": _in_job(),
     "Operation": _yes("with `sluice:invoke`: the step's files say what is run"),
-    "Workflow": _in_job("where it is fed data sets and scatters over them, its steps become steps of the template"),
+    "Workflow": _in_job(
+        "where it is fed data sets and scatters over them, its steps become steps of the template"
+    ),
 }
 
 #: Fields of a step's input that pilots work out.
@@ -79,7 +82,8 @@ SOURCES: Features = {
     "merge_flattened": _yes("the entries of one data set behind those of the other"),
     "merge_nested": _yes("of sources that are one file or value each: a list of them"),
     "merge_nested of whole data sets": _no(
-        "write 'linkMerge: merge_flattened', which gives the entries of one source after those of the other"
+        "write 'linkMerge: merge_flattened', which gives the entries of one source after those of"
+        " the other"
     ),
     "first_non_null": _yes("among sources of one file or value each"),
     "the_only_non_null": _yes("among sources of one file or value each"),
@@ -98,16 +102,23 @@ INPUTS: Features = {
     "File": _yes("a parameter: a data set of one file"),
     "values": _yes("parameters: numbers, texts, lists and records of them"),
     "a second File[]": _no("let the data set hold all files, or make this one a parameter"),
-    "Directory": _no("a parameter may be a File or File?, several files are data sets of their own"),
+    "Directory": _no(
+        "a parameter may be a File or File?, several files are data sets of their own"
+    ),
     "default of a file": _no(
         "it has none: give the file with each chain, make it File?, "
         "or let the tool's own input have it (a file that is uploaded along)"
     ),
     "secondaryFiles of the data set": _yes("patterns such as `.bai`"),
-    "secondaryFiles of the data set by an expression": _no("write patterns such as '.bai' or '^.fai?'"),
-    "scatter over a parameter": _no("give the values of a parameter to every job, or to a step each"),
+    "secondaryFiles of the data set by an expression": _no(
+        "write patterns such as '.bai' or '^.fai?'"
+    ),
+    "scatter over a parameter": _no(
+        "give the values of a parameter to every job, or to a step each"
+    ),
     "whole number of more than 64 bits": _no(
-        "write it with a decimal point or an exponent where a double is taken, quote it if it is text"
+        "write it with a decimal point or an exponent where a double is taken, quote it if it is"
+        " text"
     ),
     "secondaryFiles of a parameter": _no("let the tools keep everything in one file"),
 }
@@ -126,32 +137,52 @@ OF_TOOLS: Features = {
     "EnvVarRequirement": _in_job(),
     "InitialWorkDirRequirement": _in_job(),
     "InlineJavascriptRequirement": _in_job("in a sandbox; no service evaluates anything"),
-    "InplaceUpdateRequirement": _in_job("the tool changes a copy of its input, whose output is what it made of it"),
+    "InplaceUpdateRequirement": _in_job(
+        "the tool changes a copy of its input, whose output is what it made of it"
+    ),
     "LoadListingRequirement": _in_job(),
     "NetworkAccess": _in_job("a container has a network where it is asked for"),
     "ResourceRequirement": _yes("numbers; an expression gets the default, with a warning"),
     "SchemaDefRequirement": _yes("types by name, also from files; none may contain itself"),
     "ShellCommandRequirement": _in_job(),
-    "SoftwareRequirement": _no("make it a hint, and bring the software in a container or install it on the nodes"),
+    "SoftwareRequirement": _no(
+        "make it a hint, and bring the software in a container or install it on the nodes"
+    ),
     "ToolTimeLimit": _yes("seconds; one hour where there is none"),
     "WorkReuse": _in_job("nothing is reused; the field may stand there"),
 }
 #: Requirements that v1.0 does not have.
-SINCE_V1_1 = frozenset({"InplaceUpdateRequirement", "LoadListingRequirement", "NetworkAccess", "ToolTimeLimit", "WorkReuse"})
+SINCE_V1_1 = frozenset(
+    {
+        "InplaceUpdateRequirement",
+        "LoadListingRequirement",
+        "NetworkAccess",
+        "ToolTimeLimit",
+        "WorkReuse",
+    }
+)
 
 CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
-#: Extensions of cwltool. What is refused is so also as a hint: data would be other than what was asked for.
+#: Extensions of cwltool. What is refused is so also as a hint: data would be other than what was
+#: asked for.
 OF_CWLTOOL: Features = {
     "CUDARequirement": _yes("the job needs a GPU"),
     "TimeLimit": _yes("as `ToolTimeLimit`, in v1.0"),
-    "MPIRequirement": _no("let the tool start its processes itself, and ask for their cores with 'ResourceRequirement'"),
+    "MPIRequirement": _no(
+        "let the tool start its processes itself, and ask for their cores with"
+        " 'ResourceRequirement'"
+    ),
     "Secrets": _no(
-        "a parameter is kept as it is given, for all to read: let the tool read what is secret from a file of its node"
+        "a parameter is kept as it is given, for all to read: let the tool read what is secret from"
+        " a file of its node"
     ),
 }
 
 #: Fields of DockerRequirement.
-_INTO_A_REGISTRY = "put the image into a registry and name it in 'dockerPull', or onto the nodes and name it in 'dockerImageId'"
+_INTO_A_REGISTRY = (
+    "put the image into a registry and name it in 'dockerPull', or onto the nodes and name it in"
+    " 'dockerImageId'"
+)
 CONTAINERS: Features = {
     "dockerPull": _yes("each node pulls it once"),
     "dockerImageId": _yes("what it is called on the nodes"),

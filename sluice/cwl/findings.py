@@ -8,7 +8,8 @@ from sluice.contracts.problems import Finding
 
 #: Beyond this many a list of findings helps nobody.
 MOST_FINDINGS = 100
-#: Errors after which no more are looked for: of a text in which everything is wrong, each costs a look at all names in it.
+#: Errors after which no more are looked for: of a text in which everything is wrong, each costs a
+#: look at all names in it.
 _MOST_ERRORS = 2 * MOST_FINDINGS
 #: Names, and characters of each, that a word is compared with.
 _MOST_NAMES, _MOST_CHARACTERS = 200, 40
@@ -39,7 +40,8 @@ def place_of(node: Any, key: Any = None) -> Place:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?``, or what there is when nothing is close, or nothing when there is nothing."""
+    """``; did you mean 'x'?``, or what there is when nothing is close, or nothing when there is
+    nothing."""
     names = sorted(set(known))
     alike = {name[:_MOST_CHARACTERS]: name for name in names[:_MOST_NAMES]}
     close = get_close_matches(word[:_MOST_CHARACTERS], alike, n=1, cutoff=0.6)
@@ -58,8 +60,8 @@ def circle(steps: Sequence[str]) -> str:
 
 
 class Findings:
-    """All that was found in one text. Order and duplicates do not matter when adding. Adding raises ``EnoughFound`` when there
-    are more errors than anybody reads."""
+    """All that was found in one text. Order and duplicates do not matter when adding. Adding raises
+    ``EnoughFound`` when there are more errors than anybody reads."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -78,7 +80,9 @@ class Findings:
         if severity == "error":
             self._errors.add(key[:3])
         if key not in self._found:
-            self._found[key] = Finding(message=message, severity=severity, file=file, line=place.line, column=place.column)
+            self._found[key] = Finding(
+                message=message, severity=severity, file=file, line=place.line, column=place.column
+            )
         if severity == "error" and len(self._errors) >= _MOST_ERRORS:
             raise EnoughFound
 
@@ -100,7 +104,8 @@ class Findings:
         return (place.file or self.file, place.line, place.column) in self._errors
 
     def sorted(self) -> list[Finding]:
-        """Errors first, then warnings, each by file and place. Cut at `MOST_FINDINGS`, and it says so."""
+        """Errors first, then warnings, each by file and place. Cut at `MOST_FINDINGS`, and it says
+        so."""
         ordered = [self._found[key] for key in sorted(self._found)]
         ordered.sort(key=lambda finding: finding.severity)
         if len(ordered) <= MOST_FINDINGS:

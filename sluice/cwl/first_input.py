@@ -18,8 +18,9 @@ def check_first_input(port: Port, findings: Findings) -> None:
     elif None in patterns_of(port.body):
         findings.error(
             place,
-            f"the secondaryFiles of '{port.name}' are looked for where the files are brought in, and no expression is worked out "
-            f"there: {INPUTS['secondaryFiles of the data set by an expression'].note}",
+            f"the secondaryFiles of '{port.name}' are looked for where the files are brought in,"
+            " and no expression is worked out there:"
+            f" {INPUTS['secondaryFiles of the data set by an expression'].note}",
         )
 
 

@@ -1,10 +1,19 @@
-"""Whether the types of the two ends of each link fit, and what becomes of the values that are not given."""
+"""Whether the types of the two ends of each link fit, and what becomes of the values that are not
+given."""
 
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
-from sluice.cwl.cwltypes import array_of, fit, holds_files, is_optional, normal_type, show, without_null
+from sluice.cwl.cwltypes import (
+    array_of,
+    fit,
+    holds_files,
+    is_optional,
+    normal_type,
+    show,
+    without_null,
+)
 from sluice.cwl.findings import Findings
 from sluice.cwl.links import Wiring
 from sluice.cwl.merging import given_type
@@ -26,28 +35,47 @@ def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """Every link whose two ends are known."""
     for name, port in wiring.origins:
         step = workflow.steps[name]
-        link, sink, read = step.links[port], step.tool_inputs.get(port), wiring.stream_of(name, port)
+        link, sink, read = (
+            step.links[port],
+            step.tool_inputs.get(port),
+            wiring.stream_of(name, port),
+        )
         given = _given_by(step, link, wiring, workflow)
         if given is None or (name, port) in wiring.refused:
             continue
         end = _End(link, step.input_named(port), given, _Lack.of(given, read))
         if len(step.scatter) > 1 and port in step.scatter and end.lack is _Lack.LEFT_OUT:
-            every = [_given_by(step, step.links[one], wiring, workflow) for one in step.scatter if one in step.links]
-            end = replace(end, lack=_Lack.ALL_OF_PAIR if all(map(_may_lack, every)) else _Lack.ONE_OF_PAIR)
+            every = [
+                _given_by(step, step.links[one], wiring, workflow)
+                for one in step.scatter
+                if one in step.links
+            ]
+            end = replace(
+                end, lack=_Lack.ALL_OF_PAIR if all(map(_may_lack, every)) else _Lack.ONE_OF_PAIR
+            )
         if sink is None or "valueFrom" in link.body:
             _tell_left_out(end, findings)
             continue
         taken = array_of(sink.type) if port in step.scatter else sink.type
-        is_defaulted = read is None and port not in step.scatter and sink.body.get("default") is not None
+        is_defaulted = (
+            read is None and port not in step.scatter and sink.body.get("default") is not None
+        )
         if is_defaulted or (end.lack is _Lack.ONLY and may_be_missing(step, link)):
             taken = normal_type(["null", taken])
-        _tell_misfit(end, findings, taken=taken, way="" if read is None else _way(step, link, given, sink.type))
+        _tell_misfit(
+            end,
+            findings,
+            taken=taken,
+            way="" if read is None else _way(step, link, given, sink.type),
+        )
     for name, origin in wiring.outputs.items():
         link = workflow.outputs[name]
         given = given_type(link, [_given(origin, workflow)])
         if given is not None:
             lack = _Lack.of(given, wiring.streams.get(origin))
-            end = _End(link, f"output '{name}'", given, lack, "there may be none: let the output be ")
+            end = _End(
+                link, f"output '{name}'", given, lack, "there may be none: let the output be "
+            )
             _tell_misfit(end, findings, taken=workflow.output_types[name])
 
 
@@ -75,7 +103,9 @@ class _End:
     what: str
     given: Any
     lack: _Lack
-    where_missing: str = "the step fails where there is none; where the tool can do without, let it take "
+    where_missing: str = (
+        "the step fails where there is none; where the tool can do without, let it take "
+    )
 
     @property
     def source(self) -> str:
@@ -92,25 +122,35 @@ def _given(origin: Origin, workflow: Workflow) -> Any:
 
 def _may_lack(kind: Any) -> bool:
     """Is it, or are its items, optional?"""
-    return is_optional(kind) or (isinstance(kind, dict) and kind.get("type") == "array" and is_optional(kind["items"]))
+    return is_optional(kind) or (
+        isinstance(kind, dict) and kind.get("type") == "array" and is_optional(kind["items"])
+    )
 
 
 def _given_by(step: Step, link: Link, wiring: Wiring, workflow: Workflow) -> Any:
     """The type of what a link brings; None where that is not known."""
-    return given_type(link, [_given(origin, workflow) for origin in wiring.sources(step.name, link.name)])
+    return given_type(
+        link, [_given(origin, workflow) for origin in wiring.sources(step.name, link.name)]
+    )
 
 
 def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
     """The way to make a data link fit, where there is a plain one."""
     if not step.scatter and fit(given, array_of(port_type)) != "does not fit":
-        return f": add 'scatter: {link.name}' to run the tool on each {'file' if holds_files(given) else 'value'}"
+        return (
+            f": add 'scatter: {link.name}' to run the tool on each"
+            f" {'file' if holds_files(given) else 'value'}"
+        )
     if step.scatter and fit(given, port_type) != "does not fit":
         return f": leave 'scatter: {link.name}' out"
     return ""
 
 
 def _tell_misfit(end: _End, findings: Findings, *, taken: Any, way: str = "") -> None:
-    place, both = end.link.source_place, f"{end.what} takes {show(taken)}, and {end.source} {show(end.given)}"
+    place, both = (
+        end.link.source_place,
+        f"{end.what} takes {show(taken)}, and {end.source} {show(end.given)}",
+    )
     match fit(end.given, taken):
         case "does not fit":
             findings.error(place, f"{both}{way}")
@@ -119,9 +159,14 @@ def _tell_misfit(end: _End, findings: Findings, *, taken: Any, way: str = "") ->
             notes = {
                 _Lack.NEVER: "a job fails where the value does not fit",
                 _Lack.ONLY: end.where_missing + show(normal_type(["null", taken])),
-                _Lack.LEFT_OUT: f"{lacking} are left out here; for other runners add 'pickValue: all_non_null'",
+                _Lack.LEFT_OUT: (
+                    f"{lacking} are left out here; for other runners add 'pickValue: all_non_null'"
+                ),
             }
-            pairs = "there is no job here for a number where it is missing, and other runners fail there"
+            pairs = (
+                "there is no job here for a number where it is missing, and other runners fail"
+                " there"
+            )
             findings.warning(place, f"{both}: {notes.get(end.lack, pairs)}")
         case "fits":
             _tell_left_out(end, findings)

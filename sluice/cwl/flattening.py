@@ -1,7 +1,9 @@
-"""Nested workflows that work through whole data sets become steps of the outer one, so that their jobs run side by side.
+"""Nested workflows that work through whole data sets become steps of the outer one, so that their
+jobs run side by side.
 
-Only where the outer step does nothing but hand its inputs in (no ``scatter``, ``when`` or expression of its own), and where the
-inner workflow scatters. A step ``inner`` of step ``outer`` is then called ``outer.inner``. All others run inside one job.
+Only where the outer step does nothing but hand its inputs in (no ``scatter``, ``when`` or
+expression of its own), and where the inner workflow scatters. A step ``inner`` of step ``outer`` is
+then called ``outer.inner``. All others run inside one job.
 """
 
 from dataclasses import dataclass, field, replace
@@ -62,7 +64,11 @@ class _Scope:
 
     @property
     def prefix(self) -> str:
-        return "" if self.step is None or self.around is None else f"{self.around.prefix}{self.step.name}."
+        return (
+            ""
+            if self.step is None or self.around is None
+            else f"{self.around.prefix}{self.step.name}."
+        )
 
 
 def nested_to_flatten(workflow: CommentedMap) -> list[Entry]:
@@ -79,8 +85,14 @@ def flatten(workflow: CommentedMap, extensions: Extensions) -> Flat:
     put(outer, "steps", gathered.steps, place_of(workflow, "steps"))
     for output in entries(outer.get("outputs")):
         if output.body is not None and "outputSource" in output.body:
-            _write(output.body, "outputSource", _supply(_Written(output, output.body, "outputSource", scope)))
-    left = {name: fields for name, fields in extensions.nested.items() if name not in gathered.taken}
+            _write(
+                output.body,
+                "outputSource",
+                _supply(_Written(output, output.body, "outputSource", scope)),
+            )
+    left = {
+        name: fields for name, fields in extensions.nested.items() if name not in gathered.taken
+    }
     return Flat(outer, Extensions(extensions.workflow, gathered.fields, left))
 
 
@@ -91,16 +103,27 @@ def _is_apart(step: Entry) -> bool:
     run = body.get("run")
     if not isinstance(run, CommentedMap) or run.get("class") != "Workflow":
         return False
-    if any(key in link.body for link in entries(body.get("in")) if link.body is not None for key in _OF_LINKS):
+    if any(
+        key in link.body
+        for link in entries(body.get("in"))
+        if link.body is not None
+        for key in _OF_LINKS
+    ):
         return False
-    return any(_is_apart(inner) or (inner.body is not None and "scatter" in inner.body) for inner in entries(run.get("steps")))
+    return any(
+        _is_apart(inner) or (inner.body is not None and "scatter" in inner.body)
+        for inner in entries(run.get("steps"))
+    )
 
 
 def _scope(body: CommentedMap, step: Entry | None = None, around: _Scope | None = None) -> _Scope:
     scope = _Scope(body, step, around)
     for inner in nested_to_flatten(body):
         run = (inner.body or CommentedMap())["run"]
-        if any(port.body is not None and "loadContents" in port.body for port in entries(run.get("inputs"))):
+        if any(
+            port.body is not None and "loadContents" in port.body
+            for port in entries(run.get("inputs"))
+        ):
             raise Unflat(inner, "an input of its workflow has 'loadContents'")
         scope.apart[inner.name] = _scope(run, inner, scope)
     return scope
@@ -117,12 +140,22 @@ class _Written:
 
     @classmethod
     def link(cls, link: Entry, scope: _Scope) -> "_Written":
-        return cls(link, CommentedMap({"source": link.value}) if link.body is None else link.body, "source", scope)
+        return cls(
+            link,
+            CommentedMap({"source": link.value}) if link.body is None else link.body,
+            "source",
+            scope,
+        )
 
     @property
     def sources(self) -> list[str]:
         written = self.body.get(self.key)
-        return [str(source) for source in (written if isinstance(written, list) else [] if written is None else [written])]
+        return [
+            str(source)
+            for source in (
+                written if isinstance(written, list) else [] if written is None else [written]
+            )
+        ]
 
     @property
     def choice(self) -> dict[str, Any]:
@@ -140,15 +173,18 @@ def _supply(written: _Written) -> _Supply:
         one = _follow(replace(last, body=CommentedMap({last.key: source})))
         if not isinstance(one, _Supply) or not one.is_plain:
             raise Unflat(
-                last.at, f"'{last.at.name}' chooses among values that are chosen or put together inside another workflow"
+                last.at,
+                f"'{last.at.name}' chooses among values that are chosen or put together inside"
+                " another workflow",
             )
         found.append(one.sources[0])
     return _Supply(found, last.choice, default)
 
 
 def _follow(written: _Written) -> _Supply | tuple[_Written, Any]:
-    """The way of one source through the workflows that are taken apart, however many are in a row: to where it is given, or to
-    where there is none, or several, or a choice. With it the default: the first on the way; else that of the last input."""
+    """The way of one source through the workflows that are taken apart, however many are in a row:
+    to where it is given, or to where there is none, or several, or a choice. With it the default:
+    the first on the way; else that of the last input."""
     first: Any = None
     last: Any = None
     passed: set[tuple[int, str]] = set()
@@ -170,7 +206,8 @@ def _follow(written: _Written) -> _Supply | tuple[_Written, Any]:
 
 
 def _before(source: str, written: _Written) -> str | tuple[_Written, Any]:
-    """What a source is by its new name, or where its own source is written, and the default of the input that it is."""
+    """What a source is by its new name, or where its own source is written, and the default of the
+    input that it is."""
     scope = written.scope
     step, slash, port = source.rpartition("/")
     if not slash:
@@ -190,7 +227,9 @@ def _given(scope: _Scope, name: str) -> str | tuple[_Written, Any]:
         return name
     nothing = Entry(name, scope.step.place, CommentedMap())
     link = next((link for link in entries(scope.step.body.get("in")) if link.name == name), nothing)
-    port = next((port.body for port in entries(scope.body.get("inputs")) if port.name == name), None)
+    port = next(
+        (port.body for port in entries(scope.body.get("inputs")) if port.name == name), None
+    )
     return _Written.link(link, scope.around), None if port is None else port.get("default")
 
 
@@ -204,7 +243,8 @@ class _Gathered:
     taken: set[str] = field(default_factory=set)
 
     def add(self, scope: _Scope, *, above: CommentedMap, inherited: Fields) -> None:
-        """``above``: requirements and hints of the steps and workflows around; ``inherited``: fields of ours."""
+        """``above``: requirements and hints of the steps and workflows around; ``inherited``:
+        fields of ours."""
         for step in entries(scope.body.get("steps")):
             if step.body is None:
                 continue
@@ -213,7 +253,11 @@ class _Gathered:
             self.taken.add(name)
             if step.name in scope.apart:
                 needs = _needs(above, step.body, step.body["run"])
-                self.add(scope.apart[step.name], above=needs, inherited=_merged(inherited, _coming_down(step, own)))
+                self.add(
+                    scope.apart[step.name],
+                    above=needs,
+                    inherited=_merged(inherited, _coming_down(step, own)),
+                )
                 continue
             if name in self.steps:
                 raise Unflat(step, f"there would be two steps '{name}'")
@@ -221,7 +265,9 @@ class _Gathered:
             self.fields[name] = _merged(inherited, own)
 
 
-def _flat_step(body: CommentedMap, scope: _Scope, above: CommentedMap, *, like: Place) -> CommentedMap:
+def _flat_step(
+    body: CommentedMap, scope: _Scope, above: CommentedMap, *, like: Place
+) -> CommentedMap:
     new: CommentedMap = clone(body)
     new.pop("id", None)
     links = _new_map(body)
@@ -230,7 +276,11 @@ def _flat_step(body: CommentedMap, scope: _Scope, above: CommentedMap, *, like: 
         for key in ("id", "source", "default", *_CHOICES):
             written.pop(key, None)
         supply = _supply(_Written.link(link, scope))
-        place = link.place if link.body is None or "source" not in link.body else place_of(link.body, "source")
+        place = (
+            link.place
+            if link.body is None or "source" not in link.body
+            else place_of(link.body, "source")
+        )
         _write(written, "source", supply, place)
         if written:
             put(links, link.name, written, link.place)
@@ -275,11 +325,18 @@ def _coming_down(step: Entry, own: Fields) -> Fields:
 
 
 def _merged(above: Fields, own: Fields) -> Fields:
-    return Fields({**above.values, **own.values}, {**above.places, **own.places}, {**above.inner, **own.inner})
+    return Fields(
+        {**above.values, **own.values}, {**above.places, **own.places}, {**above.inner, **own.inner}
+    )
 
 
 def _new_map(like: CommentedMap) -> CommentedMap:
     """An empty one at the same place."""
     new = CommentedMap()
-    new.lc.line, new.lc.col, new.lc.data, new.lc.filename = like.lc.line, like.lc.col, {}, getattr(like.lc, "filename", None)
+    new.lc.line, new.lc.col, new.lc.data, new.lc.filename = (
+        like.lc.line,
+        like.lc.col,
+        {},
+        getattr(like.lc, "filename", None),
+    )
     return new

@@ -1,6 +1,8 @@
-"""Formats of files: words about them that nothing in a job needs, and that the catalogue does not keep.
+"""Formats of files: words about them that nothing in a job needs, and that the catalogue does not
+keep.
 
-A tool's input that names one would refuse every file, as none comes with its format. What an output is said to be stays.
+A tool's input that names one would refuse every file, as none comes with its format. What an output
+is said to be stays.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +13,8 @@ from sluice.cwl.versions import steps_of
 
 
 def without_formats(process: dict[str, Any], namespaces: Mapping[str, str]) -> dict[str, Any]:
-    """``process`` without the formats of what it takes, in the tools inside as well; those of outputs as full addresses."""
+    """``process`` without the formats of what it takes, in the tools inside as well; those of
+    outputs as full addresses."""
     for port in _ports(process.get("inputs")):
         _drop(port)
     for requirement in _ports(process.get("requirements")):

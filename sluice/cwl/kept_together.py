@@ -1,4 +1,5 @@
-"""Workflows that scatter over data and yet run inside one job: the step that runs them has fields which hold for all of it."""
+"""Workflows that scatter over data and yet run inside one job: the step that runs them has fields
+which hold for all of it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,13 +16,17 @@ from sluice.cwl.tree import entries, listed
 def warn_kept_together(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """Legal, and slow: nothing in that job runs side by side on several nodes."""
     for step in workflow.steps.values():
-        if step.scatter or step.tool.get("class") != "Workflow" or not _scatters(step.tool, _whole(step, wiring)):
+        if (
+            step.scatter
+            or step.tool.get("class") != "Workflow"
+            or not _scatters(step.tool, _whole(step, wiring))
+        ):
             continue
         for what, place in _reasons(step):
             findings.warning(
                 place,
-                f"the workflow of step '{step.name}' scatters over data and runs inside one job, because of {what}: write that "
-                "at its steps, and they become steps of their own",
+                f"the workflow of step '{step.name}' scatters over data and runs inside one job,"
+                f" because of {what}: write that at its steps, and they become steps of their own",
             )
 
 
@@ -43,11 +48,17 @@ def _whole(step: Step, wiring: Wiring) -> set[str]:
 
 def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
     """``data``: inputs of the workflow. What steps inside make of them is data, too."""
-    steps = [(step.name, step.body, _links(step.body)) for step in entries(workflow.get("steps")) if step.body is not None]
+    steps = [
+        (step.name, step.body, _links(step.body))
+        for step in entries(workflow.get("steps"))
+        if step.body is not None
+    ]
     readers: dict[str, list[str]] = {}
     for name, _, links in steps:
         for _, source in links:
-            readers.setdefault(source if source in data else f"{source.partition('/')[0]}/", []).append(name)
+            readers.setdefault(
+                source if source in data else f"{source.partition('/')[0]}/", []
+            ).append(name)
     reached: set[str] = set()
     ahead = list(data)
     while ahead:
@@ -55,7 +66,9 @@ def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
         reached |= found
         ahead += [f"{name}/" for name in found]
     for _, body, links in steps:
-        fed = {name for name, source in links if source in data or source.partition("/")[0] in reached}
+        fed = {
+            name for name, source in links if source in data or source.partition("/")[0] in reached
+        }
         run = body.get("run")
         if fed & set(_texts(body.get("scatter"))):
             return True
@@ -66,7 +79,10 @@ def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
 
 def _links(step: CommentedMap) -> list[tuple[str, str]]:
     """(input, source) of the step."""
-    links = [(link.name, link.value if link.body is None else link.body.get("source")) for link in entries(step.get("in"))]
+    links = [
+        (link.name, link.value if link.body is None else link.body.get("source"))
+        for link in entries(step.get("in"))
+    ]
     return [(name, source) for name, written in links for source in _texts(written)]
 
 

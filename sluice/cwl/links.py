@@ -20,8 +20,8 @@ class SideLink:
 
 @dataclass(slots=True)
 class Wiring:
-    """What the links say. A step stands in ``modes``, ``data_links`` and ``side_links`` only if it is right in that respect: the
-    data set that makes its jobs, and those it reads beside that."""
+    """What the links say. A step stands in ``modes``, ``data_links`` and ``side_links`` only if it
+    is right in that respect: the data set that makes its jobs, and those it reads beside that."""
 
     data_input: str | None = None
     #: Inputs that are a single file: parameters to the operator, data sets to the steps.
@@ -59,7 +59,9 @@ class Wiring:
 
 
 def read_links(workflow: Workflow, findings: Findings) -> Wiring:
-    files = frozenset(port.name for port in workflow.inputs.values() if without_null(port.type) == "File")
+    files = frozenset(
+        port.name for port in workflow.inputs.values() if without_null(port.type) == "File"
+    )
     wiring = Wiring(_data_input(workflow, findings), files)
     resolver = _Resolver(workflow, findings)
     for step in workflow.steps.values():
@@ -90,27 +92,45 @@ def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
         if stream is not None:
             wiring.streams[origin] = stream
     for (step, name), found in links.items():
-        merged = merged_stream(workflow.steps[step].links[name], [wiring.streams.get(origin) for origin in found])
+        merged = merged_stream(
+            workflow.steps[step].links[name], [wiring.streams.get(origin) for origin in found]
+        )
         if merged is not None:
             wiring.read[step, name] = merged
 
 
 def _data_input(workflow: Workflow, findings: Findings) -> str | None:
     data = [port for port in workflow.inputs.values() if without_null(port.type) == ARRAY_OF_FILES]
-    data = data or [port for port in workflow.inputs.values() if without_null(port.type) == array_of("Directory")][:1]
+    data = (
+        data
+        or [
+            port
+            for port in workflow.inputs.values()
+            if without_null(port.type) == array_of("Directory")
+        ][:1]
+    )
     for port in data[1:]:
         findings.error(
             port.place,
-            f"'{port.name}' is a second input of type File[]; '{data[0].name}' is the data set, and a template has one: "
-            f"{INPUTS['a second File[]'].note}",
+            f"'{port.name}' is a second input of type File[]; '{data[0].name}' is the data set, and"
+            f" a template has one: {INPUTS['a second File[]'].note}",
         )
     if data:
         if is_optional(data[0].type):
             kind = show(without_null(data[0].type))
-            findings.error(data[0].place_of("type"), f"'{data[0].name}' is the data set and always given: its type is {kind}")
+            findings.error(
+                data[0].place_of("type"),
+                f"'{data[0].name}' is the data set and always given: its type is {kind}",
+            )
         return data[0].name
-    single = next((port.name for port in workflow.inputs.values() if without_null(port.type) == "File"), None)
-    hint = f"; '{single}' would be it as File[], with the first step scattered over it" if single else ""
+    single = next(
+        (port.name for port in workflow.inputs.values() if without_null(port.type) == "File"), None
+    )
+    hint = (
+        f"; '{single}' would be it as File[], with the first step scattered over it"
+        if single
+        else ""
+    )
     what = "no input is the data set: exactly one must be of type File[] (or Directory[])"
     findings.error(place_of(workflow.body, "inputs"), f"{what}{hint}")
     return None
@@ -137,14 +157,19 @@ class _Resolver:
                 return Origin(None, source)
             known = [*self.workflow.inputs, *self._outputs()]
             self.findings.error(
-                link.source_place, f"{what}: there is no input '{source}' of the workflow{did_you_mean(source, known)}"
+                link.source_place,
+                f"{what}: there is no input '{source}' of the"
+                f" workflow{did_you_mean(source, known)}",
             )
         elif step not in self.workflow.steps:
             hint = did_you_mean(step, self.workflow.steps)
             self.findings.error(link.source_place, f"{what}: there is no step '{step}'{hint}")
         elif port not in self.workflow.steps[step].outputs:
             hint = did_you_mean(port, self.workflow.steps[step].outputs)
-            self.findings.error(link.source_place, f"{what}: step '{step}' has no output '{port}' in its 'out'{hint}")
+            self.findings.error(
+                link.source_place,
+                f"{what}: step '{step}' has no output '{port}' in its 'out'{hint}",
+            )
         else:
             return Origin(step, port)
         return None
@@ -156,13 +181,18 @@ class _Resolver:
     def output(self, link: Link) -> Origin | None:
         what = f"output '{link.name}'"
         if link.sources is None:
-            self.findings.error(link.place, f"{what} has no 'outputSource': name the step's output that it is")
+            self.findings.error(
+                link.place, f"{what} has no 'outputSource': name the step's output that it is"
+            )
             return None
         way = SOURCES["output that is an input of the workflow"].note
         for origin in self.origins(link, what):
             if origin.step is not None:
                 return origin
-            self.findings.error(link.source_place, f"{what} is an input of the workflow; outputs come from steps: {way}")
+            self.findings.error(
+                link.source_place,
+                f"{what} is an input of the workflow; outputs come from steps: {way}",
+            )
         return None
 
 
@@ -200,25 +230,45 @@ def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
 def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     """Finds the inputs that take data sets, and with them the step's mode."""
     links = [link for link in step.links.values() if wiring.is_data(step.name, link.name)]
-    makers = [link for link in links if not all(_is_file(one, wiring) for one in wiring.sources(step.name, link.name))]
+    makers = [
+        link
+        for link in links
+        if not all(_is_file(one, wiring) for one in wiring.sources(step.name, link.name))
+    ]
     if not makers:
-        unresolved = any(link.sources and (step.name, link.name) not in wiring.origins for link in step.links.values())
+        unresolved = any(
+            link.sources and (step.name, link.name) not in wiring.origins
+            for link in step.links.values()
+        )
         if not unresolved and wiring.data_input is not None:
             hint = f"'{wiring.data_input}' or an output of another step"
-            findings.error(step.place, f"step '{step.name}' takes no data set: one of its inputs must have {hint} as its source")
+            findings.error(
+                step.place,
+                f"step '{step.name}' takes no data set: one of its inputs must have {hint} as its"
+                " source",
+            )
         return
     readable = [_is_one_data_set(step, link, wiring, findings) for link in links]
     if not _scatter_is_right(step, links, findings) or not all(readable):
         return
-    modes = {link.name: _input_mode(step, link, wiring.stream_of(step.name, link.name)) for link in links}
-    first = _first(step, [link for link in makers if not step.scatter or link.name in step.scatter] or makers, modes)
+    modes = {
+        link.name: _input_mode(step, link, wiring.stream_of(step.name, link.name)) for link in links
+    }
+    first = _first(
+        step,
+        [link for link in makers if not step.scatter or link.name in step.scatter] or makers,
+        modes,
+    )
     wiring.data_links[step.name] = first
-    wiring.side_links[step.name] = [SideLink(link, modes[link.name]) for link in links if link is not first]
+    wiring.side_links[step.name] = [
+        SideLink(link, modes[link.name]) for link in links if link is not first
+    ]
     wiring.modes[step.name] = TaskMode.MERGE if modes[first.name] is InputMode.ALL else TaskMode.MAP
 
 
 def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) -> Link:
-    """The link whose data set makes the jobs: one scattered over, else one taken whole; rather one that the tool needs."""
+    """The link whose data set makes the jobs: one scattered over, else one taken whole; rather one
+    that the tool needs."""
     order = (InputMode.EACH, InputMode.ALL, InputMode.ONE)
 
     def rank(link: Link) -> tuple[int, bool]:
@@ -228,7 +278,8 @@ def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) ->
 
 
 def _input_mode(step: Step, link: Link, stream: Stream | None) -> InputMode:
-    """What is scattered over is the step's word; all else is the source's: a list comes whole, a single value is that."""
+    """What is scattered over is the step's word; all else is the source's: a list comes whole, a
+    single value is that."""
     if link.name in step.scatter:
         return InputMode.EACH
     return InputMode.ALL if stream is not None and stream.many else InputMode.ONE
@@ -243,25 +294,29 @@ def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> b
     for name in step.scatter:
         if name not in step.links:
             findings.error(
-                place, f"step '{step.name}' scatters over '{name}', which is not among its inputs{did_you_mean(name, step.links)}"
+                place,
+                f"step '{step.name}' scatters over '{name}', which is not among its"
+                f" inputs{did_you_mean(name, step.links)}",
             )
             return False
         if name not in names:
             findings.error(
                 place,
-                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over '{names[0]}', and "
-                f"{INPUTS['scatter over a parameter'].note}",
+                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over"
+                f" '{names[0]}', and {INPUTS['scatter over a parameter'].note}",
             )
             return False
     method = step.body.get("scatterMethod")
     known = SCATTER_METHODS.get(str(method))
     if len(step.scatter) > 1 and (known is None or known.where is Where.REFUSED):
         way = "" if known is None else f": {known.note}"
-        refused = "" if method is None else f"; '{str(method)[:40]}' is not supported over data sets{way}"
+        refused = (
+            "" if method is None else f"; '{str(method)[:40]}' is not supported over data sets{way}"
+        )
         findings.error(
             place if method is None else step.place_of("scatterMethod"),
-            f"step '{step.name}' scatters over several inputs: write 'scatterMethod: dotproduct', which takes files of the same "
-            f"number together{refused}",
+            f"step '{step.name}' scatters over several inputs: write 'scatterMethod: dotproduct',"
+            f" which takes files of the same number together{refused}",
         )
         return False
     return True
@@ -270,10 +325,15 @@ def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> b
 def _is_one_data_set(step: Step, link: Link, wiring: Wiring, findings: Findings) -> bool:
     """Tells why not; no more is told of such a link."""
     streams = [wiring.streams.get(origin) for origin in wiring.sources(step.name, link.name)]
-    if step.passes is not None and step.scatter and any(stream is not None and stream.many for stream in streams):
+    if (
+        step.passes is not None
+        and step.scatter
+        and any(stream is not None and stream.many for stream in streams)
+    ):
         findings.error(
             link.source_place,
-            f"{step.input_named(link.name)} joins whole data sets: {SOURCES['outputs that join whole data sets'].note}",
+            f"{step.input_named(link.name)} joins whole data sets:"
+            f" {SOURCES['outputs that join whole data sets'].note}",
         )
     elif check_merge(link, streams, step.input_named(link.name), findings):
         return True

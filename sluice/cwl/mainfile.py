@@ -19,13 +19,17 @@ _NAMED = 10
 
 
 def find_main(upload: Upload, findings: Findings) -> str | None:
-    """The path of the workflow: the one named; else the only Workflow that no other file refers to, or that is called ``main``.
+    """The path of the workflow: the one named; else the only Workflow that no other file refers to,
+    or that is called ``main``.
 
     None, with an error among the findings, where there is none or no telling.
     """
     if upload.main is not None:
         if upload.main not in upload.texts:
-            findings.error(START, f"there is no file '{upload.main[:200]}' among the files: {_listed(upload.texts)}")
+            findings.error(
+                START,
+                f"there is no file '{upload.main[:200]}' among the files: {_listed(upload.texts)}",
+            )
             return None
         return upload.main
     if len(upload.texts) == 1:
@@ -41,7 +45,12 @@ def find_main(upload: Upload, findings: Findings) -> str | None:
 
 
 def _explain(
-    upload: Upload, findings: Findings, *, workflows: Collection[str], roots: Collection[str], unread: list[Findings]
+    upload: Upload,
+    findings: Findings,
+    *,
+    workflows: Collection[str],
+    roots: Collection[str],
+    unread: list[Findings],
 ) -> None:
     if unread:  # one of them may be the workflow
         for other in unread:
@@ -50,14 +59,19 @@ def _explain(
         several = f"several of the files are workflows that no other refers to: {_listed(roots)}"
         findings.error(START, f"{several}; say which is the main one")
     elif workflows:
-        findings.error(START, f"the workflows refer to each other in a circle: {_listed(workflows)}; say which is the main one")
+        findings.error(
+            START,
+            f"the workflows refer to each other in a circle: {_listed(workflows)}; say which is the"
+            " main one",
+        )
     else:
         findings.error(START, f"none of the files is a CWL Workflow: {_listed(upload.texts)}")
 
 
 def _looked_into(upload: Upload) -> tuple[list[str], set[str], list[Findings]]:
-    """The workflows, the files that others refer to, and of CWL files that cannot be read, why. One document is held at a time;
-    CWL files come first, so that they have room whatever lies beside them."""
+    """The workflows, the files that others refer to, and of CWL files that cannot be read, why. One
+    document is held at a time; CWL files come first, so that they have room whatever lies beside
+    them."""
     workflows, referred, unread = [], set[str](), []
     room = Room()
     for key in sorted(upload.texts, key=lambda name: not _is_cwl(name)):
@@ -82,10 +96,15 @@ def _is_workflow(root: Any) -> bool:
     if not isinstance(root, CommentedMap):
         return False
     if "$graph" in root:
-        return any(entry.body is not None and entry.body.get("class") == "Workflow" for entry in entries(root["$graph"]))
+        return any(
+            entry.body is not None and entry.body.get("class") == "Workflow"
+            for entry in entries(root["$graph"])
+        )
     return bool(root.get("class") == "Workflow")
 
 
 def _listed(names: Collection[str]) -> str:
     ordered = sorted(names)
-    return ", ".join(ordered[:_NAMED]) + (f" and {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else "")
+    return ", ".join(ordered[:_NAMED]) + (
+        f" and {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else ""
+    )

@@ -1,7 +1,9 @@
-"""Inputs with several sources (``linkMerge``), and the choice among what they give (``pickValue``), as CWL has them.
+"""Inputs with several sources (``linkMerge``), and the choice among what they give (``pickValue``),
+as CWL has them.
 
-Over data sets several sources are the entries of one after those of the other; what was not given is not there, which is what
-``all_non_null`` asks for. So ``first_non_null`` is the first entry, and ``the_only_non_null`` the one, if there is no other.
+Over data sets several sources are the entries of one after those of the other; what was not given
+is not there, which is what ``all_non_null`` asks for. So ``first_non_null`` is the first entry, and
+``the_only_non_null`` the one, if there is no other.
 """
 
 from collections.abc import Sequence
@@ -31,7 +33,8 @@ def pick_of(link: Link) -> Pick | None:
 
 
 def given_type(link: Link, types: Sequence[Any]) -> Any:
-    """The CWL type of what the link brings, of the types of its sources; None where one of them is not known."""
+    """The CWL type of what the link brings, of the types of its sources; None where one of them is
+    not known."""
     if not types or any(kind is None for kind in types):
         return None
     kind = types[0]
@@ -53,17 +56,30 @@ def merged_stream(link: Link, streams: Sequence[Stream | None]) -> Stream | None
     types = [stream.type for stream in found]
     many = found[0].many or is_merged(link)
     secondary = any(stream.secondary for stream in found)
-    return Stream(normal_type(types), many=many and pick_of(link) is None, spread=found[0].spread, secondary=secondary)
+    return Stream(
+        normal_type(types),
+        many=many and pick_of(link) is None,
+        spread=found[0].spread,
+        secondary=secondary,
+    )
 
 
-def check_merge(link: Link, streams: Sequence[Stream | None], what: str, findings: Findings) -> bool:
+def check_merge(
+    link: Link, streams: Sequence[Stream | None], what: str, findings: Findings
+) -> bool:
     """Can what the sources of a link give be read as one data set? Tells why not."""
     sources, pick = link.sources or [], pick_of(link)
-    known = [(source, stream) for source, stream in zip(sources, streams, strict=True) if stream is not None]
+    known = [
+        (source, stream)
+        for source, stream in zip(sources, streams, strict=True)
+        if stream is not None
+    ]
     lists = [source for source, stream in known if stream.many]
     trouble, place = "", link.source_place
     if len(known) < len(sources):
-        value = next(source for source, stream in zip(sources, streams, strict=True) if stream is None)
+        value = next(
+            source for source, stream in zip(sources, streams, strict=True) if stream is None
+        )
         trouble = f"joins data sets and parameters: '{value}' is a parameter"
     elif pick is not None and (lists or not is_merged(link)):
         place = place_of(link.body, "pickValue")
@@ -72,7 +88,9 @@ def check_merge(link: Link, streams: Sequence[Stream | None], what: str, finding
             if lists
             else "there is one source"
         )
-        trouble = f"has 'pickValue: {pick}', which chooses among sources of one value each, and {why}"
+        trouble = (
+            f"has 'pickValue: {pick}', which chooses among sources of one value each, and {why}"
+        )
     elif is_merged(link):
         trouble = _unlike(link, known) or (_not_flat(known) if _is_flat(link) else _nested(lists))
     if trouble:
@@ -89,7 +107,10 @@ def _unlike(link: Link, known: Sequence[tuple[str, Stream]]) -> str:
     other = next((source for source, stream in known if stream.kind is not kind), None)
     if other is None:
         return ""
-    return f"joins files and other values: '{first}' and '{other}' are not both plain files, which are kept in another way"
+    return (
+        f"joins files and other values: '{first}' and '{other}' are not both plain files, which are"
+        " kept in another way"
+    )
 
 
 def _nested(lists: Sequence[str]) -> str:
@@ -102,8 +123,13 @@ def _nested(lists: Sequence[str]) -> str:
 def _not_flat(known: Sequence[tuple[str, Stream]]) -> str:
     """A list that a single job gives is one entry, which nobody but a job can take apart."""
     for source, stream in known:
-        if not stream.many and any(kind == "Any" or _is_list(kind) for kind in members_of(stream.type)):
-            return f"takes the list apart that a job gives as '{source}' ({show(stream.type)}): let a step before it do that"
+        if not stream.many and any(
+            kind == "Any" or _is_list(kind) for kind in members_of(stream.type)
+        ):
+            return (
+                f"takes the list apart that a job gives as '{source}' ({show(stream.type)}): let a"
+                " step before it do that"
+            )
     return ""
 
 

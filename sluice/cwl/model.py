@@ -1,4 +1,5 @@
-"""The workflow as the checks see it: inputs, steps and outputs with their places, whichever way they were written."""
+"""The workflow as the checks see it: inputs, steps and outputs with their places, whichever way
+they were written."""
 
 import re
 from collections.abc import Iterable
@@ -41,7 +42,8 @@ class Port:
 
 @dataclass(slots=True)
 class Link:
-    """An input of a step, or an output of the workflow. ``sources``: as written, without ``#``; None where none is given."""
+    """An input of a step, or an output of the workflow. ``sources``: as written, without ``#``;
+    None where none is given."""
 
     name: str
     place: Place
@@ -63,18 +65,24 @@ class Step:
     tool_outputs: dict[str, Port]
     #: False where the tool is a stand-in: nothing can be said of its ports.
     has_tool: bool = True
-    #: The output of the workflow that the step is there for; None where it is written in the template.
+    #: The output of the workflow that the step is there for; None where it is written in the
+    #: template.
     passes: str | None = None
 
     def input_named(self, link: str) -> str:
         """One of the step's inputs in words, as the template's author knows it."""
-        return f"input '{link}' of step '{self.name}'" if self.passes is None else f"output '{self.passes}'"
+        return (
+            f"input '{link}' of step '{self.name}'"
+            if self.passes is None
+            else f"output '{self.passes}'"
+        )
 
     def place_of(self, key: str) -> Place:
         return place_of(self.body, key) if key in self.body else self.place
 
     def input_type(self, name: str) -> Any:
-        """Of an input of the step; one that the tool does not have is read by the step's expressions alone, whatever it is."""
+        """Of an input of the step; one that the tool does not have is read by the step's
+        expressions alone, whatever it is."""
         return self.tool_inputs[name].type if name in self.tool_inputs else ["null", "Any"]
 
     @property
@@ -84,7 +92,8 @@ class Step:
 
     @property
     def contained(self) -> bool:
-        """Each job is a workflow of its own: the step has expressions, which pilots alone work out, or runs no single tool."""
+        """Each job is a workflow of its own: the step has expressions, which pilots alone work out,
+        or runs no single tool."""
         return (
             self.conditional
             or self.tool.get("class") in inside_jobs(PROCESSES)
@@ -103,7 +112,8 @@ class Workflow:
 
 
 def read_workflow(document: Document, findings: Findings) -> Workflow:
-    """Malformed parts are left out (the schema's check tells of them); names that stand twice or cannot be used are told here."""
+    """Malformed parts are left out (the schema's check tells of them); names that stand twice or
+    cannot be used are told here."""
     body = document.workflow
     outputs = _named(body.get("outputs"), "outputs", findings)
     workflow = Workflow(
@@ -126,7 +136,9 @@ def _named(node: Any, what: str, findings: Findings) -> list[Entry]:
     for entry in found:
         if not _NAME.match(entry.name):
             findings.error(
-                entry.place, f"the name {entry.name[:80]!r} cannot be used: letters, digits, '_', '.' and '-', at most 80"
+                entry.place,
+                f"the name {entry.name[:80]!r} cannot be used: letters, digits, '_', '.' and '-',"
+                " at most 80",
             )
     return list({entry.name: entry for entry in reversed(found)}.values())[::-1]
 
@@ -143,30 +155,48 @@ def _step(entry: Entry, body: CommentedMap, document: Document, findings: Findin
         outputs={output.name: output.place for output in outputs},
         scatter=[name for name in listed(body.get("scatter")) if isinstance(name, str)],
         tool=tool,
-        tool_inputs=_ports(_named(tool.get("inputs"), f"inputs of the tool of step '{entry.name}'", findings), document),
-        tool_outputs=_ports(_named(tool.get("outputs"), f"outputs of the tool of step '{entry.name}'", findings), document),
+        tool_inputs=_ports(
+            _named(tool.get("inputs"), f"inputs of the tool of step '{entry.name}'", findings),
+            document,
+        ),
+        tool_outputs=_ports(
+            _named(tool.get("outputs"), f"outputs of the tool of step '{entry.name}'", findings),
+            document,
+        ),
         has_tool=entry.name not in document.toolless,
     )
 
 
 def _ports(found: Iterable[Entry], document: Document) -> dict[str, Port]:
-    return {entry.name: Port(entry.name, entry.place, _type(entry, document), _body(entry)) for entry in found}
+    return {
+        entry.name: Port(entry.name, entry.place, _type(entry, document), _body(entry))
+        for entry in found
+    }
 
 
 def _type(entry: Entry, document: Document) -> Any:
-    return normal_type(written_out(entry.value if entry.body is None else _declared(entry.body), document.types))
+    return normal_type(
+        written_out(entry.value if entry.body is None else _declared(entry.body), document.types)
+    )
 
 
 def _declared(body: CommentedMap) -> Any:
-    """The type of a port: its ``type``, or the body itself where the short form ``port: {type: array, items: File}`` was used."""
+    """The type of a port: its ``type``, or the body itself where the short form ``port: {type:
+    array, items: File}`` was used."""
     return body if body.get("type") in ("array", "record", "enum") else body.get("type")
 
 
 def _link(entry: Entry, key: str) -> Link:
     body = _body(entry)
     written = entry.value if entry.body is None and key == "source" else body.get(key)
-    sources = None if written is None else [source for source in listed(written) if isinstance(source, str)]
-    return Link(entry.name, entry.place, sources, place_of(body, key) if key in body else entry.place, body)
+    sources = (
+        None
+        if written is None
+        else [source for source in listed(written) if isinstance(source, str)]
+    )
+    return Link(
+        entry.name, entry.place, sources, place_of(body, key) if key in body else entry.place, body
+    )
 
 
 def _body(entry: Entry) -> CommentedMap:

@@ -1,7 +1,9 @@
-"""Types that ``SchemaDefRequirement`` names, and their uses: each name is made one that holds in the whole document.
+"""Types that ``SchemaDefRequirement`` names, and their uses: each name is made one that holds in
+the whole document.
 
-A name is an address to CWL: of the file it is written in, and of the process there (``tools/opts.yml#Opts``, ``#main/Opts``).
-When all files are one document, that is lost; so it is found out before, file by file, as the reference runner does it.
+A name is an address to CWL: of the file it is written in, and of the process there
+(``tools/opts.yml#Opts``, ``#main/Opts``). When all files are one document, that is lost; so it is
+found out before, file by file, as the reference runner does it.
 """
 
 import os
@@ -27,9 +29,10 @@ _Path = tuple[str, ...]
 
 
 def address_types(root: Any, sources: Sources | None, findings: Findings) -> Any:
-    """The document with an absolute name for each type of a SchemaDefRequirement, and at each of its uses. ``sources``: where the
-    parts of the document come from; None for a document of one file. A name that leads nowhere is an error. None, with an error,
-    where a type contains itself, or is too large to be written out."""
+    """The document with an absolute name for each type of a SchemaDefRequirement, and at each of
+    its uses. ``sources``: where the parts of the document come from; None for a document of one
+    file. A name that leads nowhere is an error. None, with an error, where a type contains itself,
+    or is too large to be written out."""
     if not isinstance(root, CommentedMap) or next(lists_of_types(root), None) is None:
         return root
     whole: CommentedMap = clone(root)
@@ -65,7 +68,8 @@ class _Address:
 
 @dataclass(slots=True)
 class _Definition:
-    """``key``: of the file, as findings have it. ``uses``: what it is made of, each with its place. ``values``: without these."""
+    """``key``: of the file, as findings have it. ``uses``: what it is made of, each with its place.
+    ``values``: without these."""
 
     key: str
     address: _Address
@@ -84,7 +88,8 @@ _Uses = list[tuple[_Definition, Place]]
 
 @dataclass(frozen=True, slots=True)
 class _Within:
-    """``path``: of what has the type that is read. ``uses``: takes what is used of the ``visible`` types."""
+    """``path``: of what has the type that is read. ``uses``: takes what is used of the ``visible``
+    types."""
 
     path: _Path
     visible: _Visible
@@ -112,8 +117,8 @@ class _TooMuch(Exception):
 
 @dataclass(slots=True)
 class _Reader:
-    """``first``: key of the file whose names stay as they are. ``users``: uses outside of definitions. ``early``: uses before the
-    definition."""
+    """``first``: key of the file whose names stay as they are. ``users``: uses outside of
+    definitions. ``early``: uses before the definition."""
 
     first: str
     sources: Sources | None
@@ -155,10 +160,15 @@ class _Reader:
             for body in with_names(types):
                 address = self._address_of(body, path, owner)
                 if address in found:
-                    self.findings.error(place_of(body, "name"), f"there are two types named '{found[address].short}' here")
+                    self.findings.error(
+                        place_of(body, "name"),
+                        f"there are two types named '{found[address].short}' here",
+                    )
                 if address not in self.defined:
                     name = self._new_name(address, _file(body))
-                    self.defined[address] = _Definition(_file(body), address, name, count_values(body))
+                    self.defined[address] = _Definition(
+                        _file(body), address, name, count_values(body)
+                    )
                 found[address] = self.defined[address]
         return found
 
@@ -172,7 +182,9 @@ class _Reader:
         if key == self.first:
             return f"#{path}"
         taken = {one.name for one in self.defined.values()}
-        names = (f"#{os.path.basename(key)}{number or ''}/{path}" for number in range(len(taken) + 1))
+        names = (
+            f"#{os.path.basename(key)}{number or ''}/{path}" for number in range(len(taken) + 1)
+        )
         return next(name for name in names if name not in taken)
 
     def _identity(self, key: str) -> str:
@@ -215,10 +227,22 @@ class _Reader:
         bare, suffix = bare_name(written)
         if bare in _KNOWN or not within.visible:
             return written
-        address = next((one for one in self._candidates(bare, _file(node), within.path) if one in within.visible), None)
+        address = next(
+            (
+                one
+                for one in self._candidates(bare, _file(node), within.path)
+                if one in within.visible
+            ),
+            None,
+        )
         if address is None:
-            known = {*PRIMITIVES, *(_as_written(one, _file(node)) for one in within.visible.values())}
-            self.findings.error(place_of(node, key), f"there is no type '{bare[:200]}'{did_you_mean(bare, known)}")
+            known = {
+                *PRIMITIVES,
+                *(_as_written(one, _file(node)) for one in within.visible.values()),
+            }
+            self.findings.error(
+                place_of(node, key), f"there is no type '{bare[:200]}'{did_you_mean(bare, known)}"
+            )
             return "Any"
         within.uses.append((within.visible[address], place_of(node, key)))
         return within.visible[address].name + suffix
@@ -244,7 +268,9 @@ class _Reader:
             self.findings.error(error.place, f"{error}")
             return False
         for used, place in self.early:
-            self.findings.error(place, f"the type '{used.short}' is defined after what uses it: put it before")
+            self.findings.error(
+                place, f"the type '{used.short}' is defined after what uses it: put it before"
+            )
         return True
 
     def _check_extents(self) -> None:
@@ -255,9 +281,15 @@ class _Reader:
         for definition, place in self.users:
             together += extents[definition.name].values
             if together > MOST_NODES:
-                raise _TooMuch(place, f"more than {MOST_NODES} values with the types up to here: too many for a template")
+                raise _TooMuch(
+                    place,
+                    f"more than {MOST_NODES} values with the types up to here: too many for a"
+                    " template",
+                )
 
-    def _extent(self, definition: _Definition, extents: dict[str, _Extent], inside: tuple[str, ...]) -> _Extent:
+    def _extent(
+        self, definition: _Definition, extents: dict[str, _Extent], inside: tuple[str, ...]
+    ) -> _Extent:
         """``inside``: the types that it is part of."""
         if definition.name in extents:
             return extents[definition.name]
@@ -266,10 +298,16 @@ class _Reader:
         for used, place in definition.uses:
             if used.name in inner:
                 way = "write 'Any' here, and let the tool check it"
-                raise _TooMuch(place, f"the type '{used.short}' contains itself, which is not supported: {way}")
+                raise _TooMuch(
+                    place, f"the type '{used.short}' contains itself, which is not supported: {way}"
+                )
             extent = self._extent(used, extents, inner) if len(inner) <= _MOST_LEVELS else None
             if extent is None or extent.levels >= _MOST_LEVELS:
-                raise _TooMuch(place, f"more than {_MOST_LEVELS} types lie in each other up to here: too many for a template")
+                raise _TooMuch(
+                    place,
+                    f"more than {_MOST_LEVELS} types lie in each other up to here: too many for a"
+                    " template",
+                )
             values, levels = values + extent.values, max(levels, extent.levels + 1)
         extents[definition.name] = _Extent(values, levels)
         return extents[definition.name]
@@ -282,5 +320,9 @@ def _file(node: Any) -> str:
 def _as_written(definition: _Definition, file: str) -> str:
     """A type as it is called in ``file``."""
     path = "/".join(definition.address.path)
-    base = "" if definition.key == file else os.path.relpath(definition.key, os.path.dirname(file) or ".")
+    base = (
+        ""
+        if definition.key == file
+        else os.path.relpath(definition.key, os.path.dirname(file) or ".")
+    )
     return f"{base}#{path}"

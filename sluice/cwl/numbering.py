@@ -1,13 +1,14 @@
 """Numbers of files where data sets stand one behind the other.
 
-Files of several data sets are paired by number (ADR 12), and keep their number from step to step. So the files of each further
-source get numbers above all those of the sources before it: each data set that numbers its files by itself (an input of the
-workflow, what a merge writes, a list that became a data set) has ``STRIDE`` numbers to itself. That needs nothing known at run
-time only, and is right whatever a filter leaves out, as long as what is paired was put together of the same data sets in the same
-order.
+Files of several data sets are paired by number (ADR 12), and keep their number from step to step.
+So the files of each further source get numbers above all those of the sources before it: each data
+set that numbers its files by itself (an input of the workflow, what a merge writes, a list that
+became a data set) has ``STRIDE`` numbers to itself. That needs nothing known at run time only, and
+is right whatever a filter leaves out, as long as what is paired was put together of the same data
+sets in the same order.
 
-Other runners pair by position. Where ``all_non_null`` left something out, they count what is left anew, so that pairs are the
-same only if the same was left out on both sides.
+Other runners pair by position. Where ``all_non_null`` left something out, they count what is left
+anew, so that pairs are the same only if the same was left out on both sides.
 """
 
 from dataclasses import dataclass, field
@@ -33,8 +34,8 @@ _MOST = 900
 
 @dataclass(slots=True)
 class Numbering:
-    """Only for wirings without circles. What a step gives is worked out after all that it reads, so that no call is as deep as
-    the steps are many in a row."""
+    """Only for wirings without circles. What a step gives is worked out after all that it reads, so
+    that no call is as deep as the steps are many in a row."""
 
     workflow: Workflow
     wiring: Wiring
@@ -47,13 +48,16 @@ class Numbering:
         for reader, _, origin in self.wiring.all_sources():
             if origin.step is not None:
                 reads[reader].add(origin.step)
-        self._order = [self.workflow.steps[name] for name in TopologicalSorter(reads).static_order()]
+        self._order = [
+            self.workflow.steps[name] for name in TopologicalSorter(reads).static_order()
+        ]
         for step in self._order:
             for port in step.outputs:
                 self._of(Origin(step.name, port))
 
     def lineage(self, step: str, link: str) -> Lineage:
-        """Of all that the link brings; of one with too many data sets, too many: doubled at each step, they would be millions."""
+        """Of all that the link brings; of one with too many data sets, too many: doubled at each
+        step, they would be millions."""
         names = (name for origin in self.wiring.sources(step, link) for name in self._of(origin))
         return tuple(islice(names, _MOST + 1))
 
@@ -98,10 +102,18 @@ class Numbering:
         if origin not in self._filtered:
             lineage = self._of(origin)
             inherited = origin.step is not None and lineage != (origin.step,)
-            step = self.workflow.steps[origin.step] if origin.step is not None and inherited else None
-            every = [] if step is None else [self._left_out(step, step.links[name]) for name in self._counted(step)]
+            step = (
+                self.workflow.steps[origin.step] if origin.step is not None and inherited else None
+            )
+            every = (
+                []
+                if step is None
+                else [self._left_out(step, step.links[name]) for name in self._counted(step)]
+            )
             alike = [one for one in every if len(one) == len(lineage)]
-            self._filtered[origin] = tuple(_NOTHING.union(*(one[n] for one in alike)) for n in range(len(lineage)))
+            self._filtered[origin] = tuple(
+                _NOTHING.union(*(one[n] for one in alike)) for n in range(len(lineage))
+            )
         return self._filtered[origin]
 
     def _counted(self, step: Step) -> list[str]:
@@ -122,18 +134,24 @@ def _filters_of(origin: Origin, workflow: Workflow) -> Filters:
 
 
 def check_pairs(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Files are paired only where their numbers, here, and their positions, elsewhere, mean the same."""
+    """Files are paired only where their numbers, here, and their positions, elsewhere, mean the
+    same."""
     numbering = Numbering(workflow, wiring)
     for name, step in workflow.steps.items():
         if not step.scatter:
             continue
         first, *others = step.scatter
         if len(numbering.lineage(name, first)) > _MOST:
-            findings.error(step.place_of("scatter"), f"step '{name}' scatters over more than {_MOST} data sets")
+            findings.error(
+                step.place_of("scatter"), f"step '{name}' scatters over more than {_MOST} data sets"
+            )
         for other in others:
             trouble = _unlike(step, first, other, numbering)
             if trouble:
-                findings.error(step.links[other].source_place, f"step '{name}' takes files of the same number {trouble}")
+                findings.error(
+                    step.links[other].source_place,
+                    f"step '{name}' takes files of the same number {trouble}",
+                )
         if len({numbering.lineage(name, link) for link in step.scatter}) == 1:
             _check_what_is_left(step, numbering, findings)
 
@@ -145,28 +163,38 @@ def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
     if len(one) == len(two) == 1:
         spread = next((name for name in (*two, *one) if not name.startswith("/")), "")
         return (
-            f"of '{first}' and '{other}' together, and these are not numbered alike: the list that step '{spread}' gives is "
-            f"counted by itself. Let one step give both as lists (of the same length, in the same order), or give one of them "
-            "whole to every job"
+            f"of '{first}' and '{other}' together, and these are not numbered alike: the list that"
+            f" step '{spread}' gives is counted by itself. Let one step give both as lists (of the"
+            " same length, in the same order), or give one of them whole to every job"
         )
     return (
-        f"of '{first}' and '{other}' together, and these are not put together of the same data sets in the same order: give both "
-        "the sources of the same steps, or pair them in a step for each source"
+        f"of '{first}' and '{other}' together, and these are not put together of the same data sets"
+        " in the same order: give both the sources of the same steps, or pair them in a step for"
+        " each source"
     )
 
 
 def _check_what_is_left(step: Step, numbering: Numbering, findings: Findings) -> None:
-    """More left out on one side alone is no trouble: either nothing was, or other runners refuse lists of unlike length."""
+    """More left out on one side alone is no trouble: either nothing was, or other runners refuse
+    lists of unlike length."""
     filters = {link: numbering.filters(step, step.links[link]) for link in step.scatter}
     for number, other in enumerate(step.scatter):
         for first in step.scatter[:number]:
-            if all(one <= two or two <= one for one, two in zip(filters[first], filters[other], strict=True)):
+            if all(
+                one <= two or two <= one
+                for one, two in zip(filters[first], filters[other], strict=True)
+            ):
                 continue
             body = step.links[other].body
             findings.error(
-                place_of(body, "pickValue") if "pickValue" in body else step.links[other].source_place,
-                f"step '{step.name}' takes '{first}' and '{other}' together, of which different files were left out by "
-                "'all_non_null': other runners pair what is left by position, so that files of different numbers meet. Leave "
-                "'pickValue' out and let the tool take File?, or let one step filter both",
+                (
+                    place_of(body, "pickValue")
+                    if "pickValue" in body
+                    else step.links[other].source_place
+                ),
+                f"step '{step.name}' takes '{first}' and '{other}' together, of which different"
+                " files were left out by 'all_non_null': other runners pair what is left by"
+                " position, so that files of different numbers meet. Leave 'pickValue' out and let"
+                " the tool take File?, or let one step filter both",
             )
             break

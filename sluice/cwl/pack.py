@@ -21,7 +21,8 @@ from sluice.cwl.tree import clone, count_values, depth_of, entries, mappings, pl
 
 _MOST_LEVELS = 16
 
-#: Where a ``#name`` of the file that is being put in place leads: None in the first file, whose own stay as they are.
+#: Where a ``#name`` of the file that is being put in place leads: None in the first file, whose own
+#: stay as they are.
 _Graph = Mapping[str, CommentedMap] | None
 
 
@@ -37,8 +38,8 @@ class PackError(Unprocessable):
 def pack_template(path: Path) -> str:
     """The text of ``path`` with all it refers to in it: ``run: x.cwl``, ``$import``, ``$include``.
 
-    A text that refers to nothing stays as written, right or wrong.
-    Raises `PackError`. Findings about the packed text have their places there; `compile_file` gives those in the files.
+    A text that refers to nothing stays as written, right or wrong. Raises `PackError`. Findings
+    about the packed text have their places there; `compile_file` gives those in the files.
     """
     findings = Findings(str(path))
     packed = read_files(str(path), DiskFiles(), findings, own=Findings(str(path)))
@@ -51,8 +52,9 @@ def pack_template(path: Path) -> str:
 
 
 def gather_files(path: Path) -> tuple[str, dict[str, str]]:
-    """The file at ``path`` and all it refers to, as written, by their paths below the folder that holds them all; first the
-    path of the file itself. Raises `PackError` where one cannot be read, or is referred to in a way that holds on this disk only.
+    """The file at ``path`` and all it refers to, as written, by their paths below the folder that
+    holds them all; first the path of the file itself. Raises `PackError` where one cannot be read,
+    or is referred to in a way that holds on this disk only.
     """
     findings, disk = Findings(str(path)), DiskFiles(portable=True)
     read_files(str(path), disk, findings, own=Findings(str(path)))
@@ -71,7 +73,8 @@ def as_text(root: Any) -> str:
 
 @dataclass(slots=True)
 class Packed:
-    """``text``: of the first file, as written. ``root``: all files as one document. ``inlined``: there were others."""
+    """``text``: of the first file, as written. ``root``: all files as one document. ``inlined``:
+    there were others."""
 
     text: str
     root: Any
@@ -79,14 +82,16 @@ class Packed:
     sources: Sources
 
     def address_types(self, findings: Findings) -> Any:
-        """The document, in which types now have names that hold in all of it; None, with an error, where they cannot."""
+        """The document, in which types now have names that hold in all of it; None, with an error,
+        where they cannot."""
         addressed = address_types(self.root, self.sources, findings)
         self.root = self.root if addressed is None else addressed
         return addressed
 
 
 def read_files(first: str, sources: Sources, findings: Findings, *, own: Findings) -> Packed:
-    """``own`` takes what is wrong with the text of ``first`` itself, ``findings`` all that is wrong with its references."""
+    """``own`` takes what is wrong with the text of ``first`` itself, ``findings`` all that is wrong
+    with its references."""
     reader = _Reader(sources, findings)
     text = reader.read(first, START)
     root = None if text is None else read_text(text, own, reader.room)
@@ -100,9 +105,10 @@ def read_files(first: str, sources: Sources, findings: Findings, *, own: Finding
 
 @dataclass(slots=True)
 class _Reader:
-    """``namespaces``: prefixes that other files declare. ``values`` and ``characters``: put in place so far; files that name each
-    other several times are small, and what they stand for is not. ``room``: for all files that are read. ``depth``: of levels
-    around the node that is inlined."""
+    """``namespaces``: prefixes that other files declare. ``values`` and ``characters``: put in
+    place so far; files that name each other several times are small, and what they stand for is
+    not. ``room``: for all files that are read. ``depth``: of levels around the node that is
+    inlined."""
 
     sources: Sources
     findings: Findings
@@ -134,7 +140,8 @@ class _Reader:
             self.findings.file = own
 
     def inline(self, node: Any, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
-        """``base``: the file that ``node`` stands in. ``stack``: the files, and their processes, that it is put into."""
+        """``base``: the file that ``node`` stands in. ``stack``: the files, and their processes,
+        that it is put into."""
         self.depth += 1
         try:
             return self._inlined(node, base, stack, graph)
@@ -192,7 +199,9 @@ class _Reader:
     def _has_room(self, text: str, place: Place) -> bool:
         self.characters += len(text)
         if self.characters > MOST_BYTES:
-            self.findings.error(place, "the texts included up to here are more than 2 MiB: too much")
+            self.findings.error(
+                place, "the texts included up to here are more than 2 MiB: too much"
+            )
         return self.characters <= MOST_BYTES
 
     def _give_contents(self, node: CommentedMap, base: str) -> None:
@@ -211,7 +220,10 @@ class _Reader:
         if found is None:
             return as_it_was
         file, fragment = found
-        place, me = place_of(node, key), f"{self.sources.identity(file)}#{short_name(fragment) if fragment else ''}"
+        place, me = (
+            place_of(node, key),
+            f"{self.sources.identity(file)}#{short_name(fragment) if fragment else ''}",
+        )
         if me in stack or len(stack) > _MOST_LEVELS:
             self.findings.error(place, f"{file} refers to itself")
             return as_it_was
@@ -235,9 +247,15 @@ class _Reader:
         """A copy of ``node``, or nothing of it where the document would get too large or too deep."""
         self.values += count_values(node)
         if self.values > MOST_NODES:
-            self.findings.error(place, f"more than {MOST_NODES} values with the files up to here: too many for a template")
+            self.findings.error(
+                place,
+                f"more than {MOST_NODES} values with the files up to here: too many for a template",
+            )
         elif self.depth + depth_of(node) > MOST_DEPTH:
-            self.findings.error(place, f"more than {MOST_DEPTH} levels of nesting with this file: too deep for a template")
+            self.findings.error(
+                place,
+                f"more than {MOST_DEPTH} levels of nesting with this file: too deep for a template",
+            )
         else:
             return clone(node)
         return None
@@ -249,10 +267,16 @@ class _Reader:
         namespaces = other.get("$namespaces")
         for prefix, address in namespaces.items() if isinstance(namespaces, CommentedMap) else ():
             if self.namespaces.setdefault(prefix, (address, place))[0] != address:
-                self.findings.error(place, f"{file} declares the prefix '{prefix}' for another address than the files before it")
+                self.findings.error(
+                    place,
+                    f"{file} declares the prefix '{prefix}' for another address than the files"
+                    " before it",
+                )
         if "$graph" not in other:
             return other, {}
-        parts = {entry.name: entry.body for entry in entries(other["$graph"]) if entry.body is not None}
+        parts = {
+            entry.name: entry.body for entry in entries(other["$graph"]) if entry.body is not None
+        }
         part = parts.get(short_name(fragment or "main"))
         if part is None:
             self.findings.error(place, f"{file} has no process '{fragment or 'main'}'")
@@ -264,12 +288,20 @@ class _Reader:
             return
         declared = root.setdefault("$namespaces", CommentedMap())
         for prefix, (address, place) in self.namespaces.items():
-            if isinstance(declared, CommentedMap) and declared.setdefault(prefix, address) != address:
-                self.findings.error(place, f"the tool there declares the prefix '{prefix}' for another address than the workflow")
+            if (
+                isinstance(declared, CommentedMap)
+                and declared.setdefault(prefix, address) != address
+            ):
+                self.findings.error(
+                    place,
+                    f"the tool there declares the prefix '{prefix}' for another address than the"
+                    " workflow",
+                )
 
 
 def _splice(items: CommentedSeq, inlined: list[Any]) -> None:
-    """Puts ``inlined`` in the place of ``items``. An import that is a list becomes items, each at the place of the import."""
+    """Puts ``inlined`` in the place of ``items``. An import that is a list becomes items, each at
+    the place of the import."""
     found: list[tuple[Any, Any]] = []
     for index, (item, new) in enumerate(zip(list(items), inlined, strict=True)):
         is_list = isinstance(new, CommentedSeq) and new is not item
@@ -288,7 +320,8 @@ def references(root: Any) -> Iterator[str]:
 
 
 def referred_to(key: str, root: Any, files: UploadedFiles) -> Iterator[str]:
-    """Keys of the files that ``root``, the document in ``key``, refers to; those that it should not are left out."""
+    """Keys of the files that ``root``, the document in ``key``, refers to; those that it should not
+    are left out."""
     for name in references(root):
         try:
             yield files.find(key, name)

@@ -13,13 +13,16 @@ PORT = "file"
 
 
 def add_passing_steps(workflow: Workflow) -> None:
-    """An output with several sources, or with a choice, becomes that of a new step whose tool hands on the file it gets."""
+    """An output with several sources, or with a choice, becomes that of a new step whose tool hands
+    on the file it gets."""
     for name, link in workflow.outputs.items():
         if link.sources is None or (len(link.sources) == 1 and pick_of(link) is None):
             continue
         step = _passing_step(_free_name(name, workflow), link, workflow.output_types[name])
         workflow.steps[step.name] = step
-        workflow.outputs[name] = Link(name, link.place, [f"{step.name}/{PORT}"], link.source_place, CommentedMap())
+        workflow.outputs[name] = Link(
+            name, link.place, [f"{step.name}/{PORT}"], link.source_place, CommentedMap()
+        )
 
 
 def _free_name(name: str, workflow: Workflow) -> str:
@@ -29,12 +32,17 @@ def _free_name(name: str, workflow: Workflow) -> str:
 
 
 def _passing_step(name: str, link: Link, given: Any) -> Step:
-    """``given``: the type that the output is said to have: of the value that is chosen, or of the list of all."""
+    """``given``: the type that the output is said to have: of the value that is chosen, or of the
+    list of all."""
     taken = without_null(given)
     if pick_of(link) is None:
-        taken = taken["items"] if isinstance(taken, dict) and taken.get("type") == "array" else "Any"
+        taken = (
+            taken["items"] if isinstance(taken, dict) and taken.get("type") == "array" else "Any"
+        )
     port = Port(PORT, link.place, taken, CommentedMap())
-    body = CommentedMap((key, link.body[key]) for key in ("linkMerge", "pickValue") if key in link.body)
+    body = CommentedMap(
+        (key, link.body[key]) for key in ("linkMerge", "pickValue") if key in link.body
+    )
     body.lc.data = dict(link.body.lc.data or {})
     tool = CommentedMap(
         {

@@ -1,7 +1,7 @@
 """Expressions that could never be worked out, found by their form alone: nothing is evaluated.
 
-Without InlineJavascriptRequirement CWL has parameter references only, such as ``$(inputs.frame.path)``. With it or without, what
-a reference names must be there.
+Without InlineJavascriptRequirement CWL has parameter references only, such as
+``$(inputs.frame.path)``. With it or without, what a reference names must be there.
 """
 
 import re
@@ -24,18 +24,46 @@ _REFERENCE = re.compile(
     re.VERBOSE,
 )
 #: The input that a reference names.
-_INPUT = re.compile(r"""\$\(inputs (?: \.(\w+) | \['((?:[^'\\]|\\.)+)'\] | \["((?:[^"\\]|\\.)+)"\] )""", re.VERBOSE)
-#: What is worked out in a step, and in a tool; a key of such a name is an expression wherever it stands there.
+_INPUT = re.compile(
+    r"""\$\(inputs (?: \.(\w+) | \['((?:[^'\\]|\\.)+)'\] | \["((?:[^"\\]|\\.)+)"\] )""", re.VERBOSE
+)
+#: What is worked out in a step, and in a tool; a key of such a name is an expression wherever it
+#: stands there.
 _OF_STEPS = frozenset({"valueFrom", "when"})
 _OF_TOOLS = frozenset(
     {
-        *("arguments", "valueFrom", "glob", "outputEval", "stdin", "stdout", "stderr", "secondaryFiles", "pattern", "expression"),
-        *("listing", "entry", "entryname", "envDef", "envValue", "timelimit", "networkAccess", "enableReuse"),
+        *(
+            "arguments",
+            "valueFrom",
+            "glob",
+            "outputEval",
+            "stdin",
+            "stdout",
+            "stderr",
+            "secondaryFiles",
+            "pattern",
+            "expression",
+        ),
+        *(
+            "listing",
+            "entry",
+            "entryname",
+            "envDef",
+            "envValue",
+            "timelimit",
+            "networkAccess",
+            "enableReuse",
+        ),
         *("position", "required"),
-        *(f"{what}{bound}" for what in ("cores", "ram", "tmpdir", "outdir") for bound in ("Min", "Max")),
+        *(
+            f"{what}{bound}"
+            for what in ("cores", "ram", "tmpdir", "outdir")
+            for bound in ("Min", "Max")
+        ),
     }
 )
-#: What is no part of how a tool is run: values, words, other processes; and what others may have said instead.
+#: What is no part of how a tool is run: values, words, other processes; and what others may have
+#: said instead.
 _LEFT_ASIDE = frozenset({"default", "doc", "label", "steps", "requirements", "hints"})
 #: Collections whose keys, where they are mappings, are names of the author's.
 _OF_NAMES = frozenset({"inputs", "outputs", "fields"})
@@ -43,8 +71,8 @@ _OF_NAMES = frozenset({"inputs", "outputs", "fields"})
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What holds for an expression. ``owner``: what would have to ask for JavaScript. ``inputs``: of ``holder``, None where they
-    cannot be told."""
+    """What holds for an expression. ``owner``: what would have to ask for JavaScript. ``inputs``:
+    of ``holder``, None where they cannot be told."""
 
     javascript: bool
     owner: str
@@ -52,14 +80,19 @@ class _Around:
     inputs: frozenset[str] | None
 
 
-def check_expressions(workflow: CommentedMap, findings: Findings, *, outer: tuple[CommentedMap, ...] = ()) -> None:
+def check_expressions(
+    workflow: CommentedMap, findings: Findings, *, outer: tuple[CommentedMap, ...] = ()
+) -> None:
     """``outer``: the steps and workflows around the workflow, the innermost first."""
     owners = (workflow, *outer)
     for step in entries(workflow.get("steps")):
         if step.body is None:
             continue
         around = _Around(_has(*owners), "workflow", f"step '{step.name}'", _names(step.body, "in"))
-        for link in (step.body, *(link.body for link in entries(step.body.get("in")) if link.body is not None)):
+        for link in (
+            step.body,
+            *(link.body for link in entries(step.body.get("in")) if link.body is not None),
+        ):
             for key in _OF_STEPS & link.keys():
                 _check(link[key], place_of(link, key), findings, around)
         run = step.body.get("run")
@@ -69,7 +102,9 @@ def check_expressions(workflow: CommentedMap, findings: Findings, *, outer: tupl
             check_expressions(run, findings, outer=(step.body, *owners))
             continue
         tool = (run, step.body, *owners)
-        around = _Around(_has(*tool), "tool", f"the tool of step '{step.name}'", _names(run, "inputs"))
+        around = _Around(
+            _has(*tool), "tool", f"the tool of step '{step.name}'", _names(run, "inputs")
+        )
         needs = _needs(tool) if run.get("class") == "CommandLineTool" else None
         for text, place in (*_texts(run), *_texts(needs)):
             _check(text, place, findings, around)
@@ -77,11 +112,16 @@ def check_expressions(workflow: CommentedMap, findings: Findings, *, outer: tupl
 
 def _has(*owners: CommentedMap) -> bool:
     """A hint is not enough for the reference runner."""
-    return any(entry.name == _JAVASCRIPT for owner in owners for entry in entries(owner.get("requirements"), "class"))
+    return any(
+        entry.name == _JAVASCRIPT
+        for owner in owners
+        for entry in entries(owner.get("requirements"), "class")
+    )
 
 
 def _needs(owners: tuple[CommentedMap, ...]) -> CommentedSeq:
-    """The requirements and hints that hold for a tool: any requirement before any hint, the tool's before those around it."""
+    """The requirements and hints that hold for a tool: any requirement before any hint, the tool's
+    before those around it."""
     held: dict[str, CommentedMap | None] = {}
     for kind in ("requirements", "hints"):
         for owner in owners:
@@ -93,7 +133,11 @@ def _needs(owners: tuple[CommentedMap, ...]) -> CommentedSeq:
 
 def _names(owner: CommentedMap, key: str) -> frozenset[str] | None:
     found = owner.get(key)
-    return frozenset(entry.name for entry in entries(found)) if isinstance(found, CommentedMap | CommentedSeq) else None
+    return (
+        frozenset(entry.name for entry in entries(found))
+        if isinstance(found, CommentedMap | CommentedSeq)
+        else None
+    )
 
 
 def _texts(node: Any, *, named: bool = False) -> Iterator[tuple[Any, Place]]:
@@ -113,7 +157,9 @@ def _values(value: Any, place: Place) -> Iterator[tuple[Any, Place]]:
     """A text, or the texts in a list or (variables of the environment) in a mapping."""
     if isinstance(value, CommentedMap | CommentedSeq):
         keys = value if isinstance(value, CommentedMap) else range(len(value))
-        yield from ((value[key], place_of(value, key)) for key in keys if isinstance(value[key], str))
+        yield from (
+            (value[key], place_of(value, key)) for key in keys if isinstance(value[key], str)
+        )
     else:
         yield value, place
 
@@ -126,12 +172,15 @@ def _check(text: Any, place: Place, findings: Findings, around: _Around) -> None
         name, known = _input_of(reference), around.inputs
         if name is not None and known is not None and name not in known:
             hint = did_you_mean(name, known)
-            findings.error(place, f"{reference[:120]!r}: {around.holder} has no input '{name[:80]}'{hint}")
+            findings.error(
+                place, f"{reference[:120]!r}: {around.holder} has no input '{name[:80]}'{hint}"
+            )
     if beyond and not around.javascript:
         findings.error(
             place,
-            f"{beyond[:120]!r} is more than a parameter reference such as $(inputs.file.path), and so needs JavaScript: add "
-            f"'{_JAVASCRIPT}: {{}}' to the requirements of the {around.owner}",
+            f"{beyond[:120]!r} is more than a parameter reference such as $(inputs.file.path), and"
+            f" so needs JavaScript: add '{_JAVASCRIPT}: {{}}' to the requirements of the"
+            f" {around.owner}",
         )
 
 

@@ -22,7 +22,9 @@ from sluice.cwl.tree import clone, parts
 
 #: Address of the document for the loader; nothing is ever read from there.
 _ADDRESS = "file:///template"
-_PLACED = re.compile(r"^\s*(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): ?(?P<indent> *)(?P<message>.*)$")
+_PLACED = re.compile(
+    r"^\s*(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): ?(?P<indent> *)(?P<message>.*)$"
+)
 #: A type as JSON, at the end of a message or before its next word.
 _TYPE = re.compile(r"of type (\"\w+\"|[\[{].*?[\]}])(?= is incompatible| with sink|$)")
 #: Items of a list.
@@ -31,7 +33,8 @@ _LOGGERS = ("cwltool", "salad", "rdflib", "rdflib.term")
 
 
 def check_schema(workflow: CommentedMap, findings: Findings) -> None:
-    """Fields, their values and the names they refer to, by the schema of the document's CWL version."""
+    """Fields, their values and the names they refer to, by the schema of the document's CWL
+    version."""
     with _quiet():
         _salad_checks(clone(workflow), findings)
 
@@ -46,7 +49,9 @@ def check_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
             library.load(_with_short_lists(clone(workflow)))
         except SchemaSaladException as error:
             _tell(error, findings)
-        except Exception as error:  # the loader raises whatever a malformed document makes it stumble over
+        except (
+            Exception
+        ) as error:  # the loader raises whatever a malformed document makes it stumble over
             cause: BaseException = error
             while cause.__cause__ is not None:
                 cause = cause.__cause__
@@ -54,10 +59,13 @@ def check_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
 
 
 def _with_short_lists(node: Any) -> Any:
-    """ruamel copies all places of a list anew for each of its items, and cwltool copies often: a long list keeps its own."""
+    """ruamel copies all places of a list anew for each of its items, and cwltool copies often: a
+    long list keeps its own."""
     if isinstance(node, CommentedSeq) and len(node) > _LONG:
         node.lc.data = {}
-    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+    for inner in (
+        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    ):
         _with_short_lists(inner)
     return node
 
@@ -86,7 +94,11 @@ def _salad_checks(workflow: CommentedMap, findings: Findings) -> None:
         _tell(error, findings)
     except Exception as error:  # see check_as_cwltool
         if not findings.failed:
-            _tell_text(f"not CWL: {error}; a mapping, a list or a text stands where another of these is wanted", findings)
+            _tell_text(
+                f"not CWL: {error}; a mapping, a list or a text stands where another of these is"
+                " wanted",
+                findings,
+            )
 
 
 class _Library:
@@ -107,7 +119,9 @@ class _Library:
             """Reads nothing: whatever a document refers to outside itself is an error."""
 
             def fetch_text(self, url: str, content_types: list[str] | None = None) -> str:
-                raise ValidationException(f"'{url}' is outside this document, and nothing but the document is read")
+                raise ValidationException(
+                    f"'{url}' is outside this document, and nothing but the document is read"
+                )
 
             def check_exists(self, url: str) -> bool:
                 return False
@@ -159,7 +173,9 @@ class _Library:
         )
         context.loader = self._load_tool.default_loader(self._fetcher, doc_cache=False)
         context.loader.idx[_ADDRESS] = workflow
-        context, address = self._load_tool.resolve_and_validate_document(context, workflow, _ADDRESS)
+        context, address = self._load_tool.resolve_and_validate_document(
+            context, workflow, _ADDRESS
+        )
         self._load_tool.make_tool(address, context)
 
 
@@ -184,7 +200,8 @@ def _quiet() -> Iterator[None]:
 
 
 def _tell(error: Any, findings: Findings) -> None:
-    """One finding for each reason; where there is a finding already at the same place, ours says it better."""
+    """One finding for each reason; where there is a finding already at the same place, ours says it
+    better."""
     told: dict[Place, list[str]] = {}
     for leaf in error.leaves():
         if leaf.start is None:
@@ -200,8 +217,8 @@ def _tell(error: Any, findings: Findings) -> None:
 
 
 def _tell_text(text: str, findings: Findings) -> None:
-    """Messages that carry their places in the text. One that goes on in further lines is told where the last of them points:
-    of a link, at its end."""
+    """Messages that carry their places in the text. One that goes on in further lines is told where
+    the last of them points: of a link, at its end."""
     for place, lines in _messages(text):
         message = _plain_words(" ".join(lines))
         if message and not findings.has_error_at(place):
@@ -229,7 +246,11 @@ def _messages(text: str) -> Iterator[tuple[Place, list[str]]]:
 def _plain_words(message: str) -> str:
     """The libraries' messages without their inner addresses and class names."""
     message = re.sub(r",? tried \S+( file:\S+)*$", "", " ".join(message.split()))
-    message = re.sub(r"file:///template#main/|file:///template#|file:///|org\.w3id\.cwl\.(cwl|salad)\.", "", message)
+    message = re.sub(
+        r"file:///template#main/|file:///template#|file:///|org\.w3id\.cwl\.(cwl|salad)\.",
+        "",
+        message,
+    )
     message = message.replace("a CommentedSeq", "a list").replace("a CommentedMap", "a mapping")
     message = _TYPE.sub(lambda found: f"of type {_shown(found[1])}", message)
     unknown_field = re.match(r"invalid field '([^']*)', expected one of: (.*)", message)

@@ -21,7 +21,12 @@ def _pattern(written: Any) -> SecondaryFile | None:
     pattern, required = written, None
     if isinstance(written, Mapping):
         pattern, required = written.get("pattern"), written.get("required")
-    if not isinstance(pattern, str) or "$(" in pattern or "${" in pattern or not isinstance(required, bool | None):
+    if (
+        not isinstance(pattern, str)
+        or "$(" in pattern
+        or "${" in pattern
+        or not isinstance(required, bool | None)
+    ):
         return None
     if pattern.endswith("?"):
         return SecondaryFile(pattern=pattern[:-1], required=False)
@@ -29,17 +34,27 @@ def _pattern(written: Any) -> SecondaryFile | None:
 
 
 def check_secondary_files(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Within a workflow a file has the secondary files that its writer says, and nobody looks beside it for more."""
+    """Within a workflow a file has the secondary files that its writer says, and nobody looks
+    beside it for more."""
     for (name, port), origin in wiring.origins.items():
         step = workflow.steps[name]
         sink, stream = step.tool_inputs.get(port), wiring.streams.get(origin)
-        if sink is None or stream is None or stream.secondary or "valueFrom" in step.links[port].body:
+        if (
+            sink is None
+            or stream is None
+            or stream.secondary
+            or "valueFrom" in step.links[port].body
+        ):
             continue
-        needed = [found.pattern for found in patterns_of(sink.body) if found is not None and found.required]
+        needed = [
+            found.pattern
+            for found in patterns_of(sink.body)
+            if found is not None and found.required
+        ]
         if needed and holds_files(sink.type):
             source = (step.links[port].sources or ["?"])[0]
             findings.error(
                 sink.place_of("secondaryFiles"),
-                f"'{port}' of step '{name}' needs secondaryFiles ({', '.join(needed)}), and '{source}' does not say that it has "
-                "any: write 'secondaryFiles' there, too",
+                f"'{port}' of step '{name}' needs secondaryFiles ({', '.join(needed)}), and"
+                f" '{source}' does not say that it has any: write 'secondaryFiles' there, too",
             )

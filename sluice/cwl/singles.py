@@ -1,4 +1,5 @@
-"""Steps that run once, on single values: what they read is one entry, or none where nothing was given."""
+"""Steps that run once, on single values: what they read is one entry, or none where nothing was
+given."""
 
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl.cwltypes import is_optional, may_be_null
@@ -9,10 +10,17 @@ from sluice.cwl.model import Link, Origin, Step, Workflow
 from sluice.cwl.trees import is_tree
 
 
-def grouped_by(name: str | None, workflow: Workflow, wiring: Wiring, extensions: Extensions) -> str | None:
-    """The merge that makes groups, if what the step ``name`` gives is one entry for each of these; else None."""
+def grouped_by(
+    name: str | None, workflow: Workflow, wiring: Wiring, extensions: Extensions
+) -> str | None:
+    """The merge that makes groups, if what the step ``name`` gives is one entry for each of these;
+    else None."""
     while name is not None and not workflow.steps[name].scatter:
-        if name in extensions.steps and "merge" in extensions.steps[name].values and not is_tree(extensions, name):
+        if (
+            name in extensions.steps
+            and "merge" in extensions.steps[name].values
+            and not is_tree(extensions, name)
+        ):
             return name
         if wiring.modes.get(name) is not TaskMode.MAP:
             return None
@@ -21,15 +29,23 @@ def grouped_by(name: str | None, workflow: Workflow, wiring: Wiring, extensions:
 
 
 def has_one_job(step: Step, workflow: Workflow, wiring: Wiring, extensions: Extensions) -> bool:
-    """Exactly one job has to be asked for: the step runs on single values, and that which makes its jobs may not be given. Where
-    it is always given, or chosen among several, there is one job in any case."""
+    """Exactly one job has to be asked for: the step runs on single values, and that which makes its
+    jobs may not be given. Where it is always given, or chosen among several, there is one job in
+    any case."""
     data = wiring.data_links[step.name]
-    if wiring.modes[step.name] is not TaskMode.MAP or data.name in step.scatter or pick_of(data) is not None:
+    if (
+        wiring.modes[step.name] is not TaskMode.MAP
+        or data.name in step.scatter
+        or pick_of(data) is not None
+    ):
         return False
     if any(side.mode is not InputMode.ONE for side in wiring.side_links[step.name]):
         return False
     origin = wiring.origins[step.name, data.name]
-    return _may_give_nothing(origin, workflow) and grouped_by(origin.step, workflow, wiring, extensions) is None
+    return (
+        _may_give_nothing(origin, workflow)
+        and grouped_by(origin.step, workflow, wiring, extensions) is None
+    )
 
 
 def _may_give_nothing(origin: Origin, workflow: Workflow) -> bool:
@@ -40,7 +56,13 @@ def _may_give_nothing(origin: Origin, workflow: Workflow) -> bool:
 
 
 def may_be_missing(step: Step, link: Link) -> bool:
-    """Can the step run where the single value was not given? An expression has its say before the tool's type."""
+    """Can the step run where the single value was not given? An expression has its say before the
+    tool's type."""
     port = step.tool_inputs.get(link.name)
     has_default = port is not None and port.body.get("default") is not None
-    return is_optional(step.input_type(link.name)) or has_default or step.conditional or "valueFrom" in link.body
+    return (
+        is_optional(step.input_type(link.name))
+        or has_default
+        or step.conditional
+        or "valueFrom" in link.body
+    )

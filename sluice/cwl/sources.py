@@ -1,4 +1,5 @@
-"""Where the files of a template come from: a disk, for the command line; an upload, in which nothing else can be reached."""
+"""Where the files of a template come from: a disk, for the command line; an upload, in which
+nothing else can be reached."""
 
 import os
 import posixpath
@@ -17,7 +18,8 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def is_relative(name: str) -> bool:
-    """Does it name a file by its way from another? Neither an address nor an absolute path does, nor what a job works out."""
+    """Does it name a file by its way from another? Neither an address nor an absolute path does,
+    nor what a job works out."""
     return not (_ABSOLUTE.match(name) or _ADDRESS.match(name) or "$(" in name or "${" in name)
 
 
@@ -30,7 +32,8 @@ class SourceError(Exception):
 
 
 class Sources(Protocol):
-    """Files by key, which is also their name in findings. That of the first is given from outside; ``find`` makes the others."""
+    """Files by key, which is also their name in findings. That of the first is given from outside;
+    ``find`` makes the others."""
 
     def find(self, base: str, name: str) -> str:
         """The key of the file that the file ``base`` calls ``name``. Raises ``SourceError``."""
@@ -47,11 +50,14 @@ class Sources(Protocol):
 
 def _refuse_addresses(name: str) -> None:
     if _ADDRESS.match(name) and not _ABSOLUTE.match(name):
-        raise SourceError(f"{name[:200]} is an address; only files are read: fetch it, and name the file")
+        raise SourceError(
+            f"{name[:200]} is an address; only files are read: fetch it, and name the file"
+        )
 
 
 class DiskFiles:
-    """Keys are paths. ``portable``: absolute references are refused, as they could not be uploaded. ``read``: what was read."""
+    """Keys are paths. ``portable``: absolute references are refused, as they could not be uploaded.
+    ``read``: what was read."""
 
     def __init__(self, *, portable: bool = False) -> None:
         self._portable = portable
@@ -61,7 +67,8 @@ class DiskFiles:
         _refuse_addresses(name)
         if self._portable and _ABSOLUTE.match(name):
             raise SourceError(
-                f"{name[:200]} is an absolute path: name the file relative to this one, so that it can be uploaded with it"
+                f"{name[:200]} is an absolute path: name the file relative to this one, so that it"
+                " can be uploaded with it"
             )
         return str(Path(base).parent / unquote(name.removeprefix("file://")))
 
@@ -69,7 +76,10 @@ class DiskFiles:
         path = Path(key)
         try:
             if path.stat().st_size > MOST_BYTES:
-                raise SourceError(f"{key} is too large for a template: at most {MOST_BYTES} bytes (2 MiB) are read")
+                raise SourceError(
+                    f"{key} is too large for a template: at most {MOST_BYTES} bytes (2 MiB) are"
+                    " read"
+                )
             # Not read_text: that would make one kind of line end of all.
             self.read[key] = path.read_bytes().decode()
         except UnicodeDecodeError as error:
@@ -84,7 +94,8 @@ class DiskFiles:
 
 
 class UploadedFiles:
-    """Keys are paths within the upload. ``unusable``: files that are in it and no text, each with the reason."""
+    """Keys are paths within the upload. ``unusable``: files that are in it and no text, each with
+    the reason."""
 
     def __init__(self, texts: Mapping[str, str], unusable: Mapping[str, str] | None = None) -> None:
         self._texts = texts
@@ -94,13 +105,20 @@ class UploadedFiles:
         _refuse_addresses(name)
         name = unquote(name)
         if _ABSOLUTE.match(name):
-            raise SourceError(f"{name[:200]} is an absolute path, and only the upload is read: name it relative to this file")
+            raise SourceError(
+                f"{name[:200]} is an absolute path, and only the upload is read: name it relative"
+                " to this file"
+            )
         key = posixpath.normpath(posixpath.join(posixpath.dirname(base), name))
         if key == ".." or key.startswith("../"):
-            raise SourceError(f"{name[:200]} lies outside of what was uploaded: upload the folder that holds both")
+            raise SourceError(
+                f"{name[:200]} lies outside of what was uploaded: upload the folder that holds both"
+            )
         if key not in self._texts and key not in self._unusable:
             alike = did_you_mean(key, self._texts) if len(self._texts) > 1 else ""
-            raise SourceError(f"{key[:200]} is not in the upload: send it along (several files, or a zip){alike}")
+            raise SourceError(
+                f"{key[:200]} is not in the upload: send it along (several files, or a zip){alike}"
+            )
         return key
 
     def text(self, key: str) -> str:

@@ -1,7 +1,8 @@
 """What flows between steps: the entries of each data set that a workflow reads or writes.
 
-In CWL every link carries one value. Where that value is a list (what a scattered step gives, and the data input), the data set
-has an entry for each of its items; else one entry, or one for each group of a merge.
+In CWL every link carries one value. Where that value is a list (what a scattered step gives, and
+the data input), the data set has an entry for each of its items; else one entry, or one for each
+group of a merge.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +17,8 @@ from sluice.cwl.tree import mappings
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """``type``: of an entry. ``many``: CWL sees a list of entries. ``spread``: that list is what a single job gives.
-    ``secondary``: files among the entries may have secondary files with them."""
+    """``type``: of an entry. ``many``: CWL sees a list of entries. ``spread``: that list is what a
+    single job gives. ``secondary``: files among the entries may have secondary files with them."""
 
     type: Any
     many: bool
@@ -31,8 +32,9 @@ class Stream:
 
 @dataclass(slots=True)
 class Streams:
-    """``links``: (step, input) → where it comes from, in order. The links may go in circles, which is told elsewhere, and far:
-    nothing here calls itself along them. ``file_inputs``: parameters that are a file."""
+    """``links``: (step, input) → where it comes from, in order. The links may go in circles, which
+    is told elsewhere, and far: nothing here calls itself along them. ``file_inputs``: parameters
+    that are a file."""
 
     workflow: Workflow
     data_input: str | None
@@ -72,20 +74,26 @@ class Streams:
         return Stream(kind, many=bool(step.scatter), secondary=secondary)
 
     def _find_secondary(self) -> None:
-        """They are declared, for an output or within what a step runs; or it is a file that was made elsewhere and is handed on
-        as it is."""
+        """They are declared, for an output or within what a step runs; or it is a file that was
+        made elsewhere and is handed on as it is."""
         readers: dict[Origin, list[str]] = {}
         for (reader, _), found in self.links.items():
             for origin in found:
                 readers.setdefault(origin, []).append(reader)
         handing_on: dict[str, list[Origin]] = {}
-        reached = [Origin(None, name) for name, port in self.workflow.inputs.items() if self._is_data(name, port)]
+        reached = [
+            Origin(None, name)
+            for name, port in self.workflow.inputs.items()
+            if self._is_data(name, port)
+        ]
         for step in self.workflow.steps.values():
             no_tool = step.tool.get("class") != "CommandLineTool"
             inside = no_tool and any("secondaryFiles" in part for part in mappings(step.tool))
             for name, port in step.tool_outputs.items():
                 may_hand_on = _may_hold_files(port.type) and (no_tool or _is_evaluated(port))
-                if any("secondaryFiles" in part for part in mappings(port.body)) or (inside and may_hand_on):
+                if any("secondaryFiles" in part for part in mappings(port.body)) or (
+                    inside and may_hand_on
+                ):
                     reached.append(Origin(step.name, name))
                 elif may_hand_on:
                     handing_on.setdefault(step.name, []).append(Origin(step.name, name))
@@ -93,10 +101,16 @@ class Streams:
             origin = reached.pop()
             if origin not in self._secondary:
                 self._secondary.add(origin)
-                reached += [one for reader in readers.get(origin, ()) for one in handing_on.get(reader, ())]
+                reached += [
+                    one for reader in readers.get(origin, ()) for one in handing_on.get(reader, ())
+                ]
 
     def _is_data(self, name: str, port: Port) -> bool:
-        return name == self.data_input and name not in self.file_inputs and "secondaryFiles" in port.body
+        return (
+            name == self.data_input
+            and name not in self.file_inputs
+            and "secondaryFiles" in port.body
+        )
 
 
 def _may_hold_files(kind: Any) -> bool:
@@ -108,9 +122,15 @@ def _is_evaluated(port: Port) -> bool:
 
 
 def _first(port: Port) -> Stream:
-    return Stream(_item(without_null(port.type)), many=True, secondary="secondaryFiles" in port.body)
+    return Stream(
+        _item(without_null(port.type)), many=True, secondary="secondaryFiles" in port.body
+    )
 
 
 def _item(kind: Any) -> Any:
     """Of a list; of anything else it is not known before it is there."""
-    return without_null(kind["items"]) if isinstance(kind, dict) and kind.get("type") == "array" else "Any"
+    return (
+        without_null(kind["items"])
+        if isinstance(kind, dict) and kind.get("type") == "array"
+        else "Any"
+    )

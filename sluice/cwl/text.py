@@ -1,7 +1,8 @@
-"""Reads YAML or JSON text into ruamel's commented containers: every node with its place, and no text can make it slow.
+"""Reads YAML or JSON text into ruamel's commented containers: every node with its place, and no
+text can make it slow.
 
-The events come from libyaml, which is many times faster than a parser in Python. Scalars are read by the rules of YAML 1.2,
-as CWL wants and as cwltool does.
+The events come from libyaml, which is many times faster than a parser in Python. Scalars are read
+by the rules of YAML 1.2, as CWL wants and as cwltool does.
 """
 
 import math
@@ -21,7 +22,8 @@ from sluice.cwl.findings import START, EnoughFound, Findings, Place
 MOST_BYTES = 2 * 1024 * 1024
 #: Values in the document, with aliases counted as what they stand for. A step has about 100.
 MOST_NODES = 25_000
-#: Values in all files that are looked into, part of the template or not. Each takes up to a thousand bytes while it is held.
+#: Values in all files that are looked into, part of the template or not. Each takes up to a
+#: thousand bytes while it is held.
 MOST_NODES_TOGETHER = 4 * MOST_NODES
 #: Entries of one list or mapping.
 MOST_ENTRIES = 1_000
@@ -54,8 +56,8 @@ class Room:
 
 
 def read_text(text: str, findings: Findings, room: Room | None = None) -> Any:
-    """The one document in ``text``, or None with an error among the findings. ``room``: for it and other texts; else it may have
-    as many values as one can have."""
+    """The one document in ``text``, or None with an error among the findings. ``room``: for it and
+    other texts; else it may have as many values as one can have."""
     try:
         _check_size(text)
         return _Builder(findings, Room() if room is None else room).build(text)
@@ -64,7 +66,9 @@ def read_text(text: str, findings: Findings, room: Room | None = None) -> Any:
     except EnoughFound:
         pass
     except yaml.MarkedYAMLError as error:
-        findings.error(_mark(error.problem_mark or error.context_mark), f"not YAML: {_sentence(error)}")
+        findings.error(
+            _mark(error.problem_mark or error.context_mark), f"not YAML: {_sentence(error)}"
+        )
     except yaml.reader.ReaderError as error:
         findings.error(
             place_at(text, _characters(text, error.position)),
@@ -77,9 +81,14 @@ def _check_size(text: str) -> None:
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
-        raise UnreadableError(place_at(text, error.start), "not text: these bytes are no UTF-8") from error
+        raise UnreadableError(
+            place_at(text, error.start), "not text: these bytes are no UTF-8"
+        ) from error
     if size > MOST_BYTES:
-        raise UnreadableError(START, f"{size} bytes are too many for a template: at most {MOST_BYTES} (2 MiB) are read")
+        raise UnreadableError(
+            START,
+            f"{size} bytes are too many for a template: at most {MOST_BYTES} (2 MiB) are read",
+        )
     if not text.strip():
         raise UnreadableError(START, "the text is empty: a CWL Workflow is expected")
     nul = text.find("\0")
@@ -107,7 +116,8 @@ def _sentence(error: yaml.MarkedYAMLError) -> str:
 
 
 class _Builder:
-    """Puts the events together. An anchor is kept with its number of values, so that aliases are counted as what they repeat."""
+    """Puts the events together. An anchor is kept with its number of values, so that aliases are
+    counted as what they repeat."""
 
     def __init__(self, findings: Findings, room: Room) -> None:
         self.findings = findings
@@ -125,7 +135,8 @@ class _Builder:
                     documents += 1
                     if documents > 1:
                         raise UnreadableError(
-                            _mark(event.start_mark), "a second YAML document starts here; a template is one document"
+                            _mark(event.start_mark),
+                            "a second YAML document starts here; a template is one document",
                         )
                 case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                     self._start(event)
@@ -145,7 +156,9 @@ class _Builder:
     def _count(self, nodes: int, place: Place) -> None:
         self.nodes += nodes
         if self.nodes > MOST_NODES:
-            raise UnreadableError(place, f"more than {MOST_NODES} values up to here: too many for a template")
+            raise UnreadableError(
+                place, f"more than {MOST_NODES} values up to here: too many for a template"
+            )
         if not self.room.take(nodes):
             many = f"more than {MOST_NODES_TOGETHER} values in all files up to here"
             raise UnreadableError(place, f"{many}: leave out what the template does not need")
@@ -153,7 +166,9 @@ class _Builder:
     def _start(self, event: Any) -> None:
         place = _mark(event.start_mark)
         if len(self.open) >= MOST_DEPTH:
-            raise UnreadableError(place, f"more than {MOST_DEPTH} levels of nesting: too deep for a template")
+            raise UnreadableError(
+                place, f"more than {MOST_DEPTH} levels of nesting: too deep for a template"
+            )
         if event.tag not in (None, "!", _CORE + "map", _CORE + "seq"):
             raise UnreadableError(place, f"the YAML tag {event.tag!r} is not allowed in CWL")
         node = CommentedMap() if isinstance(event, yaml.MappingStartEvent) else CommentedSeq()
@@ -173,9 +188,13 @@ class _Builder:
     def _alias(self, event: Any) -> None:
         place = _mark(event.start_mark)
         if any(container.anchor == event.anchor for container in self.open):
-            raise UnreadableError(place, f"the alias '*{event.anchor}' stands inside what it repeats")
+            raise UnreadableError(
+                place, f"the alias '*{event.anchor}' stands inside what it repeats"
+            )
         if event.anchor not in self.anchors:
-            raise UnreadableError(place, f"the alias '*{event.anchor}' repeats an anchor that is not there")
+            raise UnreadableError(
+                place, f"the alias '*{event.anchor}' repeats an anchor that is not there"
+            )
         value, size = self.anchors[event.anchor]
         self._count(size, place)
         self._put(value, place)
@@ -191,7 +210,11 @@ class _Builder:
         try:
             value = self._scalar(event, place)
         except ValueError:
-            self.findings.error(place, f"{event.value[:40]!r} looks like a number to YAML, and is none; quote it if it is text")
+            self.findings.error(
+                place,
+                f"{event.value[:40]!r} looks like a number to YAML, and is none; quote it if it is"
+                " text",
+            )
             return event.value
         if _is_storable(value):
             return value
@@ -202,12 +225,16 @@ class _Builder:
         if event.tag in (None, "!") or not event.tag.startswith(_CORE):
             if event.tag not in (None, "!"):
                 raise UnreadableError(place, f"the YAML tag {event.tag!r} is not allowed in CWL")
-            return plain_value(event.value) if event.implicit[0] and event.tag is None else event.value
+            return (
+                plain_value(event.value) if event.implicit[0] and event.tag is None else event.value
+            )
         if event.tag == _CORE + "str":
             return event.value
         value = plain_value(event.value)
         if f"{_CORE}{_YAML_NAMES.get(type(value))}" != event.tag:
-            raise UnreadableError(place, f"{event.value[:40]!r} is not what its YAML tag {event.tag!r} says")
+            raise UnreadableError(
+                place, f"{event.value[:40]!r} is not what its YAML tag {event.tag!r} says"
+            )
         return value
 
 
@@ -225,7 +252,10 @@ class _Container:
 
     def put(self, value: Any, place: Place, findings: Findings) -> None:
         if len(self.node) >= MOST_ENTRIES:
-            raise UnreadableError(place, f"more than {MOST_ENTRIES} entries in one list or mapping: too many for a template")
+            raise UnreadableError(
+                place,
+                f"more than {MOST_ENTRIES} entries in one list or mapping: too many for a template",
+            )
         if isinstance(self.node, CommentedSeq):
             self.node.lc.data[len(self.node)] = [place[0] - 1, place[1] - 1]
             self.node.append(value)
@@ -240,11 +270,14 @@ class _Container:
         if self.key is None:
             findings.error(
                 place,
-                "a key must be a plain name" + ("" if isinstance(key, list | dict) else f", not {key!r}; quote it if it is one"),
+                "a key must be a plain name"
+                + ("" if isinstance(key, list | dict) else f", not {key!r}; quote it if it is one"),
             )
         elif self.key in self.node:
             first = self.node.lc.data[self.key][0] + 1
-            findings.error(place, f"the key '{self.key}' stands twice here; the first is in line {first}")
+            findings.error(
+                place, f"the key '{self.key}' stands twice here; the first is in line {first}"
+            )
 
     def _take_value(self, value: Any, place: Place) -> None:
         key, key_place = self.key, self.key_place
@@ -254,7 +287,12 @@ class _Container:
         if key == "<<":
             self.merged.extend(value if isinstance(value, list) else [value])
         elif key not in self.node:
-            self.node.lc.data[key] = [key_place[0] - 1, key_place[1] - 1, place[0] - 1, place[1] - 1]
+            self.node.lc.data[key] = [
+                key_place[0] - 1,
+                key_place[1] - 1,
+                place[0] - 1,
+                place[1] - 1,
+            ]
             self.node[key] = value
 
     def close(self) -> None:
@@ -269,12 +307,19 @@ class _Container:
 
 def _is_storable(value: Any) -> bool:
     """JSON knows no infinity, and databases no whole numbers of more than 64 bits."""
-    return math.isfinite(value) if isinstance(value, float) else not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
+    return (
+        math.isfinite(value)
+        if isinstance(value, float)
+        else not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
+    )
 
 
 def _why_not_storable(value: Any) -> str:
     if isinstance(value, int):
-        return f"has more than the 64 bits of a whole number: {INPUTS['whole number of more than 64 bits'].note}"
+        return (
+            "has more than the 64 bits of a whole number:"
+            f" {INPUTS['whole number of more than 64 bits'].note}"
+        )
     return "is no number that can be worked with; quote it if it is text"
 
 
@@ -288,7 +333,8 @@ _RESOLVER = VersionedResolver()
 def plain_value(text: str) -> Any:
     """What an unquoted YAML 1.2 scalar stands for. Dates stay text, as JSON knows none.
 
-    Raises ``ValueError`` for what has the form of a number and no digit (``._``, ``0o_``): no other runner reads it either.
+    Raises ``ValueError`` for what has the form of a number and no digit (``._``, ``0o_``): no other
+    runner reads it either.
     """
     if len(text) > 64 or (text and text[0] not in _NOT_TEXT):
         return text

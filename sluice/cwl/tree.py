@@ -74,7 +74,8 @@ def put(node: CommentedMap, key: str, value: Any, like: Place) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One named thing of a collection, which CWL lets one write as a list or a mapping. ``body``: None where it is no object."""
+    """One named thing of a collection, which CWL lets one write as a list or a mapping. ``body``:
+    None where it is no object."""
 
     name: str
     place: Place
@@ -89,11 +90,18 @@ def short_name(identifier: str) -> str:
 
 
 def entries(node: Any, key_field: str = "id") -> list[Entry]:
-    """The entries of a collection in document order. What is malformed is left out: the schema's check tells of it."""
+    """The entries of a collection in document order. What is malformed is left out: the schema's
+    check tells of it."""
     found: list[Entry] = []
     if isinstance(node, CommentedMap):
         for key, value in node.items():
-            found.append(Entry(key, place_of(node, key), *((value, None) if isinstance(value, CommentedMap) else (None, value))))
+            found.append(
+                Entry(
+                    key,
+                    place_of(node, key),
+                    *((value, None) if isinstance(value, CommentedMap) else (None, value)),
+                )
+            )
     elif isinstance(node, CommentedSeq):
         for index, item in enumerate(node):
             place = place_of(node, index)
@@ -115,7 +123,11 @@ def refuse_duplicates(found: list[Entry], what: str, findings: Findings) -> None
     first: dict[str, Place] = {}
     for entry in found:
         if entry.name in first:
-            findings.error(entry.place, f"there are two {what} named '{entry.name}'; the first is in line {first[entry.name][0]}")
+            findings.error(
+                entry.place,
+                f"there are two {what} named '{entry.name}'; the first is in line"
+                f" {first[entry.name][0]}",
+            )
         else:
             first[entry.name] = entry.place
 
@@ -127,16 +139,20 @@ _BONES = frozenset({*_LISTS, "class", "cwlVersion", "expression", "id", "out", "
 
 
 def parts(node: CommentedMap) -> Iterator[CommentedMap]:
-    """A process with its lists empty, then with one item of one of them at a time, and so on within steps and their tools.
+    """A process with its lists empty, then with one item of one of them at a time, and so on within
+    steps and their tools.
 
-    What is wrong in the whole is wrong in one of these; each takes about as long to check as its item.
+    What is wrong in the whole is wrong in one of these; each takes about as long to check as its
+    item.
     """
     yield _emptied(node)
     bones = _emptied(node, bones=True)
     for key in _LISTS:
         items = node.get(key)
         for index, item in enumerate(items) if isinstance(items, CommentedSeq) else ():
-            for one in parts(item) if key == "steps" and isinstance(item, CommentedMap) else (item,):
+            for one in (
+                parts(item) if key == "steps" and isinstance(item, CommentedMap) else (item,)
+            ):
                 yield _with(bones, key, _some(items, index, one))
     if isinstance(node.get("run"), CommentedMap):
         for one in parts(node["run"]):
@@ -165,6 +181,12 @@ def _with(node: CommentedMap, key: str, value: Any) -> CommentedMap:
 def _some(items: CommentedSeq, index: int = 0, *kept: Any) -> CommentedSeq:
     """A list at the place of ``items`` with nothing but ``kept``, which stood at ``index``."""
     found = CommentedSeq(kept)
-    found.lc.line, found.lc.col, found.lc.filename = items.lc.line, items.lc.col, getattr(items.lc, "filename", None)
-    found.lc.data = {0: items.lc.data[index]} if kept and items.lc.data and index in items.lc.data else {}
+    found.lc.line, found.lc.col, found.lc.filename = (
+        items.lc.line,
+        items.lc.col,
+        getattr(items.lc, "filename", None),
+    )
+    found.lc.data = (
+        {0: items.lc.data[index]} if kept and items.lc.data and index in items.lc.data else {}
+    )
     return found

@@ -25,7 +25,8 @@ _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 
 class UploadRefused(Unprocessable):
-    """The files cannot be taken for a template; ``findings`` say why, each with its file where there is one."""
+    """The files cannot be taken for a template; ``findings`` say why, each with its file where
+    there is one."""
 
     slug, title = "template-files", "The files cannot be taken for a template"
 
@@ -35,8 +36,8 @@ class UploadRefused(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """``texts``: by path. ``unusable``: files that are no text, with the reason; they are not kept. ``main``: the path of the
-    workflow, where somebody said it."""
+    """``texts``: by path. ``unusable``: files that are no text, with the reason; they are not kept.
+    ``main``: the path of the workflow, where somebody said it."""
 
     texts: dict[str, str]
     unusable: dict[str, str] = field(default_factory=dict)
@@ -52,11 +53,18 @@ def is_zip(data: bytes) -> bool:
 
 
 def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> Upload:
-    """Checks names and sizes. Hidden files (``.git/…``, ``.DS_Store``) are left out. Raises ``UploadRefused``."""
-    wrong = [Finding(message=reason, file=name[:MOST_NAME]) for name in files if (reason := _wrong_name(name))]
+    """Checks names and sizes. Hidden files (``.git/…``, ``.DS_Store``) are left out. Raises
+    ``UploadRefused``."""
+    wrong = [
+        Finding(message=reason, file=name[:MOST_NAME])
+        for name in files
+        if (reason := _wrong_name(name))
+    ]
     kept = {name: content for name, content in files.items() if not _hidden(name)}
     if len(kept) > MOST_FILES:
-        wrong.append(Finding(message=f"{len(kept)} files are too many for a template: at most {MOST_FILES}"))
+        wrong.append(
+            Finding(message=f"{len(kept)} files are too many for a template: at most {MOST_FILES}")
+        )
     texts: dict[str, str] = {}
     unusable: dict[str, str] = {}
     together = 0
@@ -68,13 +76,27 @@ def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> 
         else:
             texts[name] = text
         if size > MOST_BYTES:
-            wrong.append(Finding(message=f"{size} bytes are too many for a file: at most {MOST_BYTES} (2 MiB)", file=name))
+            wrong.append(
+                Finding(
+                    message=f"{size} bytes are too many for a file: at most {MOST_BYTES} (2 MiB)",
+                    file=name,
+                )
+            )
     if together > MOST_TOGETHER:
-        wrong.append(Finding(message=f"the files are {together} bytes together: at most {MOST_TOGETHER} (8 MiB)"))
+        wrong.append(
+            Finding(
+                message=f"the files are {together} bytes together: at most {MOST_TOGETHER} (8 MiB)"
+            )
+        )
     if not texts:
-        wrong += [Finding(message=f"the file {reason}", file=name, line=1, column=1) for name, reason in unusable.items()]
+        wrong += [
+            Finding(message=f"the file {reason}", file=name, line=1, column=1)
+            for name, reason in unusable.items()
+        ]
     if not kept:
-        wrong.append(Finding(message="there is no file: send a CWL workflow and the files that it refers to"))
+        wrong.append(
+            Finding(message="there is no file: send a CWL workflow and the files that it refers to")
+        )
     if wrong:
         raise UploadRefused(wrong[:20])
     return Upload(texts, unusable, main)
@@ -84,15 +106,31 @@ def unpack_zip(data: bytes) -> dict[str, bytes]:
     """The files of a zip, by path. Raises ``UploadRefused`` with every entry that cannot be taken."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            infos = [info for info in archive.infolist() if not info.filename.endswith("/") and not _hidden(info.filename)]
+            infos = [
+                info
+                for info in archive.infolist()
+                if not info.filename.endswith("/") and not _hidden(info.filename)
+            ]
             if len(infos) > MOST_FILES:
                 raise _refused(f"the zip holds {len(infos)} files: at most {MOST_FILES}")
-            found = [Finding(message=reason, file=info.filename[:MOST_NAME]) for info in infos if (reason := _wrong_entry(info))]
+            found = [
+                Finding(message=reason, file=info.filename[:MOST_NAME])
+                for info in infos
+                if (reason := _wrong_entry(info))
+            ]
             found += _doubles(infos)
             if found:
                 raise UploadRefused(found[:20])
             return _unpacked(archive, infos)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+        OSError,
+    ) as error:
         raise _refused(f"the zip cannot be read: {error or type(error).__name__}") from error
 
 
@@ -104,7 +142,9 @@ def _unpacked(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> dict[st
             data = member.read(min(left, MOST_BYTES) + 1)
         left -= len(data)
         if len(data) > MOST_BYTES:
-            raise _refused(f"more than {MOST_BYTES} bytes (2 MiB) unpacked: too many for a file", info.filename)
+            raise _refused(
+                f"more than {MOST_BYTES} bytes (2 MiB) unpacked: too many for a file", info.filename
+            )
         if left < 0:
             raise _refused(f"the files are more than {MOST_TOGETHER} bytes (8 MiB) unpacked")
         files[info.filename] = data
@@ -120,7 +160,10 @@ def _wrong_entry(info: zipfile.ZipInfo) -> str:
     if info.flag_bits & 0x1:
         return "locked with a password"
     if info.compress_type not in _METHODS:
-        return "compressed in a way that is not read here: make the zip with 'deflate', which is what zip programs do"
+        return (
+            "compressed in a way that is not read here: make the zip with 'deflate', which is what"
+            " zip programs do"
+        )
     # ZipInfo cuts a name at a NUL, and makes slashes of the local kind of separator.
     return _wrong_name(info.orig_filename)
 
@@ -142,7 +185,9 @@ def _refused(message: str, file: str | None = None) -> UploadRefused:
 def _hidden(name: str) -> bool:
     """Also what archive programs of some systems add."""
     parts = name.split("/")
-    return parts[0] == "__MACOSX" or any(part.startswith(".") and part not in {".", ".."} for part in parts)
+    return parts[0] == "__MACOSX" or any(
+        part.startswith(".") and part not in {".", ".."} for part in parts
+    )
 
 
 def _wrong_name(name: str) -> str:

@@ -1,11 +1,12 @@
-"""Processes of several CWL versions in one job: each file keeps its own, as the reference runner updates file by file."""
+"""Processes of several CWL versions in one job: each file keeps its own, as the reference runner
+updates file by file."""
 
 from typing import Any
 
 
 def with_own_files(process: dict[str, Any], version: str) -> dict[str, Any]:
-    """``process`` with a version on those alone, of what it runs, that must be files of their own. ``version``: of what is
-    around it."""
+    """``process`` with a version on those alone, of what it runs, that must be files of their own.
+    ``version``: of what is around it."""
     own = process.get("cwlVersion", version)
     for step in steps_of(process):
         run = step.get("run")

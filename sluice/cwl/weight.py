@@ -1,5 +1,5 @@
-"""How much the jobs' tools come to: what the workflow and its steps require is part of each tool that it holds for, so that a
-short text can stand for a long plan."""
+"""How much the jobs' tools come to: what the workflow and its steps require is part of each tool
+that it holds for, so that a short text can stand for a long plan."""
 
 from typing import Any
 
@@ -43,9 +43,10 @@ class _Scale:
             if self._values > MOST_VALUES or self._characters > MOST_CHARACTERS:
                 self._findings.error(
                     step.place,
-                    f"the tools up to step '{step.name}', each with what the workflow requires for it, come to more than "
-                    f"{MOST_VALUES} values or {MOST_CHARACTERS >> 20} MiB of text: too much for a template; let only the tools "
-                    "that need it have what is large",
+                    f"the tools up to step '{step.name}', each with what the workflow requires for"
+                    f" it, come to more than {MOST_VALUES} values or {MOST_CHARACTERS >> 20} MiB of"
+                    " text: too much for a template; let only the tools that need it have what is"
+                    " large",
                 )
                 return False
         return True
@@ -64,7 +65,13 @@ def _size(node: Any) -> tuple[int, int]:
     if isinstance(node, str):
         return 1, len(node)
     values, characters = 1, 0
-    inner = [*node, *node.values()] if isinstance(node, dict) else node if isinstance(node, list) else ()
+    inner = (
+        [*node, *node.values()]
+        if isinstance(node, dict)
+        else node
+        if isinstance(node, list)
+        else ()
+    )
     for one in inner:
         more = _size(one)
         values, characters = values + more[0], characters + more[1]

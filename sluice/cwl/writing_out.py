@@ -1,4 +1,5 @@
-"""Types that have names: where they are defined, and types written out with them in the place of their names."""
+"""Types that have names: where they are defined, and types written out with them in the place of
+their names."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,7 +22,11 @@ def written_out(kind: Any, types: Mapping[str, CommentedMap]) -> Any:
     match kind:
         case str() if types:
             bare, suffix = bare_name(kind)
-            inner = {key: value for key, value in types[bare].items() if key != "name"} if bare in types else None
+            inner = (
+                {key: value for key, value in types[bare].items() if key != "name"}
+                if bare in types
+                else None
+            )
             return kind if inner is None else _suffixed(written_out(inner, types), suffix)
         case list():
             return [written_out(one, types) for one in kind]
@@ -68,9 +73,17 @@ def own_lists_of_types(owner: CommentedMap) -> Iterator[CommentedSeq]:
     """Those of a process or a step; that of the requirements first."""
     for kind in ("requirements", "hints"):
         for entry in entries(owner.get(kind), "class"):
-            if entry.name == _REQUIREMENT and entry.body is not None and isinstance(entry.body.get("types"), CommentedSeq):
+            if (
+                entry.name == _REQUIREMENT
+                and entry.body is not None
+                and isinstance(entry.body.get("types"), CommentedSeq)
+            ):
                 yield entry.body["types"]
 
 
 def with_names(types: CommentedSeq) -> list[CommentedMap]:
-    return [body for body in types if isinstance(body, CommentedMap) and isinstance(body.get("name"), str)]
+    return [
+        body
+        for body in types
+        if isinstance(body, CommentedMap) and isinstance(body.get("name"), str)
+    ]

@@ -1,4 +1,5 @@
-"""The one folder of an embedded system: its database, storages, pilots' work, logs, and who is running it."""
+"""The one folder of an embedded system: its database, storages, pilots' work, logs, and who is
+running it."""
 
 import fcntl
 import json
@@ -28,7 +29,9 @@ class HomeBusy(OSError):
                 what = f"a system (process {owner.pid}) is starting"
             case _:
                 what = f"a system already runs at {owner.url} (process {owner.pid})"
-        super().__init__(f"{home}: {what}; use it, stop it with `sluice down`, or choose another --home")
+        super().__init__(
+            f"{home}: {what}; use it, stop it with `sluice down`, or choose another --home"
+        )
         self.home = home
         self.owner = owner
 
@@ -94,7 +97,8 @@ class Home:
         return owner if owner is not None and owner.url else None
 
     def _is_taken(self) -> bool:
-        """A killed system's state stays, and its id may be another process's by now; its lock has gone with it."""
+        """A killed system's state stays, and its id may be another process's by now; its lock has
+        gone with it."""
         if self._lock.is_locked:
             return True
         try:

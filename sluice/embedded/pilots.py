@@ -14,15 +14,16 @@ from sluice.servicekit.lifecycle import cancel_and_wait
 
 log = structlog.get_logger(__name__)
 
-#: Seconds that a pilot gets to hand back what it has, once it is told to, and of these for its last reports.
+#: Seconds that a pilot gets to hand back what it has, once it is told to, and of these for its last
+#: reports.
 HAND_BACK, FLUSH = 15.0, 10.0
 #: Shortest time between two starts of the same pilot.
 RESTART_PAUSE = 1.0
 
 
 class PilotProcesses:
-    """Component: ``count`` pilots with ``slots`` each, talking to the WMS at ``wms_url``. They end by themselves where this
-    process is killed."""
+    """Component: ``count`` pilots with ``slots`` each, talking to the WMS at ``wms_url``. They end
+    by themselves where this process is killed."""
 
     def __init__(self, *, wms_url: str, count: int, slots: int, work: Path, logs: Path) -> None:
         self._wms_url = wms_url
@@ -36,10 +37,13 @@ class PilotProcesses:
 
     async def start(self) -> None:
         names = [f"embedded-{number}" for number in range(1, self._count + 1)]
-        self._tasks = [asyncio.create_task(self._keep_running(name), name=f"pilot {name}") for name in names]
+        self._tasks = [
+            asyncio.create_task(self._keep_running(name), name=f"pilot {name}") for name in names
+        ]
 
     async def stop(self) -> None:
-        """Drains all pilots together: the jobs that they run are waited for, unless ``hurry`` says otherwise."""
+        """Drains all pilots together: the jobs that they run are waited for, unless ``hurry`` says
+        otherwise."""
         for task in self._tasks:
             await cancel_and_wait(task)
         self._tasks = []
@@ -47,8 +51,8 @@ class PilotProcesses:
         self.processes.clear()
 
     def hurry(self) -> None:
-        """A stop, this one or the next, has the pilots hand back what they run. What does not end in time then is killed; its
-        jobs return when their leases end."""
+        """A stop, this one or the next, has the pilots hand back what they run. What does not end
+        in time then is killed; its jobs return when their leases end."""
         self._hurried.set()
 
     async def _keep_running(self, name: str) -> None:

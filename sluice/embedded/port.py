@@ -15,7 +15,10 @@ class PortTaken(OSError):
 
     def __init__(self, host: str, port: int, *, by_sluice: bool) -> None:
         who = "a Sluice system with another home folder" if by_sluice else "another program"
-        super().__init__(f"port {port} of {host} is taken by {who}: choose another one with --port (0: any free one)")
+        super().__init__(
+            f"port {port} of {host} is taken by {who}: choose another one with --port (0: any free"
+            " one)"
+        )
         self.by_sluice = by_sluice
 
 
@@ -25,7 +28,9 @@ async def require_free_port(host: str, port: int) -> None:
         socket.create_server((host, port)).close()
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
-            raise OSError(error.errno, f"cannot listen on {host}:{port}: {error.strerror}") from error
+            raise OSError(
+                error.errno, f"cannot listen on {host}:{port}: {error.strerror}"
+            ) from error
         raise PortTaken(host, port, by_sluice=await _is_sluice(f"http://{host}:{port}")) from None
 
 

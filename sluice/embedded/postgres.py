@@ -1,4 +1,5 @@
-"""The embedded PostgreSQL server: from a wheel, in the home folder, on a unix socket that only this machine reaches."""
+"""The embedded PostgreSQL server: from a wheel, in the home folder, on a unix socket that only this
+machine reaches."""
 
 import asyncio
 import os
@@ -23,7 +24,8 @@ from sluice.servicekit.processes import until_ended
 
 log = structlog.get_logger(__name__)
 
-#: Beside the defaults: room for all services' pools, and fewer checkpoints under load. Commits stay durable.
+#: Beside the defaults: room for all services' pools, and fewer checkpoints under load. Commits stay
+#: durable.
 SETTINGS = """
 # Written by Sluice.
 max_connections = 200
@@ -31,15 +33,17 @@ shared_buffers = 256MB
 max_wal_size = 2GB
 """
 
-#: Seconds that a start may take (after a crash, what had committed is read again), between two tries, and for an end.
+#: Seconds that a start may take (after a crash, what had committed is read again), between two
+#: tries, and for an end.
 START_LIMIT, AGAIN, STOP_LIMIT = 300.0, 1.0, 30.0
 #: Bytes of the longest path of a socket.
 _LONGEST_SOCKET = 107
 
 
 class EmbeddedPostgres:
-    """Component: first start about 2 s, later ones 0.2 s. A server that dies is started again; what had committed is there. It
-    ends with this process, also when that is killed. Precondition: no other runs in ``folder``, and nobody else starts one."""
+    """Component: first start about 2 s, later ones 0.2 s. A server that dies is started again; what
+    had committed is there. It ends with this process, also when that is killed. Precondition: no
+    other runs in ``folder``, and nobody else starts one."""
 
     def __init__(self, folder: Path, databases: Sequence[str]) -> None:
         self._folder = folder
@@ -116,18 +120,33 @@ class EmbeddedPostgres:
             async with asyncio.timeout(START_LIMIT):
                 while not is_ready(self._folder, server.pid):
                     if server.poll() is not None:
-                        raise OSError(f"PostgreSQL ended with {server.returncode} instead of starting; what it said is in {said}")
+                        raise OSError(
+                            f"PostgreSQL ended with {server.returncode} instead of starting; what"
+                            f" it said is in {said}"
+                        )
                     await asyncio.sleep(0.01)
         except TimeoutError:
-            raise OSError(f"PostgreSQL did not start within {START_LIMIT:.0f} s; what it said is in {said}") from None
+            raise OSError(
+                f"PostgreSQL did not start within {START_LIMIT:.0f} s; what it said is in {said}"
+            ) from None
 
     def _command(self) -> list[str]:
-        """Where there is no ``setpriv``, a server that outlives this process is ended by `sluice down` or the next start."""
-        server = [str(self._wheel.bin_path / "postgres"), "-D", str(self._folder), "-h", "", "-k", str(self._sockets)]
+        """Where there is no ``setpriv``, a server that outlives this process is ended by `sluice
+        down` or the next start."""
+        server = [
+            str(self._wheel.bin_path / "postgres"),
+            "-D",
+            str(self._folder),
+            "-h",
+            "",
+            "-k",
+            str(self._sockets),
+        ]
         return ["setpriv", "--pdeathsig=INT", "--", *server] if shutil.which("setpriv") else server
 
     async def _end_server(self) -> None:
-        """Fast: clients are cut off, nothing is lost. Then by force, which costs the next start some time."""
+        """Fast: clients are cut off, nothing is lost. Then by force, which costs the next start
+        some time."""
         server, self._server = self._server, None
         if server is None:
             return
@@ -141,7 +160,9 @@ class EmbeddedPostgres:
     async def _create_databases(self) -> None:
         connection = await asyncpg.connect(self.url("postgres"))
         try:
-            known = {row["datname"] for row in await connection.fetch("SELECT datname FROM pg_database")}
+            known = {
+                row["datname"] for row in await connection.fetch("SELECT datname FROM pg_database")
+            }
             for name in self._databases:
                 if name not in known:
                     await connection.execute(f'CREATE DATABASE "{name}" {CREATE_OPTIONS}')

@@ -13,8 +13,8 @@ _READY = "ready"
 
 
 def postmaster_of(data: Path) -> int | None:
-    """Id of the server that works in the folder; None: none does. Its lock file may have outlived it, and its id may be another
-    process's by now."""
+    """Id of the server that works in the folder; None: none does. Its lock file may have outlived
+    it, and its id may be another process's by now."""
     pid = _noted(data)[0]
     return pid if pid is not None and lives(pid) and _works_in(pid, data) else None
 
@@ -25,7 +25,8 @@ def is_ready(data: Path, pid: int) -> bool:
 
 
 def stop_postmaster(data: Path) -> bool:
-    """Ends the server of the folder, if there is one: its clients are cut off, nothing is lost. False: it goes on."""
+    """Ends the server of the folder, if there is one: its clients are cut off, nothing is lost.
+    False: it goes on."""
     for number, patience in ((signal.SIGINT, _FAST), (signal.SIGQUIT, _IMMEDIATE)):
         pid = postmaster_of(data)
         if pid is None:
@@ -43,8 +44,8 @@ def stop_postmaster(data: Path) -> bool:
 
 
 def forget_dead_postmaster(data: Path) -> None:
-    """The lock file of a server that has been killed goes: PostgreSQL takes any process that has got its id since for the server.
-    Precondition: nobody else starts one here."""
+    """The lock file of a server that has been killed goes: PostgreSQL takes any process that has
+    got its id since for the server. Precondition: nobody else starts one here."""
     if postmaster_of(data) is None:
         (data / "postmaster.pid").unlink(missing_ok=True)
 

@@ -30,10 +30,14 @@ class Process:
 
 
 def end_remains(home: Home) -> tuple[list[Process], list[Process]]:
-    """What there was, and what of it goes on all the same. Precondition: no system runs in ``home``."""
+    """What there was, and what of it goes on all the same. Precondition: no system runs in
+    ``home``."""
     pilots = list(_pilots(home.pilots))
     for pilot in pilots:
-        for number in (signal.SIGTERM, signal.SIGINT):  # the first: finish what you have; the second: at once
+        for number in (
+            signal.SIGTERM,
+            signal.SIGINT,
+        ):  # the first: finish what you have; the second: at once
             _send(pilot, number)
     deadline = time.monotonic() + _PATIENCE
     while any(lives(pilot.pid) for pilot in pilots) and time.monotonic() < deadline:
@@ -41,11 +45,15 @@ def end_remains(home: Home) -> tuple[list[Process], list[Process]]:
     server = postmaster_of(home.database)
     servers = [] if server is None else [Process("PostgreSQL", server)]
     stopped = stop_postmaster(home.database)
-    return [*pilots, *servers], [*(pilot for pilot in pilots if lives(pilot.pid)), *([] if stopped else servers)]
+    return [*pilots, *servers], [
+        *(pilot for pilot in pilots if lives(pilot.pid)),
+        *([] if stopped else servers),
+    ]
 
 
 def _pilots(folder: Path) -> Iterator[Process]:
-    """Found by what they were told at their start: a note of their ids would miss one that was started just before the end."""
+    """Found by what they were told at their start: a note of their ids would miss one that was
+    started just before the end."""
     for process in psutil.process_iter(["environ"]):
         work = Path((process.info["environ"] or {}).get(WORK_DIR, "/"))
         if work.parent == folder and _leads(process.pid) and lives(process.pid):

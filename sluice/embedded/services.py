@@ -1,4 +1,5 @@
-"""The services of an embedded system: their databases, and their settings where those differ from the defaults."""
+"""The services of an embedded system: their databases, and their settings where those differ from
+the defaults."""
 
 import importlib
 import secrets
@@ -16,7 +17,8 @@ from sluice.servicekit.transport.base import Transport
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a service needs of an embedded system: its database, and the class of its settings in ``<service>.settings``."""
+    """What a service needs of an embedded system: its database, and the class of its settings in
+    ``<service>.settings``."""
 
     database: str
     settings: str
@@ -33,22 +35,45 @@ SERVICES = {
 }
 
 
-#: Its pilots are all on one machine, and alike: what does not fit the first that registers fits none.
+#: Its pilots are all on one machine, and alike: what does not fit the first that registers fits
+#: none.
 _ALONE: dict[str, Any] = {"fit_grace": 0.0}
 
 
 def build_service(
-    name: str, *, database_url: str, links: Links, transport: Transport, home: Home, storage_roots: Sequence[str] = ()
+    name: str,
+    *,
+    database_url: str,
+    links: Links,
+    transport: Transport,
+    home: Home,
+    storage_roots: Sequence[str] = (),
 ) -> Service:
-    """The service as its own ``wiring`` builds it; the transport and the links are this process's. ``storage_roots``: where
-    storages may lie besides the home folder and what the DMS's own setting says."""
-    settings_class: type[ServiceSettings] = getattr(importlib.import_module(f"{name}.settings"), SERVICES[name].settings)
-    own: dict[str, Any] = {"secret_key": _secret_key(home)} if name == "wfms.operator" else _ALONE if name == "wms" else {}
-    settings = settings_class(database_url=database_url, broker_url=database_url, keep_sent=0, **own)
+    """The service as its own ``wiring`` builds it; the transport and the links are this process's.
+    ``storage_roots``: where storages may lie besides the home folder and what the DMS's own setting
+    says."""
+    settings_class: type[ServiceSettings] = getattr(
+        importlib.import_module(f"{name}.settings"), SERVICES[name].settings
+    )
+    own: dict[str, Any] = (
+        {"secret_key": _secret_key(home)}
+        if name == "wfms.operator"
+        else _ALONE
+        if name == "wms"
+        else {}
+    )
+    settings = settings_class(
+        database_url=database_url, broker_url=database_url, keep_sent=0, **own
+    )
     if name == "dms":
-        places = [shlex.join([str(home.storages), *storage_roots]), getattr(settings, "storage_roots", "")]
+        places = [
+            shlex.join([str(home.storages), *storage_roots]),
+            getattr(settings, "storage_roots", ""),
+        ]
         settings = settings.model_copy(update={"storage_roots": " ".join(places)})
-    service: Service = importlib.import_module(f"{name}.wiring").build(settings, links=links, transport=transport)
+    service: Service = importlib.import_module(f"{name}.wiring").build(
+        settings, links=links, transport=transport
+    )
     return service
 
 

@@ -1,4 +1,5 @@
-"""Every service in one process, on an embedded PostgreSQL, behind one port; pilots beside it as processes."""
+"""Every service in one process, on an embedded PostgreSQL, behind one port; pilots beside it as
+processes."""
 
 import asyncio
 import importlib
@@ -56,8 +57,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """How a system is run as a process. ``on_ready``: called with its address; ``on_wait``: with the number of jobs that the end
-    waits for, when that changes. ``drain_timeout``: seconds, None: as long as they take. ``end_with``: id of a process."""
+    """How a system is run as a process. ``on_ready``: called with its address; ``on_wait``: with
+    the number of jobs that the end waits for, when that changes. ``drain_timeout``: seconds, None:
+    as long as they take. ``end_with``: id of a process."""
 
     on_ready: Callable[[str], None]
     on_wait: Callable[[int], None]
@@ -67,7 +69,8 @@ class Conduct:
 
 
 class _HttpSettings(HttpSettings):
-    """All services stand behind one port; the largest bodies are pilots' reports, which carry many jobs."""
+    """All services stand behind one port; the largest bodies are pilots' reports, which carry many
+    jobs."""
 
     largest_body: int = Field(default=64 * 1024 * 1024, ge=64 * 1024)
 
@@ -80,14 +83,17 @@ def _http_settings() -> _HttpSettings:
 
 
 class EmbeddedSystem:
-    """Component: everything of one home folder. ``start`` returns when it can be worked with, and ``url`` says where."""
+    """Component: everything of one home folder. ``start`` returns when it can be worked with, and
+    ``url`` says where."""
 
     def __init__(self, home: Home, options: Options) -> None:
         self.home = home
         self.options = options
         self.url = ""
         self.transport: Transport | None = None
-        self._postgres = EmbeddedPostgres(home.database, [*(part.database for part in SERVICES.values()), "transport"])
+        self._postgres = EmbeddedPostgres(
+            home.database, [*(part.database for part in SERVICES.values()), "transport"]
+        )
         self._started: list[Component] = []
         self._pilots: PilotProcesses | None = None
         self._wms: WmsClient | None = None
@@ -107,7 +113,8 @@ class EmbeddedSystem:
         log.info("system.ready", url=self.url, home=str(self.home.root))
 
     async def stop(self) -> None:
-        """Pilots are drained first, which takes as long as the jobs that they run; then the services end, the database last."""
+        """Pilots are drained first, which takes as long as the jobs that they run; then the
+        services end, the database last."""
         started, self._started = self._started, []
         await stop_all(started)
         self.home.close()
@@ -139,7 +146,9 @@ class EmbeddedSystem:
         if left:
             log.warning("system.remains_ended", processes=list(map(str, left)))
         if going_on:
-            raise OSError(f"a killed system has left what cannot be stopped: {', '.join(map(str, going_on))}")
+            raise OSError(
+                f"a killed system has left what cannot be stopped: {', '.join(map(str, going_on))}"
+            )
         postgres = self._postgres
         imports = asyncio.create_task(asyncio.to_thread(_import_services))
         await self._begin(postgres)
@@ -189,7 +198,9 @@ class EmbeddedSystem:
     async def _register_storages(self, dms: DmsClient) -> None:
         for kind in StorageType:
             url = local_url(self.home.storage(kind))
-            await dms.register_storage(NewStorage(name=f"embedded-{kind.value}", type=kind, url=url))
+            await dms.register_storage(
+                NewStorage(name=f"embedded-{kind.value}", type=kind, url=url)
+            )
 
 
 class _Together:
@@ -218,19 +229,24 @@ def _one_port(services: dict[str, Service], links: ProcessLinks) -> Starlette:
     async def readyz(request: Request) -> JSONResponse:
         answers = await asyncio.gather(*(client.get("/readyz") for client in clients.values()))
         report = {name: answer.json() for name, answer in zip(clients, answers, strict=True)}
-        return JSONResponse(report, status_code=200 if all(answer.is_success for answer in answers) else 503)
+        return JSONResponse(
+            report, status_code=200 if all(answer.is_success for answer in answers) else 503
+        )
 
     others = [
         Mount(f"/services/{name.removeprefix('wfms.')}", service.app)
         for name, service in services.items()
         if name != "wfms.operator"
     ]
-    return Starlette(routes=[Route("/system/readyz", readyz), *others, Mount("/", services["wfms.operator"].app)])
+    return Starlette(
+        routes=[Route("/system/readyz", readyz), *others, Mount("/", services["wfms.operator"].app)]
+    )
 
 
 async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
-    """Runs the system until SIGTERM or SIGINT, and then until the jobs that run have ended; another signal, the drain timeout or
-    the end of the process that it ends with: these are handed back. Raises as ``EmbeddedSystem.start``."""
+    """Runs the system until SIGTERM or SIGINT, and then until the jobs that run have ended; another
+    signal, the drain timeout or the end of the process that it ends with: these are handed back.
+    Raises as ``EmbeddedSystem.start``."""
     configure_logging("sluice", level=conduct.log_level)
     stop = StopAsked()
     stop.listen()

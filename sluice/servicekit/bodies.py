@@ -1,4 +1,5 @@
-"""Room for the bodies of requests that are held at the same time, and who leaves where there is no more."""
+"""Room for the bodies of requests that are held at the same time, and who leaves where there is no
+more."""
 
 import asyncio
 
@@ -15,7 +16,8 @@ class NoRoom(Exception):
 
 
 class Held:
-    """One body. ``arriving``: what ends the wait for the rest of it; None once it is complete. ``dismissed``: it has to leave."""
+    """One body. ``arriving``: what ends the wait for the rest of it; None once it is complete.
+    ``dismissed``: it has to leave."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -24,8 +26,8 @@ class Held:
 
 
 class Room:
-    """Where it is used up, the largest body that still arrives leaves, whoever sends at that moment: a few that never end must
-    not keep the smaller ones of others out."""
+    """Where it is used up, the largest body that still arrives leaves, whoever sends at that
+    moment: a few that never end must not keep the smaller ones of others out."""
 
     def __init__(self, largest: int) -> None:
         """``largest``: bytes that one body may have."""
@@ -38,7 +40,9 @@ class Room:
         if size > SMALL:
             self._held.add(body)
         while sum(one.size for one in self._held) > self._most:
-            largest = max((one for one in self._held if one.arriving is not None), key=lambda one: one.size)
+            largest = max(
+                (one for one in self._held if one.arriving is not None), key=lambda one: one.size
+            )
             self._dismiss(largest)
             if largest is body:
                 break
@@ -49,7 +53,8 @@ class Room:
         self._held.discard(body)
 
     def until_answered(self, body: Held, send: Send) -> Send:
-        """A body whose answer begins has been read, and is needed no longer, however slowly the answer is taken."""
+        """A body whose answer begins has been read, and is needed no longer, however slowly the
+        answer is taken."""
         if body not in self._held:
             return send
 

@@ -1,4 +1,5 @@
-"""Connections that take their time: uvicorn waits for a request's head, and for a reader of its answers, without an end."""
+"""Connections that take their time: uvicorn waits for a request's head, and for a reader of its
+answers, without an end."""
 
 import asyncio
 from typing import Any
@@ -7,7 +8,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from sluice.servicekit.refusals import Refusals
 
-#: Seconds from a connection's start, or the first byte of a further request, until the head of the request is there.
+#: Seconds from a connection's start, or the first byte of a further request, until the head of the
+#: request is there.
 HEAD_SECONDS = 10.0
 #: Bytes of a request's head.
 MOST_HEAD = 64 * 1024
@@ -22,8 +24,8 @@ class PatientProtocol(HttpToolsProtocol):
     read_seconds = READ_SECONDS
 
     def __init__(self, *uvicorns: Any, most: int, refusals: Refusals, **by_name: Any) -> None:
-        """``most``: connections at the same time. uvicorn's own limit refuses every request once there are as many, also on
-        those that were there before. ``refusals``: told of each."""
+        """``most``: connections at the same time. uvicorn's own limit refuses every request once
+        there are as many, also on those that were there before. ``refusals``: told of each."""
         super().__init__(*uvicorns, **by_name)
         self._most = most
         self._refusals = refusals
@@ -34,7 +36,9 @@ class PatientProtocol(HttpToolsProtocol):
         self._heads = 0
         self._head_bytes = 0
         self._reading: asyncio.TimerHandle | None = None
-        self._head: asyncio.TimerHandle | None = self.loop.call_later(self.head_seconds, self._no_head)
+        self._head: asyncio.TimerHandle | None = self.loop.call_later(
+            self.head_seconds, self._no_head
+        )
         if len(self.connections) > self._most:
             self._refuse("503 Service Unavailable", "too many connections at once; try again")
 
@@ -79,19 +83,28 @@ class PatientProtocol(HttpToolsProtocol):
     def _no_head(self) -> None:
         self._head = None
         if self._head_bytes:
-            self._refuse("408 Request Timeout", f"the head of the request did not arrive within {self.head_seconds:g} s")
+            self._refuse(
+                "408 Request Timeout",
+                f"the head of the request did not arrive within {self.head_seconds:g} s",
+            )
         else:
             self.transport.close()
 
     def _refuse(self, status: str, detail: str) -> None:
-        """By hand: there is no request yet that an application could answer. The answer to one before it is not spoiled."""
+        """By hand: there is no request yet that an application could answer. The answer to one
+        before it is not spoiled."""
         number, _, title = status.partition(" ")
-        self._refusals.add(int(number), detail, peer=self.client[0] if self.client is not None else "")
+        self._refusals.add(
+            int(number), detail, peer=self.client[0] if self.client is not None else ""
+        )
         if self.cycle is not None and not self.cycle.response_complete:
             self.transport.abort()
             return
         body = f'{{"type":"about:blank","title":"{title}","status":{number},"detail":"{detail}"}}'.encode()
-        headers = f"content-type: application/problem+json\r\ncontent-length: {len(body)}\r\nconnection: close"
+        headers = (
+            f"content-type: application/problem+json\r\ncontent-length: {len(body)}\r\nconnection:"
+            " close"
+        )
         self.transport.write(f"HTTP/1.1 {status}\r\n{headers}\r\n\r\n".encode() + body)
         self.transport.close()
 

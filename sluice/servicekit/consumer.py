@@ -1,4 +1,5 @@
-"""Consumers: messages from a queue, each applied once, in its effect's transaction, acknowledged after commit (invariant 2)."""
+"""Consumers: messages from a queue, each applied once, in its effect's transaction, acknowledged
+after commit (invariant 2)."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -38,7 +39,9 @@ class _Parsed:
 class _Consumer(ABC):
     """Component: gives ``_take`` what arrives at ``queue``, until it is stopped."""
 
-    def __init__(self, transport: Transport, queue: str, *, metrics: ServiceMetrics, prefetch: int) -> None:
+    def __init__(
+        self, transport: Transport, queue: str, *, metrics: ServiceMetrics, prefetch: int
+    ) -> None:
         self.queue = queue
         self._transport = transport
         self._metrics = metrics
@@ -70,11 +73,13 @@ class _Consumer(ABC):
 
 
 class QueueConsumer(_Consumer):
-    """Applies messages of ``queue``. ``handlers``: message type → what to do with its data, inside the open transaction.
+    """Applies messages of ``queue``. ``handlers``: message type → what to do with its data, inside
+    the open transaction.
 
-    A batch is applied in one transaction; if that fails, one by one, so that a bad message harms no other. A handler that raises
-    ``Unprocessable`` refuses the message for good; a lost database makes it wait; anything else is tried again up to the queue's
-    delivery limit. ``on_applied`` is called after each commit (to wake a loop).
+    A batch is applied in one transaction; if that fails, one by one, so that a bad message harms no
+    other. A handler that raises ``Unprocessable`` refuses the message for good; a lost database
+    makes it wait; anything else is tried again up to the queue's delivery limit. ``on_applied`` is
+    called after each commit (to wake a loop).
     """
 
     def __init__(
@@ -94,12 +99,16 @@ class QueueConsumer(_Consumer):
         self._on_applied = on_applied
 
     async def _take(self, deliveries: Sequence[Delivery]) -> None:
-        batch = [parsed for delivery in deliveries if (parsed := await self._parse(delivery)) is not None]
+        batch = [
+            parsed for delivery in deliveries if (parsed := await self._parse(delivery)) is not None
+        ]
         if not batch:
             return
         try:
             await self._until_database(batch)
-        except Exception as error:  # process boundary: a message that fails is refused, the others go on
+        except (
+            Exception
+        ) as error:  # process boundary: a message that fails is refused, the others go on
             if len(batch) == 1:
                 await self._refuse(batch[0], error)
                 return
@@ -111,13 +120,16 @@ class QueueConsumer(_Consumer):
     async def _apply_one(self, parsed: _Parsed) -> None:
         try:
             await self._until_database([parsed])
-        except Exception as error:  # process boundary: a message that fails is refused, the others go on
+        except (
+            Exception
+        ) as error:  # process boundary: a message that fails is refused, the others go on
             await self._refuse(parsed, error)
             return
         await self._done([parsed])
 
     async def _until_database(self, batch: Sequence[_Parsed]) -> None:
-        """Applies the batch; while the database is away, or others stand in the way, waits with the messages in hand."""
+        """Applies the batch; while the database is away, or others stand in the way, waits with the
+        messages in hand."""
         pause = 0.1
         while True:
             try:
@@ -130,7 +142,8 @@ class QueueConsumer(_Consumer):
                 pause = min(2 * pause, 5.0)
 
     async def _apply(self, transaction: Transaction, batch: Sequence[_Parsed]) -> None:
-        """In the order of what the messages speak of, whose rows they lock; those of one subject as they came."""
+        """In the order of what the messages speak of, whose rows they lock; those of one subject as
+        they came."""
         new = await transaction.first_time(self.queue, [parsed.event.id for parsed in batch])
         for parsed in sorted(batch, key=lambda parsed: parsed.event.subject or ""):
             if parsed.event.id not in new:
@@ -154,12 +167,17 @@ class QueueConsumer(_Consumer):
             return None
         if event.type not in self._handlers:
             known = ", ".join(sorted(self._handlers))
-            await self._reject(delivery, f"queue {self.queue} takes no messages of type {event.type!r}, only {known}")
+            await self._reject(
+                delivery,
+                f"queue {self.queue} takes no messages of type {event.type!r}, only {known}",
+            )
             return None
         try:
             data = PAYLOADS[event.type].model_validate(event.data)
         except pydantic.ValidationError as error:
-            await self._reject(delivery, _said(f"its data are no {PAYLOADS[event.type].__name__}", error))
+            await self._reject(
+                delivery, _said(f"its data are no {PAYLOADS[event.type].__name__}", error)
+            )
             return None
         return _Parsed(delivery, event, data)
 
@@ -182,15 +200,21 @@ class QueueConsumer(_Consumer):
 def _said(what: str, error: pydantic.ValidationError) -> str:
     """``what``, and what is wrong where: not the message itself, which is kept beside the reason."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    places = [f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {sentence_of(fault)}" for fault in faults[:MOST_FAULTS]]
+    places = [
+        f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {sentence_of(fault)}"
+        for fault in faults[:MOST_FAULTS]
+    ]
     more = len(faults) - len(places)
     return f"{what}: {'; '.join(places)}" + (f"; and {more} more" if more else "")
 
 
 class WakeConsumer(_Consumer):
-    """Receives events that only wake a poller; nothing is stored, and a lost one costs a polling period."""
+    """Receives events that only wake a poller; nothing is stored, and a lost one costs a polling
+    period."""
 
-    def __init__(self, *, transport: Transport, metrics: ServiceMetrics, queue: str, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, *, transport: Transport, metrics: ServiceMetrics, queue: str, wake: Callable[[], None]
+    ) -> None:
         super().__init__(transport, queue, metrics=metrics, prefetch=256)
         self._wake = wake
 

@@ -1,8 +1,9 @@
-"""A service's own PostgreSQL database: a pool, and transactions whose messages commit with them (invariant 2).
+"""A service's own PostgreSQL database: a pool, and transactions whose messages commit with them
+(invariant 2).
 
-The lock rule of all services: a statement that changes or locks several rows does so in the order of their key, and a transaction
-that locks several rows one after the other, too; what may be left to others is taken with SKIP LOCKED. So two transactions never
-wait for each other.
+The lock rule of all services: a statement that changes or locks several rows does so in the order
+of their key, and a transaction that locks several rows one after the other, too; what may be left
+to others is taken with SKIP LOCKED. So two transactions never wait for each other.
 """
 
 import asyncio
@@ -34,7 +35,8 @@ LOST_CONNECTION = (
     TimeoutError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    # What is said on a connection between the server's last words and its end ("cannot switch to state …").
+    # What is said on a connection between the server's last words and its end ("cannot switch to
+    # state …").
     asyncpg.InternalClientError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
@@ -43,13 +45,15 @@ LOST_CONNECTION = (
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.IdleSessionTimeoutError,
     asyncpg.InsufficientResourcesError,
-    # The login or the database is not there (yet, or while it is restored), or has another password now.
+    # The login or the database is not there (yet, or while it is restored), or has another password
+    # now.
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
 )
 
-#: What asyncpg raises when nothing is wrong with what was asked: the same is tried again. Rows are locked in one order
-#: everywhere (see below), so that a deadlock is rare; PostgreSQL ends one of its transactions, and the other goes on.
+#: What asyncpg raises when nothing is wrong with what was asked: the same is tried again. Rows are
+#: locked in one order everywhere (see below), so that a deadlock is rare; PostgreSQL ends one of
+#: its transactions, and the other goes on.
 PASSING = (*LOST_CONNECTION, asyncpg.DeadlockDetectedError)
 #: What asyncpg raises for a value that is right in form, and nothing that PostgreSQL holds.
 UNSTORABLE = asyncpg.DataError
@@ -61,8 +65,9 @@ CANNOT_CONNECT = (*LOST_CONNECTION, asyncpg.InsufficientPrivilegeError)
 CONNECT_TIMEOUT = 10.0
 CLOSE_TIMEOUT = 5.0
 
-#: How a session is kept from holding up the others: PostgreSQL ends one whose process stands still within a transaction (it is
-#: frozen, swapped out, in a debugger), with its locks, and one whose machine is gone.
+#: How a session is kept from holding up the others: PostgreSQL ends one whose process stands still
+#: within a transaction (it is frozen, swapped out, in a debugger), with its locks, and one whose
+#: machine is gone.
 SESSION: Mapping[str, str] = {
     "idle_in_transaction_session_timeout": "15s",
     "tcp_keepalives_idle": "30s",
@@ -82,8 +87,8 @@ INSERT INTO inbox (queue, message_id) SELECT $1, id FROM unnest($2::text[]) AS c
 ON CONFLICT DO NOTHING RETURNING message_id
 """
 
-#: How a service's database is made. Text is compared byte by byte: names sort as in C, comparing them is fast, and an index stays
-#: right when the operating system's rules for sorting change.
+#: How a service's database is made. Text is compared byte by byte: names sort as in C, comparing
+#: them is fast, and an index stays right when the operating system's rules for sorting change.
 CREATE_OPTIONS = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc LC_COLLATE 'C'"
 
 #: Tables that every service's first migration creates.
@@ -105,7 +110,8 @@ CREATE TABLE inbox (
 CREATE INDEX inbox_applied_at ON inbox (applied_at);
 """
 
-#: What every service's second migration does: messages stay for a while after they were sent, for a broker that loses them.
+#: What every service's second migration does: messages stay for a while after they were sent, for a
+#: broker that loses them.
 KEEP_SENT_MESSAGES = (
     "ALTER TABLE outbox ADD COLUMN sent_at timestamptz",
     "CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL",
@@ -114,7 +120,8 @@ KEEP_SENT_MESSAGES = (
 
 
 class Transaction:
-    """An open transaction. ``send`` promises a message: it leaves if, and only if, the transaction commits."""
+    """An open transaction. ``send`` promises a message: it leaves if, and only if, the transaction
+    commits."""
 
     def __init__(self, connection: Connection, *, source: str, clock: Clock) -> None:
         self.connection = connection
@@ -123,8 +130,9 @@ class Transaction:
         self._messages: list[tuple[str, str, bytes]] = []
 
     def send(self, destination: str, data: Contract, *, subject: Any = None, **ids: Any) -> None:
-        """``ids`` (chain, task, dataset …) become CloudEvents attributes, which the receiver's logs carry on. Fields that have
-        their default are left out: a receiver of the release before may not know them."""
+        """``ids`` (chain, task, dataset …) become CloudEvents attributes, which the receiver's logs
+        carry on. Fields that have their default are left out: a receiver of the release before may
+        not know them."""
         event = CloudEvent(
             id=str(uuid4()),
             source=f"urn:sluice:{self._source}",
@@ -138,7 +146,10 @@ class Transaction:
 
     async def first_time(self, queue: str, message_ids: Sequence[str]) -> set[str]:
         """Marks messages as applied, in this transaction; gives those that were not before."""
-        return {row["message_id"] for row in await self.connection.fetch(INSERT_INBOX, queue, message_ids)}
+        return {
+            row["message_id"]
+            for row in await self.connection.fetch(INSERT_INBOX, queue, message_ids)
+        }
 
     async def _write_outbox(self) -> bool:
         if not self._messages:
@@ -155,8 +166,9 @@ class Connections:
 
 
 class Database:
-    """``source`` names the service in the messages it sends. ``on_send`` is called after a commit that left messages behind.
-    ``settings``: PostgreSQL's run-time parameters for its connections, besides ``SESSION``."""
+    """``source`` names the service in the messages it sends. ``on_send`` is called after a commit
+    that left messages behind. ``settings``: PostgreSQL's run-time parameters for its connections,
+    besides ``SESSION``."""
 
     def __init__(
         self,
@@ -189,7 +201,9 @@ class Database:
                 server_settings=self._settings,
             )
         except CANNOT_CONNECT as error:
-            raise NotAvailable(f"the database of {self.source} does not answer: {said(error)}", service=self.source) from error
+            raise NotAvailable(
+                f"the database of {self.source} does not answer: {said(error)}", service=self.source
+            ) from error
 
     async def stop(self) -> None:
         pool, self._pool = self._pool, None
@@ -211,7 +225,8 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
-        """Commits at the end of the block, with the messages sent in it; rolls both back when it raises."""
+        """Commits at the end of the block, with the messages sent in it; rolls both back when it
+        raises."""
         async with self.connection() as connection, connection.transaction():
             transaction = Transaction(connection, source=self.source, clock=self.clock)
             yield transaction
@@ -222,7 +237,9 @@ class Database:
     def connections(self) -> Connections:
         """How many of the pool's connections are in use at this moment."""
         pool = self._pool
-        return Connections(0 if pool is None else pool.get_size() - pool.get_idle_size(), self._max_connections)
+        return Connections(
+            0 if pool is None else pool.get_size() - pool.get_idle_size(), self._max_connections
+        )
 
     async def ping(self) -> None:
         async with self.connection() as connection:
@@ -231,20 +248,24 @@ class Database:
 
 def unstorable() -> Unprocessable:
     """What a request is answered that met ``UNSTORABLE``."""
-    what = "a text with a NUL character, a number beyond 64 bits (or 32, of a version), or a time that no calendar has"
+    what = (
+        "a text with a NUL character, a number beyond 64 bits (or 32, of a version), or a time that"
+        " no calendar has"
+    )
     return Unprocessable(f"a value of the request cannot be stored: {what}")
 
 
 def not_now(error: Exception) -> NotAvailable:
-    """What a request is answered that met one of ``PASSING``; the clients of all services try again by themselves."""
+    """What a request is answered that met one of ``PASSING``; the clients of all services try again
+    by themselves."""
     if isinstance(error, asyncpg.DeadlockDetectedError):
         return NotAvailable("another request changes the same things at this moment; try again")
     return NotAvailable("the database does not answer now; try again")
 
 
 def session_settings(url: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Run-time parameters for connections to ``url``: ``SESSION`` and ``more``, but for those that the URL sets itself
-    (``…/database?idle_in_transaction_session_timeout=60s``)."""
+    """Run-time parameters for connections to ``url``: ``SESSION`` and ``more``, but for those that
+    the URL sets itself (``…/database?idle_in_transaction_session_timeout=60s``)."""
     given = parse_qs(urlsplit(url).query)
     return {name: value for name, value in {**SESSION, **(more or {})}.items() if name not in given}
 
@@ -255,8 +276,8 @@ def said(error: BaseException) -> str:
 
 
 async def _keep_session(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    """Nothing to undo before the next use: transactions end in their own blocks, and nobody changes a session's state. asyncpg's
-    own reset would cost a round trip for each use."""
+    """Nothing to undo before the next use: transactions end in their own blocks, and nobody changes
+    a session's state. asyncpg's own reset would cost a round trip for each use."""
 
 
 async def _use_json(connection: "Connection | asyncpg.Connection[asyncpg.Record]") -> None:

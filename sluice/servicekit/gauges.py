@@ -1,4 +1,5 @@
-"""Gauges that tell how a service stands: read from its tables now and then, for dashboards and alerts."""
+"""Gauges that tell how a service stands: read from its tables now and then, for dashboards and
+alerts."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -18,12 +19,16 @@ Report = Callable[[], Awaitable[dict[str, str]]]
 #: A row for each set of labels: their values, then the number.
 Rows = Sequence[Sequence[Any]]
 
-OLDEST_OUTBOX = "SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0) FROM outbox WHERE sent_at IS NULL"
+OLDEST_OUTBOX = (
+    "SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0) FROM outbox WHERE sent_at IS"
+    " NULL"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One gauge and where its numbers come from. Labels that a reading does not name any more are no longer shown."""
+    """One gauge and where its numbers come from. Labels that a reading does not name any more are
+    no longer shown."""
 
     name: str
     meaning: str
@@ -42,12 +47,15 @@ def rows_of(statement: str) -> Callable[[Database], Awaitable[Rows]]:
 
 
 OUTBOX_AGE = Measurement(
-    "sluice_outbox_oldest_seconds", "Age of the oldest message committed and not yet sent; 0: none.", rows_of(OLDEST_OUTBOX)
+    "sluice_outbox_oldest_seconds",
+    "Age of the oldest message committed and not yet sent; 0: none.",
+    rows_of(OLDEST_OUTBOX),
 )
 
 
 class Gauges:
-    """Component. Several instances of a service give the same numbers of their common tables: take the highest, not the sum."""
+    """Component. Several instances of a service give the same numbers of their common tables: take
+    the highest, not the sum."""
 
     def __init__(
         self,
@@ -63,13 +71,27 @@ class Gauges:
         self._health = health
         registry = metrics.registry
         self._answers = Gauge(
-            "sluice_dependency_up", "1: what the service needs answers; 0: it does not.", ["dependency"], registry=registry
+            "sluice_dependency_up",
+            "1: what the service needs answers; 0: it does not.",
+            ["dependency"],
+            registry=registry,
         )
         self.measurements = (OUTBOX_AGE, *measurements)
-        self._shown = {one.name: Gauge(one.name, one.meaning, one.labels, registry=registry) for one in self.measurements}
-        used = Gauge("sluice_database_connections_used", "Connections to the database in use.", registry=registry)
+        self._shown = {
+            one.name: Gauge(one.name, one.meaning, one.labels, registry=registry)
+            for one in self.measurements
+        }
+        used = Gauge(
+            "sluice_database_connections_used",
+            "Connections to the database in use.",
+            registry=registry,
+        )
         used.set_function(lambda: database.connections().used)
-        limit = Gauge("sluice_database_connections_limit", "Most connections to the database.", registry=registry)
+        limit = Gauge(
+            "sluice_database_connections_limit",
+            "Most connections to the database.",
+            registry=registry,
+        )
         limit.set_function(lambda: database.connections().limit)
         self._loop = Loop("gauges", self._tick, period=period, metrics=metrics)
 
@@ -84,7 +106,11 @@ class Gauges:
         for name, answer in (await self._health()).items():
             self._answers.labels(name).set(answer == "ok")
         for measurement in self.measurements:
-            _show(self._shown[measurement.name], measurement.labels, await measurement.read(self._database))
+            _show(
+                self._shown[measurement.name],
+                measurement.labels,
+                await measurement.read(self._database),
+            )
 
     async def _tick(self) -> bool:
         await self.read()

@@ -1,4 +1,5 @@
-"""What a request must be before any application sees it: sent to a name of ours, and of a size and at a pace that cost little.
+"""What a request must be before any application sees it: sent to a name of ours, and of a size and
+at a pace that cost little.
 
 It stands where the network ends, so that services of one process reach each other without it.
 """
@@ -23,12 +24,15 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 _ANY = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not listened on
 #: A value takes up to 200 bytes once it is an object; the shortest, ``[],``, takes three in a body.
 BYTES_A_VALUE = 16
-#: Seconds in which the rest of a body that is refused is thrown away, so that the sender reads the answer.
+#: Seconds in which the rest of a body that is refused is thrown away, so that the sender reads the
+#: answer.
 LINGER = 2.0
 
 
 class _Refused(Exception):
-    def __init__(self, status: int, slug: str, title: str, detail: str, *, read: bool = False) -> None:
+    def __init__(
+        self, status: int, slug: str, title: str, detail: str, *, read: bool = False
+    ) -> None:
         """``read``: the whole body, so that nothing of it is left to come."""
         super().__init__(detail)
         self.read = read
@@ -42,7 +46,9 @@ class _Gone(Exception):
 class Guard:
     """ASGI application around another."""
 
-    def __init__(self, app: ASGIApp, limits: Limits, *, bound: Collection[str], refusals: Refusals) -> None:
+    def __init__(
+        self, app: ASGIApp, limits: Limits, *, bound: Collection[str], refusals: Refusals
+    ) -> None:
         """``bound``: what the server listens on. ``refusals``: told of each."""
         self._app = app
         self._limits = limits
@@ -68,7 +74,12 @@ class Guard:
         except _Refused as refusal:
             body.clear()
             self._room.leave(held)
-            self._refusals.add(refusal.problem.status, refusal.problem.detail, peer=_peer(scope), path=scope["path"])
+            self._refusals.add(
+                refusal.problem.status,
+                refusal.problem.detail,
+                peer=_peer(scope),
+                path=scope["path"],
+            )
             if not refusal.read:
                 await _throw_away(receive)
             response = problem_response(refusal.problem)
@@ -80,23 +91,30 @@ class Guard:
             self._room.leave(held)
 
     def _check_host(self, given: list[bytes], scope: Scope) -> None:
-        """A name that leads here by somebody else's word is how a page of theirs would speak to us from a person's browser. The
-        address that was connected to is no such name. Raises ``_Refused``."""
+        """A name that leads here by somebody else's word is how a page of theirs would speak to us
+        from a person's browser. The address that was connected to is no such name. Raises
+        ``_Refused``."""
         host = host_of(given[0].decode("latin-1")) if len(given) == 1 else ""
         if host in self._names or "*" in self._names or (host and host == _address(scope)):
             return
-        what = f"{host[:100]!r} is no name of this service" if host else "the request does not say to which host it is sent"
+        what = (
+            f"{host[:100]!r} is no name of this service"
+            if host
+            else "the request does not say to which host it is sent"
+        )
         raise _Refused(
             421,
             "wrong-host",
             "Sent to another host",
-            f"{what}: it answers to {', '.join(sorted(self._names))} and the address that it is reached at; "
-            f"further names belong into {self._limits.settings}HOSTS",
+            f"{what}: it answers to {', '.join(sorted(self._names))} and the address that it is"
+            f" reached at; further names belong into {self._limits.settings}HOSTS",
         )
 
-    async def _read(self, receive: Receive, body: bytearray, held: Held, *, announced: list[bytes]) -> None:
-        """The whole body, before anybody else sees the request: who sends slowly keeps no thread busy, and what is too large is
-        never held. Raises ``_Refused``, ``_Gone``."""
+    async def _read(
+        self, receive: Receive, body: bytearray, held: Held, *, announced: list[bytes]
+    ) -> None:
+        """The whole body, before anybody else sees the request: who sends slowly keeps no thread
+        busy, and what is too large is never held. Raises ``_Refused``, ``_Gone``."""
         if announced and (not announced[0].isdigit() or int(announced[0]) > self._limits.body):
             raise self._too_large()
         try:
@@ -109,7 +127,10 @@ class Guard:
             held.arriving = None
         if held.dismissed:
             raise self._no_room()
-        if body.count(b",") + body.count(b"[") + body.count(b"{") > self._limits.body // BYTES_A_VALUE:
+        if (
+            body.count(b",") + body.count(b"[") + body.count(b"{")
+            > self._limits.body // BYTES_A_VALUE
+        ):
             raise self._too_large(values=True)
 
     async def _read_part(self, receive: Receive, body: bytearray, held: Held) -> bool:
@@ -124,10 +145,15 @@ class Guard:
         return bool(message.get("more_body", False))
 
     def _no_room(self) -> _Refused:
-        return _Refused(503, "not-available", "Not available now", "too many large requests at once; try again")
+        return _Refused(
+            503, "not-available", "Not available now", "too many large requests at once; try again"
+        )
 
     def _too_slow(self) -> _Refused:
-        detail = f"the body did not arrive within {self._limits.body_seconds:g} s ({self._limits.settings}BODY_SECONDS)"
+        detail = (
+            f"the body did not arrive within {self._limits.body_seconds:g} s"
+            f" ({self._limits.settings}BODY_SECONDS)"
+        )
         return _Refused(408, "too-slow", "The request came too slowly", detail)
 
     def _too_large(self, *, values: bool = False) -> _Refused:
@@ -154,7 +180,8 @@ def host_of(header: str) -> str:
 
 
 def _address(scope: Scope) -> str:
-    """That was connected to. A server on IPv6 that takes IPv4, too, gives such addresses in the form of its own."""
+    """That was connected to. A server on IPv6 that takes IPv4, too, gives such addresses in the
+    form of its own."""
     address: str = (scope.get("server") or ("",))[0]
     return address.lower().removeprefix("::ffff:")
 

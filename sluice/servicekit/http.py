@@ -1,4 +1,5 @@
-"""The HTTP side of a service: problem details, health, readiness, metrics, and timing of every route."""
+"""The HTTP side of a service: problem details, health, readiness, metrics, and timing of every
+route."""
 
 import asyncio
 import time
@@ -13,7 +14,14 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sluice.contracts.problems import PROBLEM_TYPE, Finding, NotAvailable, Problem, ServiceError, Unprocessable
+from sluice.contracts.problems import (
+    PROBLEM_TYPE,
+    Finding,
+    NotAvailable,
+    Problem,
+    ServiceError,
+    Unprocessable,
+)
 from sluice.contracts.wording import sentence_of
 from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
 from sluice.servicekit.metrics import ServiceMetrics
@@ -56,9 +64,18 @@ def errors(*classes: type[ServiceError]) -> dict[int | str, dict[str, Any]]:
     return {error.status: {"model": Problem, "description": error.title} for error in classes}
 
 
-def create_app(name: str, routers: Sequence[APIRouter], *, health: Health, metrics: ServiceMetrics) -> FastAPI:
-    """An application with the routers, ``/healthz``, ``/readyz`` and ``/metrics``; every error is a problem (RFC 9457)."""
-    app = FastAPI(title=f"Sluice {name}", version="1", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+def create_app(
+    name: str, routers: Sequence[APIRouter], *, health: Health, metrics: ServiceMetrics
+) -> FastAPI:
+    """An application with the routers, ``/healthz``, ``/readyz`` and ``/metrics``; every error is a
+    problem (RFC 9457)."""
+    app = FastAPI(
+        title=f"Sluice {name}",
+        version="1",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
     for router in routers:
         # Any route can meet a request of the wrong form, or a database that does not answer.
         app.include_router(router, responses=errors(Unprocessable, NotAvailable))
@@ -99,7 +116,8 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
 
 
 class Timing:
-    """Times every request by its route's template (never by its path: that would be a metric per id)."""
+    """Times every request by its route's template (never by its path: that would be a metric per
+    id)."""
 
     def __init__(self, app: ASGIApp, metrics: ServiceMetrics) -> None:
         self.app = app
@@ -122,11 +140,17 @@ class Timing:
             await self.app(scope, receive, watch)
         finally:
             route = getattr(scope.get("route"), "path", "unmatched")
-            self.metrics.requests.labels(scope["method"], route, status).observe(time.perf_counter() - started)
+            self.metrics.requests.labels(scope["method"], route, status).observe(
+                time.perf_counter() - started
+            )
 
 
 def problem_response(problem: Problem) -> JSONResponse:
-    return JSONResponse(problem.model_dump(mode="json", exclude_none=True), status_code=problem.status, media_type=PROBLEM_JSON)
+    return JSONResponse(
+        problem.model_dump(mode="json", exclude_none=True),
+        status_code=problem.status,
+        media_type=PROBLEM_JSON,
+    )
 
 
 async def _service_error(request: Request, error: Exception) -> Response:
@@ -136,7 +160,10 @@ async def _service_error(request: Request, error: Exception) -> Response:
 
 async def _invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
-    findings = [Finding(message=f"{'.'.join(str(part) for part in e['loc'])}: {sentence_of(e)}") for e in error.errors()]
+    findings = [
+        Finding(message=f"{'.'.join(str(part) for part in e['loc'])}: {sentence_of(e)}")
+        for e in error.errors()
+    ]
     return problem_response(
         Problem(
             type=PROBLEM_TYPE + "invalid-request",
@@ -150,14 +177,21 @@ async def _invalid_request(request: Request, error: Exception) -> Response:
 
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class only
-    if error.status_code in {404, 405}:  # the framework's own: what a route does not find is a ServiceError
+    if error.status_code in {
+        404,
+        405,
+    }:  # the framework's own: what a route does not find is a ServiceError
         allowed = methods_at(request.scope)
         answer = problem_response(unserved(request.method, request.url.path, allowed))
         if allowed:
             answer.headers["Allow"] = ", ".join(sorted(allowed))
         return answer
     return problem_response(
-        Problem(title=str(error.detail), status=error.status_code, detail=f"{request.method} {request.url.path}")
+        Problem(
+            title=str(error.detail),
+            status=error.status_code,
+            detail=f"{request.method} {request.url.path}",
+        )
     )
 
 
@@ -173,5 +207,10 @@ async def _unstorable(request: Request, error: Exception) -> Response:
 async def _unexpected(request: Request, error: Exception) -> Response:
     log.error("http.unexpected", path=request.url.path, exc_info=error)
     return problem_response(
-        Problem(type=PROBLEM_TYPE + "internal", title="Internal error", status=500, detail="unexpected; see the service's log")
+        Problem(
+            type=PROBLEM_TYPE + "internal",
+            title="Internal error",
+            status=500,
+            detail="unexpected; see the service's log",
+        )
     )

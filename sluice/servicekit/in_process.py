@@ -1,6 +1,8 @@
-"""An application of this process as an HTTP client sees it over a network: its answer is read while it is made.
+"""An application of this process as an HTTP client sees it over a network: its answer is read while
+it is made.
 
-httpx's own transport for this gathers the whole answer first: quicker for small answers, and as much memory as a large one has.
+httpx's own transport for this gathers the whole answer first: quicker for small answers, and as
+much memory as a large one has.
 """
 
 import asyncio
@@ -19,8 +21,9 @@ class StreamingTransport(httpx.AsyncBaseTransport):
         self._app = app
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer's head; its body comes as it is read, and the application waits for its reader. An application that fails
-        after that breaks the answer off (``httpx.RemoteProtocolError``)."""
+        """The answer's head; its body comes as it is read, and the application waits for its
+        reader. An application that fails after that breaks the answer off
+        (``httpx.RemoteProtocolError``)."""
         exchange = _Exchange(await request.aread())
         exchange.begin(self._app, _scope_of(request))
         try:
@@ -60,7 +63,9 @@ class _Exchange(httpx.AsyncByteStream):
     async def _run(self, app: ASGIApp, scope: Scope) -> None:
         try:
             await app(scope, self._receive, self._send)
-        except Exception as error:  # process boundary: what the network would have taken for a broken connection
+        except (
+            Exception
+        ) as error:  # process boundary: what the network would have taken for a broken connection
             log.warning("http.broken_off", path=scope["path"], reason=str(error))
         if not self.head.done():
             self.head.set_result((500, []))

@@ -1,4 +1,5 @@
-"""The one contract of everything that runs in the background: start, stop, and stopping twice is fine."""
+"""The one contract of everything that runs in the background: start, stop, and stopping twice is
+fine."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -46,7 +47,8 @@ async def running(*components: Component) -> AsyncIterator[None]:
 
 
 async def cancel_and_wait(task: "asyncio.Task[None] | None") -> None:
-    """Cancels a background task and waits until it has ended; whatever it raises on the way out is dropped."""
+    """Cancels a background task and waits until it has ended; whatever it raises on the way out is
+    dropped."""
     if task is None:
         return
     task.cancel()

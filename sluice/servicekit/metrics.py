@@ -1,10 +1,12 @@
-"""Metrics that every service has; each service owns a registry, so that several can live in one process."""
+"""Metrics that every service has; each service owns a registry, so that several can live in one
+process."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 
 class ServiceMetrics:
-    """Prometheus metrics of one service, all named ``sluice_*``; the address they are read from tells of which."""
+    """Prometheus metrics of one service, all named ``sluice_*``; the address they are read from
+    tells of which."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -21,7 +23,12 @@ class ServiceMetrics:
             ["status"],
             registry=self.registry,
         )
-        self.messages = Counter("sluice_messages_total", "Messages handled.", ["queue", "outcome"], registry=self.registry)
+        self.messages = Counter(
+            "sluice_messages_total",
+            "Messages handled.",
+            ["queue", "outcome"],
+            registry=self.registry,
+        )
         self.consumer_failures = Counter(
             "sluice_consumer_failures_total",
             "Receptions from a queue that raised, and began again.",
@@ -29,10 +36,17 @@ class ServiceMetrics:
             registry=self.registry,
         )
         self.loop_failures = Counter(
-            "sluice_loop_failures_total", "Ticks of periodic work that raised.", ["loop"], registry=self.registry
+            "sluice_loop_failures_total",
+            "Ticks of periodic work that raised.",
+            ["loop"],
+            registry=self.registry,
         )
-        self.outbox_waiting = Gauge("sluice_outbox_waiting", "Messages committed and not yet sent.", registry=self.registry)
-        self.sent = Counter("sluice_messages_sent_total", "Messages sent from the outbox.", registry=self.registry)
+        self.outbox_waiting = Gauge(
+            "sluice_outbox_waiting", "Messages committed and not yet sent.", registry=self.registry
+        )
+        self.sent = Counter(
+            "sluice_messages_sent_total", "Messages sent from the outbox.", registry=self.registry
+        )
 
     def render(self) -> bytes:
         """The text format that Prometheus scrapes."""

@@ -1,7 +1,9 @@
-"""Migrations: each service brings its database up to date when it starts; of instances that start together one does it.
+"""Migrations: each service brings its database up to date when it starts; of instances that start
+together one does it.
 
-An empty database gets the whole schema at once, from ``schema.sql`` beside the package of the revisions, which is made from them
-(``make docs``); only one with an older schema goes through the revisions.
+An empty database gets the whole schema at once, from ``schema.sql`` beside the package of the
+revisions, which is made from them (``make docs``); only one with an older schema goes through the
+revisions.
 """
 
 import asyncio
@@ -27,7 +29,8 @@ log = structlog.get_logger(__name__)
 _REVISION = re.compile(r'^revision = "(?P<name>\w+)"$', re.MULTILINE)
 _BEFORE = re.compile(r'^down_revision = "(?P<name>\w+)"$', re.MULTILINE)
 
-#: The lock under which one instance migrates is its session's: one that stands still between two statements must not keep it.
+#: The lock under which one instance migrates is its session's: one that stands still between two
+#: statements must not keep it.
 MIGRATING = {"idle_session_timeout": "60s"}
 
 #: Seconds between two looks whether another instance is done.
@@ -35,10 +38,11 @@ LOOK_AGAIN = 0.1
 
 
 class Migrator:
-    """Component: upgrades the database at ``url`` with the revisions in package ``versions`` (``dms.db.migrations`` …).
+    """Component: upgrades the database at ``url`` with the revisions in package ``versions``
+    (``dms.db.migrations`` …).
 
-    Others may be at work on the database meanwhile: a migration never waits long for a lock (see ``upgrade``), because every
-    statement that comes after it would wait too.
+    Others may be at work on the database meanwhile: a migration never waits long for a lock (see
+    ``upgrade``), because every statement that comes after it would wait too.
     """
 
     def __init__(self, url: str, versions: str) -> None:
@@ -46,19 +50,26 @@ class Migrator:
         self._versions = versions
 
     async def start(self) -> None:
-        """Raises ``NotAvailable`` when the database does not answer, or others hold what a migration needs: to be tried again."""
+        """Raises ``NotAvailable`` when the database does not answer, or others hold what a
+        migration needs: to be tried again."""
         revisions = revisions_of(self._versions)
         try:
             connection = await asyncpg.connect(
-                self._url, timeout=CONNECT_TIMEOUT, server_settings=session_settings(self._url, MIGRATING)
+                self._url,
+                timeout=CONNECT_TIMEOUT,
+                server_settings=session_settings(self._url, MIGRATING),
             )
         except CANNOT_CONNECT as error:
-            raise NotAvailable(f"the database for {self._versions} does not answer: {said(error)}") from error
+            raise NotAvailable(
+                f"the database for {self._versions} does not answer: {said(error)}"
+            ) from error
         try:
             if not await self._is_new_enough(connection, revisions):
                 await self._upgrade(connection, revisions)
         except CANNOT_CONNECT as error:
-            raise NotAvailable(f"the database for {self._versions} could not be brought up to date: {said(error)}") from error
+            raise NotAvailable(
+                f"the database for {self._versions} could not be brought up to date: {said(error)}"
+            ) from error
         finally:
             await connection.close(timeout=CONNECT_TIMEOUT)
 
@@ -68,8 +79,9 @@ class Migrator:
     async def _upgrade(self, connection: Connection, revisions: "Revisions") -> None:
         """An empty database gets the schema as a whole, which spares the loading of Alembic.
 
-        The lock ends with the session. It is asked for again and again: a session that waits for it would hold a snapshot, for
-        which ``CREATE INDEX CONCURRENTLY`` of the instance that migrates would wait in turn.
+        The lock ends with the session. It is asked for again and again: a session that waits for it
+        would hold a snapshot, for which ``CREATE INDEX CONCURRENTLY`` of the instance that migrates
+        would wait in turn.
         """
         lock = zlib.crc32(self._versions.encode())
         while not await connection.fetchval("SELECT pg_try_advisory_lock($1)", lock):  # noqa: ASYNC110 - others hold it
@@ -82,7 +94,9 @@ class Migrator:
                 await connection.execute(schema.read_text())
             log.info("database.made", versions=self._versions, revision=revisions.newest)
             return
-        from sluice.servicekit.upgrade import upgrade  # noqa: PLC0415 - takes two seconds, and most starts find nothing to do
+        from sluice.servicekit.upgrade import (  # noqa: PLC0415 - takes two seconds, and most starts find nothing to do
+            upgrade,
+        )
 
         await upgrade(connection, self._versions)
         log.info("database.migrated", versions=self._versions, revision=revisions.newest)
@@ -90,7 +104,9 @@ class Migrator:
     async def _is_new_enough(self, connection: Connection, revisions: "Revisions") -> bool:
         found = await _revision(connection)
         if found is not None and found not in revisions.known:
-            log.info("database.is_newer", versions=self._versions, found=found, known=revisions.newest)
+            log.info(
+                "database.is_newer", versions=self._versions, found=found, known=revisions.newest
+            )
             return True
         return found == revisions.newest
 
@@ -103,7 +119,11 @@ class Revisions:
 
 def revisions_of(versions: str) -> Revisions:
     """``newest`` is the one that none follows. Raises ``ValueError`` unless there is exactly one."""
-    texts = [file.read_text() for file in resources.files(versions).iterdir() if file.name.endswith(".py")]
+    texts = [
+        file.read_text()
+        for file in resources.files(versions).iterdir()
+        if file.name.endswith(".py")
+    ]
     known = frozenset(found["name"] for text in texts if (found := _REVISION.search(text)))
     followed = {found["name"] for text in texts if (found := _BEFORE.search(text))}
     if len(heads := known - followed) != 1:

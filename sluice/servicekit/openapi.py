@@ -1,7 +1,8 @@
 """The OpenAPI document as FastAPI makes it, put right where it knows less than the code.
 
-It documents error answers as plain JSON, where they are problems (RFC 9457). The schema of a body that a route reads by itself is
-a document of its own, whose definitions belong to the components here.
+It documents error answers as plain JSON, where they are problems (RFC 9457). The schema of a body
+that a route reads by itself is a document of its own, whose definitions belong to the components
+here.
 """
 
 from typing import Any
@@ -24,7 +25,9 @@ def complete_document(app: FastAPI) -> None:
                 for answer in operation["responses"].values():
                     _name_problem(answer.get("content", {}))
                 for body in operation.get("requestBody", {}).get("content", {}).values():
-                    body["schema"] = _lift_definitions(body["schema"], document["components"]["schemas"])
+                    body["schema"] = _lift_definitions(
+                        body["schema"], document["components"]["schemas"]
+                    )
         return document
 
     app.openapi = openapi  # type: ignore[method-assign] # FastAPI's own way to another document
@@ -46,7 +49,9 @@ def _lift_definitions(schema: dict[str, Any], components: dict[str, Any]) -> dic
 def _refer(part: Any) -> Any:
     if isinstance(part, dict):
         return {
-            key: value.replace("#/$defs/", _COMPONENTS) if key == "$ref" and isinstance(value, str) else _refer(value)
+            key: value.replace("#/$defs/", _COMPONENTS)
+            if key == "$ref" and isinstance(value, str)
+            else _refer(value)
             for key, value in part.items()
         }
     return [_refer(item) for item in part] if isinstance(part, list) else part

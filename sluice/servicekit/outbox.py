@@ -1,8 +1,8 @@
-"""The relay: the only place from which messages leave a service. What committed is sent at least once, in order of commit as far
-as possible; receivers drop what comes twice by its id.
+"""The relay: the only place from which messages leave a service. What committed is sent at least
+once, in order of commit as far as possible; receivers drop what comes twice by its id.
 
-What was sent stays for a while: a broker that lost what it held, or databases that were restored to a moment before it was
-applied, get it once more (``SEND_AGAIN``).
+What was sent stays for a while: a broker that lost what it held, or databases that were restored to
+a moment before it was applied, get it once more (``SEND_AGAIN``).
 """
 
 import time
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Messages sent in one go, and how long a relay that died may keep them from the others (one that only is slow has them sent
-#: twice, which receivers do not notice).
+#: Messages sent in one go, and how long a relay that died may keep them from the others (one that
+#: only is slow has them sent twice, which receivers do not notice).
 BATCH = 200
 CLAIM = timedelta(seconds=10)
 #: Seconds until a destination that refused is tried again.
@@ -52,7 +52,9 @@ WHERE id = ANY(ARRAY(SELECT id FROM outbox WHERE id = ANY($1::bigint[]) ORDER BY
 DELETE_OUTBOX = """
 DELETE FROM outbox WHERE id = ANY(ARRAY(SELECT id FROM outbox WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE))
 """
-COUNT_OUTBOX = "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE sent_at IS NULL LIMIT 100000) AS waiting"
+COUNT_OUTBOX = (
+    "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE sent_at IS NULL LIMIT 100000) AS waiting"
+)
 PRUNE_OUTBOX = """
 -- A bundle of those sent so long ago that no queue can still hold them.
 DELETE FROM outbox WHERE id = ANY(ARRAY(
@@ -76,11 +78,18 @@ PRUNE_PERIOD = 60.0
 
 
 class OutboxRelay:
-    """Sends committed messages: at once when the database says so, and every ``period`` seconds in any case. ``keep``: how long
-    those sent stay; zero where the transport cannot lose what the database does not lose too."""
+    """Sends committed messages: at once when the database says so, and every ``period`` seconds in
+    any case. ``keep``: how long those sent stay; zero where the transport cannot lose what the
+    database does not lose too."""
 
     def __init__(
-        self, database: Database, transport: Transport, metrics: ServiceMetrics, *, keep: timedelta, period: float = 1.0
+        self,
+        database: Database,
+        transport: Transport,
+        metrics: ServiceMetrics,
+        *,
+        keep: timedelta,
+        period: float = 1.0,
     ) -> None:
         self._database = database
         self._transport = transport
@@ -102,15 +111,21 @@ class OutboxRelay:
         await self._loop.stop()
 
     async def _relay(self) -> bool:
-        resting = [destination for destination, until in self._refused.items() if until > time.monotonic()]
+        resting = [
+            destination for destination, until in self._refused.items() if until > time.monotonic()
+        ]
         async with self._database.connection() as connection:
             rows = await connection.fetch(CLAIM_OUTBOX, BATCH, CLAIM, resting)
             if not rows:
-                self._metrics.outbox_waiting.set(await connection.fetchval(COUNT_OUTBOX) if resting else 0)
+                self._metrics.outbox_waiting.set(
+                    await connection.fetchval(COUNT_OUTBOX) if resting else 0
+                )
                 return False
         rows.sort(key=lambda row: int(row["id"]))
         try:
-            await self._transport.send([Message(row["message_id"], row["destination"], row["body"]) for row in rows])
+            await self._transport.send(
+                [Message(row["message_id"], row["destination"], row["body"]) for row in rows]
+            )
         except TransportUnavailable as error:
             await self._note(rows, error.stored)
             if not error.refused:

@@ -1,4 +1,5 @@
-"""A service as a process: HTTP first, then everything else as soon as its database and broker let it; ends at SIGTERM."""
+"""A service as a process: HTTP first, then everything else as soon as its database and broker let
+it; ends at SIGTERM."""
 
 import asyncio
 import os
@@ -32,7 +33,8 @@ log = structlog.get_logger(__name__)
 
 #: Seconds for all components to stop; what they had in hand then comes again, as after a crash.
 STOP_LIMIT = 15.0
-#: Seconds that threads get to end by themselves after everything has stopped: one that hangs on a storage never does.
+#: Seconds that threads get to end by themselves after everything has stopped: one that hangs on a
+#: storage never does.
 THREADS_LIMIT = 2.0
 
 SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
@@ -40,16 +42,18 @@ Parts = tuple[type[SettingsT], Build[SettingsT]]
 
 
 def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
-    """Runs a service until SIGTERM or SIGINT, and ends the process: with 0 then, 1 when it could not start or stop, 2 when its
-    settings are wrong. ``load`` imports the service's settings class and ``build``: that takes a second, in which a signal is
-    heeded already."""
+    """Runs a service until SIGTERM or SIGINT, and ends the process: with 0 then, 1 when it could
+    not start or stop, 2 when its settings are wrong. ``load`` imports the service's settings class
+    and ``build``: that takes a second, in which a signal is heeded already."""
     stop = StopRequest()
     look_for_none()
     settings_class, build = load()
     keep_what_is_loaded()  # not later: what is to come may wait for its database for days
     try:
         settings = load_settings(settings_class)
-        transport = open_transport(settings.broker_url, sluice_topology(), declare=settings.declare_queues)
+        transport = open_transport(
+            settings.broker_url, sluice_topology(), declare=settings.declare_queues
+        )
     except WrongSettings as error:
         sys.exit(_complain(error.sentences))
     except UnknownTransport as error:
@@ -64,7 +68,9 @@ def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
 
 
 class _Process(Generic[SettingsT]):
-    def __init__(self, name: str, settings: SettingsT, build: Build[SettingsT], transport: Transport) -> None:
+    def __init__(
+        self, name: str, settings: SettingsT, build: Build[SettingsT], transport: Transport
+    ) -> None:
         self._name = name
         self._settings = settings
         self._build = build
@@ -105,7 +111,9 @@ class _Process(Generic[SettingsT]):
 
     async def _start(self) -> None:
         links = NetworkLinks(self._settings.addresses.by_service())
-        self._service = service = self._build(self._settings, links=links, transport=self._transport)
+        self._service = service = self._build(
+            self._settings, links=links, transport=self._transport
+        )
         self._server.refusals.count_in(service.metrics)
         components: list[Component] = [links, self._transport, *service.components]
         for component in components:
@@ -135,7 +143,9 @@ class _Process(Generic[SettingsT]):
         """What a start of ``component`` waits for, under the names that ``/readyz`` has later."""
         if component is self._transport:
             return "transport"
-        return "database" if isinstance(component, Database | Migrator) else type(component).__name__
+        return (
+            "database" if isinstance(component, Database | Migrator) else type(component).__name__
+        )
 
 
 def _complain(sentences: Sequence[str]) -> int:
@@ -148,7 +158,9 @@ def _let_go_of_threads(code: int) -> None:
     """The interpreter waits for its threads, without a limit."""
 
     def end() -> None:
-        log.warning("service.threads_left", threads=[thread.name for thread in threading.enumerate()])
+        log.warning(
+            "service.threads_left", threads=[thread.name for thread in threading.enumerate()]
+        )
         sys.stderr.flush()
         os._exit(code)
 

@@ -7,7 +7,15 @@ import structlog
 
 from sluice.contracts.messages import CONSUMER
 from sluice.contracts.problems import NotAvailable, NotFound
-from sluice.contracts.queues import SHOWN, ChooseMessages, DeadMessage, DeadMessages, MessagesMoved, QueueList, QueueStatus
+from sluice.contracts.queues import (
+    SHOWN,
+    ChooseMessages,
+    DeadMessage,
+    DeadMessages,
+    MessagesMoved,
+    QueueList,
+    QueueStatus,
+)
 from sluice.servicekit.transport.base import DeadLetter, Transport, TransportUnavailable
 
 log = structlog.get_logger(__name__)
@@ -18,7 +26,9 @@ _MOST = 1000
 
 class QueueUnknown(NotFound):
     def __init__(self, queue: str) -> None:
-        super().__init__(f"there is no queue {queue!r}; there are {', '.join(CONSUMER)}", queue=queue)
+        super().__init__(
+            f"there is no queue {queue!r}; there are {', '.join(CONSUMER)}", queue=queue
+        )
 
 
 class MessagesUnknown(NotFound):
@@ -26,7 +36,11 @@ class MessagesUnknown(NotFound):
 
     def __init__(self, queue: str, ids: Sequence[str]) -> None:
         which = f"message {ids[0]!r}" if len(ids) == 1 else f"any of these {len(ids)} messages"
-        super().__init__(f"queue {queue} has no dead letter of {which}: it was requeued or dropped, or never died", queue=queue)
+        super().__init__(
+            f"queue {queue} has no dead letter of {which}: it was requeued or dropped, or never"
+            " died",
+            queue=queue,
+        )
 
 
 class QueueDesk:
@@ -38,7 +52,8 @@ class QueueDesk:
 
     @property
     def dead_lately(self) -> Mapping[str, int]:
-        """Queue → its dead messages when ``queues`` was asked last, as a loop does: nobody waits for the broker."""
+        """Queue → its dead messages when ``queues`` was asked last, as a loop does: nobody waits
+        for the broker."""
         return self._dead
 
     async def queues(self) -> QueueList:
@@ -51,10 +66,13 @@ class QueueDesk:
         with _plainly():
             count = await self._transport.count_dead(_known(queue))
             letters = await self._transport.dead_letters(queue, limit=limit) if count else []
-        return DeadMessages(queue=queue, dead=count, messages=[_shown(letter) for letter in letters])
+        return DeadMessages(
+            queue=queue, dead=count, messages=[_shown(letter) for letter in letters]
+        )
 
     async def body(self, queue: str, message: str) -> bytes:
-        """All that a dead message says. Raises ``MessagesUnknown`` where it is not among the oldest that lists show."""
+        """All that a dead message says. Raises ``MessagesUnknown`` where it is not among the oldest
+        that lists show."""
         with _plainly():
             letters = await self._transport.dead_letters(_known(queue), limit=_MOST)
         found = next((letter.body for letter in letters if letter.id == message), None)
@@ -74,12 +92,16 @@ class QueueDesk:
             moved = await self._transport.drop(_known(queue), _ids(choice))
         return await self._moved("queue.dropped", queue, choice, moved)
 
-    async def _moved(self, event: str, queue: str, choice: ChooseMessages, moved: int) -> MessagesMoved:
+    async def _moved(
+        self, event: str, queue: str, choice: ChooseMessages, moved: int
+    ) -> MessagesMoved:
         log.warning(event, queue=queue, messages=moved, ids=choice.ids)
         if choice.ids and choice.ids != "all" and not moved:
             raise MessagesUnknown(queue, choice.ids)
         with _plainly():
-            return MessagesMoved(queue=queue, moved=moved, dead=await self._transport.count_dead(queue))
+            return MessagesMoved(
+                queue=queue, moved=moved, dead=await self._transport.count_dead(queue)
+            )
 
     async def _status(self, name: str) -> QueueStatus:
         waiting, dead = await self._transport.depth(name), await self._transport.count_dead(name)
@@ -91,7 +113,9 @@ def _plainly() -> Iterator[None]:
     try:
         yield
     except TransportUnavailable as error:
-        raise NotAvailable(f"the message broker does not answer now: {error.what}; try again") from error
+        raise NotAvailable(
+            f"the message broker does not answer now: {error.what}; try again"
+        ) from error
 
 
 def _known(queue: str) -> str:
@@ -105,5 +129,9 @@ def _ids(choice: ChooseMessages) -> set[str] | None:
 
 
 def _shown(letter: DeadLetter) -> DeadMessage:
-    text = letter.body[:SHOWN].decode("utf-8", "replace") + ("…" if len(letter.body) > SHOWN else "")
-    return DeadMessage(id=letter.id, reason=letter.reason, died_at=letter.died_at, body=text, size=len(letter.body))
+    text = letter.body[:SHOWN].decode("utf-8", "replace") + (
+        "…" if len(letter.body) > SHOWN else ""
+    )
+    return DeadMessage(
+        id=letter.id, reason=letter.reason, died_at=letter.died_at, body=text, size=len(letter.body)
+    )

@@ -16,7 +16,8 @@ PAUSE = 10.0
 
 
 class Refusals:
-    """Counted by status; of each, one line in the log at a time, which says how many there were without one."""
+    """Counted by status; of each, one line in the log at a time, which says how many there were
+    without one."""
 
     def __init__(self, *, pause: float = PAUSE) -> None:
         self.pause = pause
@@ -44,4 +45,11 @@ class Refusals:
             return
         self._told[status] = now
         untold = self._untold.pop(status, 0)
-        log.warning("http.refused", status=status, reason=reason, peer=peer, path=path[:200], others_since=untold)
+        log.warning(
+            "http.refused",
+            status=status,
+            reason=reason,
+            peer=peer,
+            path=path[:200],
+            others_since=untold,
+        )

@@ -15,7 +15,8 @@ from sluice.servicekit.refusals import Refusals
 
 #: Connections that wait to be accepted.
 BACKLOG = 2048
-#: Connections at the same time; each takes a descriptor, of which a process has 1024 where nobody gave it more.
+#: Connections at the same time; each takes a descriptor, of which a process has 1024 where nobody
+#: gave it more.
 CONNECTIONS = 900
 #: Seconds that requests under way get to be answered at a stop.
 ANSWER_LIMIT = 5
@@ -25,7 +26,13 @@ class HttpServer:
     """uvicorn as a component; ``start`` returns when it accepts connections."""
 
     def __init__(
-        self, app: ASGIApp, *, host: str, port: int, limits: Limits | None = None, connections: int = CONNECTIONS
+        self,
+        app: ASGIApp,
+        *,
+        host: str,
+        port: int,
+        limits: Limits | None = None,
+        connections: int = CONNECTIONS,
     ) -> None:
         """``limits``: what requests must be. ``connections``: at the same time."""
         #: What is refused before the application sees it.
@@ -51,7 +58,9 @@ class HttpServer:
         self._task = asyncio.create_task(self._server.serve([listener]), name="http server")
         while not self._server.started:
             if self._task.done():
-                raise OSError(f"cannot listen on {self._host}:{self._port}") from self._task.exception()
+                raise OSError(
+                    f"cannot listen on {self._host}:{self._port}"
+                ) from self._task.exception()
             await asyncio.sleep(0.005)
 
     @property
@@ -71,8 +80,13 @@ class HttpServer:
             if ":" in self._host:
                 both = socket.has_dualstack_ipv6()
                 return socket.create_server(
-                    (self._host, self._port), family=socket.AF_INET6, dualstack_ipv6=both, backlog=BACKLOG
+                    (self._host, self._port),
+                    family=socket.AF_INET6,
+                    dualstack_ipv6=both,
+                    backlog=BACKLOG,
                 )
             return socket.create_server((self._host, self._port), backlog=BACKLOG)
         except OSError as error:
-            raise OSError(error.errno, f"cannot listen on {self._host}:{self._port}: {error.strerror}") from error
+            raise OSError(
+                error.errno, f"cannot listen on {self._host}:{self._port}: {error.strerror}"
+            ) from error

@@ -15,9 +15,10 @@ from sluice.servicekit.transport.base import Transport
 
 @dataclass(slots=True)
 class Service:
-    """``components`` are started in order, before the application answers, and stopped in reverse after it. ``end_waiting``
-    makes the application answer at once what waits for something to happen (long polls): called when the process is told to
-    stop, before requests under way are waited for. ``metrics``: where its server counts, too."""
+    """``components`` are started in order, before the application answers, and stopped in reverse
+    after it. ``end_waiting`` makes the application answer at once what waits for something to
+    happen (long polls): called when the process is told to stop, before requests under way are
+    waited for. ``metrics``: where its server counts, too."""
 
     name: str
     app: ASGIApp
@@ -38,4 +39,6 @@ _Settings_contra = TypeVar("_Settings_contra", bound=ServiceSettings, contravari
 class Build(Protocol[_Settings_contra]):
     """A service's ``wiring.build``: makes the service, starts nothing."""
 
-    def __call__(self, settings: _Settings_contra, *, links: Links, transport: Transport) -> Service: ...
+    def __call__(
+        self, settings: _Settings_contra, *, links: Links, transport: Transport
+    ) -> Service: ...

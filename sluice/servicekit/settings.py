@@ -41,34 +41,45 @@ class Addresses(Contract):
 class HttpSettings(LayeredSettings):
     """What requests a process takes; an embedded system has these with the prefix ``SLUICE_``."""
 
-    #: Names under which it is reached, separated by commas, besides 127.0.0.1, localhost, the machine's host name, the address
-    #: that it is reached at and its own name among the addresses. Requests to any other are refused (421), so that a page of
-    #: somebody else, open in a browser, cannot speak to it under a name of its own. `*`: all names, where a proxy in front of it
+    #: Names under which it is reached, separated by commas, besides 127.0.0.1, localhost, the
+    #: machine's host name, the address that it is reached at and its own name among the addresses.
+    #: Requests to any other are refused (421), so that a page of somebody else, open in a browser,
+    #: cannot speak to it under a name of its own. `*`: all names, where a proxy in front of it
     #: looks at them.
     hosts: str = ""
     #: Most bytes of a request's body (413); it may have a value for every 16 of them.
     largest_body: int = Field(default=16 * 1024 * 1024, ge=64 * 1024)
     #: Seconds in which a request's body has to arrive (408).
     body_seconds: float = Field(default=30.0, gt=0)
-    #: Most connections at the same time (503): at most as many as the process may have files open (`ulimit -n`), less a hundred.
+    #: Most connections at the same time (503): at most as many as the process may have files open
+    #: (`ulimit -n`), less a hundred.
     connections: int = Field(default=900, ge=10)
 
     def limits(self, *, settings: str, name: str = "") -> Limits:
-        """``settings``: what their variables begin with. ``name``: under which other services know it."""
+        """``settings``: what their variables begin with. ``name``: under which other services know
+        it."""
         names = {host.strip().lower() for host in (*self.hosts.split(","), name)}
         return Limits(frozenset(names - {""}), self.largest_body, self.body_seconds, settings)
 
 
 class ServiceSettings(HttpSettings):
-    """``SLUICE_<SERVICE>_…``, from the places in ``settings_sources``; nested names are joined by two underscores
-    (``SLUICE_DMS_ADDRESSES__WMS``)."""
+    """``SLUICE_<SERVICE>_…``, from the places in ``settings_sources``; nested names are joined by
+    two underscores (``SLUICE_DMS_ADDRESSES__WMS``)."""
 
     SHARED: ClassVar[frozenset[str]] = frozenset(
-        {"host", "log_level", "declare_queues", "keep_sent", "addresses", *HttpSettings.model_fields}
+        {
+            "host",
+            "log_level",
+            "declare_queues",
+            "keep_sent",
+            "addresses",
+            *HttpSettings.model_fields,
+        }
     )
 
-    #: PostgreSQL database of this service alone: `postgresql://login:password@host:port/database`. Run-time parameters of
-    #: PostgreSQL may follow: `?idle_in_transaction_session_timeout=30s` (15 s where none is given).
+    #: PostgreSQL database of this service alone: `postgresql://login:password@host:port/database`.
+    #: Run-time parameters of PostgreSQL may follow: `?idle_in_transaction_session_timeout=30s` (15
+    #: s where none is given).
     database_url: str
     #: Where messages go: `amqp://login:password@host:port/vhost` (RabbitMQ) or `postgresql://…`.
     broker_url: str
@@ -78,7 +89,8 @@ class ServiceSettings(HttpSettings):
     port: int = 8080
     #: DEBUG, INFO, WARNING or ERROR.
     log_level: str = "INFO"
-    #: Whether it declares queues at the broker itself; if not, it waits until `sluice setup broker` has.
+    #: Whether it declares queues at the broker itself; if not, it waits until `sluice setup broker`
+    #: has.
     declare_queues: bool = True
     #: Seconds that messages stay in the database after they were sent:
     #: were the broker lost, `sluice setup resend` sends them again.

@@ -1,8 +1,9 @@
 """Where settings come from, and plain sentences about what is wrong with them.
 
-The first place that has a value wins: the environment, then a folder of secrets (one file for each variable, named as the
-variable in lower case), then a settings file (lines ``NAME=value``). In each place a service's own variable
-(``SLUICE_DMS_LOG_LEVEL``) goes before the one that all services share (``SLUICE_LOG_LEVEL``). An empty value counts as none.
+The first place that has a value wins: the environment, then a folder of secrets (one file for each
+variable, named as the variable in lower case), then a settings file (lines ``NAME=value``). In each
+place a service's own variable (``SLUICE_DMS_LOG_LEVEL``) goes before the one that all services
+share (``SLUICE_LOG_LEVEL``). An empty value counts as none.
 """
 
 import os
@@ -14,7 +15,13 @@ from typing import Any, ClassVar, TypeVar
 import pydantic
 from dotenv.parser import parse_stream
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from sluice.contracts.wording import sentence_of
 
@@ -29,7 +36,8 @@ SHARED_PREFIX = "SLUICE_"
 
 
 class WrongSettings(ValueError):
-    """What is wrong, one sentence each, with the name of the variable and the place where it was found."""
+    """What is wrong, one sentence each, with the name of the variable and the place where it was
+    found."""
 
     def __init__(self, sentences: list[str]) -> None:
         super().__init__("\n".join(sentences))
@@ -65,7 +73,9 @@ class LayeredSettings(BaseSettings):
         return init_settings, *cls._sources(settings_cls, prefix)
 
     @classmethod
-    def _sources(cls, settings_cls: type[BaseSettings], prefix: str) -> Iterator[PydanticBaseSettingsSource]:
+    def _sources(
+        cls, settings_cls: type[BaseSettings], prefix: str
+    ) -> Iterator[PydanticBaseSettingsSource]:
         for place in places():
             yield _source(settings_cls, prefix, place.variables)
             shared = {
@@ -80,7 +90,8 @@ SettingsT = TypeVar("SettingsT", bound=LayeredSettings)
 
 
 def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> SettingsT:
-    """The settings from all places; ``prefix`` of the variables where it is not the class's own. Raises ``WrongSettings``."""
+    """The settings from all places; ``prefix`` of the variables where it is not the class's own.
+    Raises ``WrongSettings``."""
     own = str(owner.model_config.get("env_prefix", "")) if prefix is None else prefix
     try:
         return owner(_env_prefix=own)
@@ -95,12 +106,21 @@ def unknown_variables(owner: type[LayeredSettings]) -> list[str]:
     """Variables with the prefix of ``owner`` that name none of its fields: likely misspelt."""
     prefix = str(owner.model_config["env_prefix"]).lower()
     names = {name for place in places() for name in place.variables if name.startswith(prefix)}
-    return sorted(name.upper() for name in names if name.removeprefix(prefix).split("__")[0] not in owner.model_fields)
+    return sorted(
+        name.upper()
+        for name in names
+        if name.removeprefix(prefix).split("__")[0] not in owner.model_fields
+    )
 
 
 def places() -> list[Place]:
-    """In order of precedence. Raises ``WrongSettings`` when one that the environment names cannot be read."""
-    environment = {name.lower(): value for name, value in os.environ.items() if name.upper().startswith(SHARED_PREFIX) and value}
+    """In order of precedence. Raises ``WrongSettings`` when one that the environment names cannot
+    be read."""
+    environment = {
+        name.lower(): value
+        for name, value in os.environ.items()
+        if name.upper().startswith(SHARED_PREFIX) and value
+    }
     return [Place("in the environment", environment), *_secrets(), *_settings_file()]
 
 
@@ -108,7 +128,9 @@ def secrets_dir() -> Path:
     return Path(os.environ.get(SECRETS_DIR) or DEFAULT_SECRETS_DIR)
 
 
-def _source(settings_cls: type[BaseSettings], prefix: str, variables: Mapping[str, str]) -> EnvSettingsSource:
+def _source(
+    settings_cls: type[BaseSettings], prefix: str, variables: Mapping[str, str]
+) -> EnvSettingsSource:
     source = EnvSettingsSource(settings_cls, env_prefix=prefix)
     source.env_vars = variables
     return source
@@ -119,10 +141,16 @@ def _secrets() -> Iterator[Place]:
     if not os.environ.get(SECRETS_DIR) and not folder.is_dir():
         return
     try:
-        files = [file for file in folder.iterdir() if file.name.lower().startswith(SHARED_PREFIX.lower()) and file.is_file()]
+        files = [
+            file
+            for file in folder.iterdir()
+            if file.name.lower().startswith(SHARED_PREFIX.lower()) and file.is_file()
+        ]
         texts = {file.name.lower(): _text(file).strip() for file in files}
     except OSError as error:
-        raise WrongSettings([f"{SECRETS_DIR}: the folder {folder} cannot be read: {error.strerror}"]) from None
+        raise WrongSettings(
+            [f"{SECRETS_DIR}: the folder {folder} cannot be read: {error.strerror}"]
+        ) from None
     yield Place(f"in the folder {folder}", {name: text for name, text in texts.items() if text})
 
 
@@ -135,10 +163,15 @@ def _settings_file() -> Iterator[Place]:
             lines = list(parse_stream(file))
     except (OSError, UnicodeDecodeError) as error:
         raise WrongSettings([f"{SETTINGS_FILE}: the file {path} cannot be read: {error}"]) from None
-    wrong = [line.original.line for line in lines if line.error or (line.key and line.value is None)]
+    wrong = [
+        line.original.line for line in lines if line.error or (line.key and line.value is None)
+    ]
     if wrong:
         raise WrongSettings([f"{path}, line {number}: expected NAME=value" for number in wrong])
-    yield Place(f"in the file {path}", {line.key.lower(): line.value for line in lines if line.key and line.value})
+    yield Place(
+        f"in the file {path}",
+        {line.key.lower(): line.value for line in lines if line.key and line.value},
+    )
 
 
 def _text(file: Path) -> str:
@@ -156,8 +189,8 @@ def _sentence(owner: type[LayeredSettings], prefix: str, error: ErrorDetails) ->
     if error["type"] == "missing":
         folder = secrets_dir()
         return (
-            f"{own} is not set: give it in the environment, as the file {own.lower()} in {folder} ({SECRETS_DIR}), "
-            f"or in the file that {SETTINGS_FILE} names"
+            f"{own} is not set: give it in the environment, as the file {own.lower()} in {folder}"
+            f" ({SECRETS_DIR}), or in the file that {SETTINGS_FILE} names"
         )
     shared = f"{SHARED_PREFIX}{field}".upper()
     names = [own, shared] if field.split("__")[0] in owner.SHARED else [own]

@@ -1,4 +1,5 @@
-"""Answers that are sent while they are made: never whole in memory, and given up when nobody reads them any more."""
+"""Answers that are sent while they are made: never whole in memory, and given up when nobody reads
+them any more."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol
@@ -7,7 +8,8 @@ from urllib.parse import quote
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-#: What is given out was written by anybody's tools: no browser may take it for a page of ours, nor guess at what it is.
+#: What is given out was written by anybody's tools: no browser may take it for a page of ours, nor
+#: guess at what it is.
 FOREIGN_CONTENT = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -23,7 +25,8 @@ class Body(Protocol):
 
 
 class Streamed(StreamingResponse):
-    """``body`` is closed in any case: at its end, when the reader goes away, and where nothing of it was asked for."""
+    """``body`` is closed in any case: at its end, when the reader goes away, and where nothing of
+    it was asked for."""
 
     def __init__(self, body: Body, *, status: int = 200, headers: Mapping[str, str]) -> None:
         super().__init__(body, status_code=status, headers=dict(headers), media_type=None)
@@ -37,6 +40,9 @@ class Streamed(StreamingResponse):
 
 
 def attachment(name: str) -> str:
-    """``Content-Disposition`` (RFC 6266) of something to be saved under ``name``, whatever is in it."""
-    plain = "".join(letter if " " <= letter <= "~" and letter not in '"\\%' else "_" for letter in name)
+    """``Content-Disposition`` (RFC 6266) of something to be saved under ``name``, whatever is in
+    it."""
+    plain = "".join(
+        letter if " " <= letter <= "~" and letter not in '"\\%' else "_" for letter in name
+    )
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -8,7 +8,9 @@ _MOST_WAKES = 1000
 
 
 def sluice_topology() -> Topology:
-    return Topology.of(*(_queue(name, types) for name, types in QUEUES.items()), events=sorted(EVENTS))
+    return Topology.of(
+        *(_queue(name, types) for name, types in QUEUES.items()), events=sorted(EVENTS)
+    )
 
 
 def _queue(name: str, types: frozenset[str]) -> Queue:

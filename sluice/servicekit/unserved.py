@@ -14,10 +14,15 @@ _LIST = "/api/openapi.json lists what there is"
 
 
 def methods_at(scope: Scope) -> set[str]:
-    """Those by which the application itself serves this address: what is mounted in it answers for itself."""
+    """Those by which the application itself serves this address: what is mounted in it answers for
+    itself."""
     routes = [route for route in scope["app"].routes if not isinstance(route, Mount)]
     asked = {method: {**scope, "method": method} for method in _METHODS}
-    return {method for method in _METHODS if any(route.matches(asked[method])[0] is Match.FULL for route in routes)}
+    return {
+        method
+        for method in _METHODS
+        if any(route.matches(asked[method])[0] is Match.FULL for route in routes)
+    }
 
 
 def unserved(method: str, path: str, allowed: Iterable[str] = ()) -> Problem:
@@ -25,6 +30,11 @@ def unserved(method: str, path: str, allowed: Iterable[str] = ()) -> Problem:
     shown = path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…"
     if methods := ", ".join(sorted(allowed)):
         detail = f"{method} is not possible at {shown}: use {methods} ({_LIST})"
-        return Problem(type=PROBLEM_TYPE + "wrong-method", title="Not possible by this method", status=405, detail=detail)
+        return Problem(
+            type=PROBLEM_TYPE + "wrong-method",
+            title="Not possible by this method",
+            status=405,
+            detail=detail,
+        )
     detail = f"nothing is served at {shown}: look at the address ({_LIST})"
     return Problem(type=PROBLEM_TYPE + "not-found", title="Not found", status=404, detail=detail)

@@ -1,4 +1,5 @@
-"""Running migrations with Alembic; imported only where there is one to run: Alembic and SQLAlchemy take two seconds to load."""
+"""Running migrations with Alembic; imported only where there is one to run: Alembic and SQLAlchemy
+take two seconds to load."""
 
 import asyncio
 import io
@@ -25,7 +26,8 @@ else:
 
 #: While a migration waits for a lock, every later statement on that table waits behind it.
 LOCK_TIMEOUT = "2s"
-#: One that needs longer says so itself (``SET LOCAL statement_timeout``), and is one that holds no lock others wait for.
+#: One that needs longer says so itself (``SET LOCAL statement_timeout``), and is one that holds no
+#: lock others wait for.
 STATEMENT_TIMEOUT = "30s"
 
 
@@ -33,28 +35,33 @@ _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 
 
 class MigrationTooSlow(Exception):
-    """A statement of a migration took longer than ``STATEMENT_TIMEOUT``: it may not hold up the services for so long."""
+    """A statement of a migration took longer than ``STATEMENT_TIMEOUT``: it may not hold up the
+    services for so long."""
 
     def __init__(self, versions: str, revision: str) -> None:
         super().__init__(
-            f"migration {revision} of {versions} was ended: one of its statements took longer than {STATEMENT_TIMEOUT}"
+            f"migration {revision} of {versions} was ended: one of its statements took longer than"
+            f" {STATEMENT_TIMEOUT}"
         )
         self.versions = versions
         self.revision = revision
 
 
 async def upgrade(session: Session, versions: str) -> None:
-    """Brings the database to the newest revision in package ``versions``: each migration in a transaction and with timeouts
-    of its own. ``session`` is used up; a lock that it holds is held to the end.
+    """Brings the database to the newest revision in package ``versions``: each migration in a
+    transaction and with timeouts of its own. ``session`` is used up; a lock that it holds is held
+    to the end.
 
-    Raises ``NotAvailable`` when a lock was not to be had in time (what is done is done, the rest can be tried again) and
-    ``MigrationTooSlow``.
+    Raises ``NotAvailable`` when a lock was not to be had in time (what is done is done, the rest
+    can be tried again) and ``MigrationTooSlow``.
     """
 
     async def hand_over() -> Session:
         return session
 
-    engine = create_async_engine("postgresql+asyncpg://", async_creator=hand_over, poolclass=NullPool)
+    engine = create_async_engine(
+        "postgresql+asyncpg://", async_creator=hand_over, poolclass=NullPool
+    )
     try:
         async with _one_at_a_time(), engine.connect() as connection:
             await connection.run_sync(_upgrade, versions)
@@ -63,7 +70,8 @@ async def upgrade(session: Session, versions: str) -> None:
 
 
 def schema_sql(versions: str) -> str:
-    """The whole schema as one SQL script: what all revisions make of an empty database. Needs no database."""
+    """The whole schema as one SQL script: what all revisions make of an empty database. Needs no
+    database."""
     config = _config(versions)
     config.output_buffer = written = io.StringIO()
     command.upgrade(config, "head", sql=True)
@@ -71,13 +79,16 @@ def schema_sql(versions: str) -> str:
 
 
 def _one_at_a_time() -> asyncio.Lock:
-    """Alembic keeps the migration under way in module globals: services that share a process and a loop take turns."""
+    """Alembic keeps the migration under way in module globals: services that share a process and a
+    loop take turns."""
     return _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
 
 
 def _config(versions: str) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(resources.files("sluice.servicekit") / "migrations"))
+    config.set_main_option(
+        "script_location", str(resources.files("sluice.servicekit") / "migrations")
+    )
     config.set_main_option("path_separator", "os")
     config.set_main_option("version_locations", str(resources.files(versions)))
     return config
@@ -97,12 +108,18 @@ def _upgrade(connection: Connection, versions: str) -> None:
             match getattr(error.orig, "sqlstate", None):
                 case "55P03":  # lock_not_available
                     raise NotAvailable(
-                        f"migration {revision} of {versions} did not get a lock within {LOCK_TIMEOUT}: another session holds it"
+                        f"migration {revision} of {versions} did not get a lock within"
+                        f" {LOCK_TIMEOUT}: another session holds it"
                     ) from error
                 case "40P01":  # deadlock_detected
-                    raise NotAvailable(f"migration {revision} of {versions} and another session waited for each other") from error
+                    raise NotAvailable(
+                        f"migration {revision} of {versions} and another session waited for each"
+                        " other"
+                    ) from error
                 case _ if error.connection_invalidated:
-                    raise NotAvailable(f"the connection was lost during migration {revision} of {versions}") from error
+                    raise NotAvailable(
+                        f"the connection was lost during migration {revision} of {versions}"
+                    ) from error
                 case "57014":  # query_canceled
                     raise MigrationTooSlow(versions, revision) from error
             raise

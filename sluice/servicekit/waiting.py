@@ -1,4 +1,5 @@
-"""Starting a component whose database or broker may not be there yet: tried until it goes, saying what it waits for."""
+"""Starting a component whose database or broker may not be there yet: tried until it goes, saying
+what it waits for."""
 
 import asyncio
 import re
@@ -23,8 +24,11 @@ _PLACE_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+")
 NOT_YET = (NotAvailable, TransportUnavailable, *CANNOT_CONNECT)
 
 
-async def start_when_possible(component: Component, *, what: str, tell: Callable[[str, str], None]) -> None:
-    """``tell`` is called with ``what`` and the reason at each failed try. Raises what is no matter of waiting."""
+async def start_when_possible(
+    component: Component, *, what: str, tell: Callable[[str, str], None]
+) -> None:
+    """``tell`` is called with ``what`` and the reason at each failed try. Raises what is no matter
+    of waiting."""
     pause = FIRST_PAUSE
     logged: set[str] = set()
     while True:

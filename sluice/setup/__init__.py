@@ -1,1 +1,2 @@
-"""What an administrator does for a system of separate processes: logins, databases, rights, queues. All of it can be repeated."""
+"""What an administrator does for a system of separate processes: logins, databases, rights, queues.
+All of it can be repeated."""

@@ -14,7 +14,8 @@ from sluice.trust import trust
 
 #: Bytes of salt before the digest in RabbitMQ's password hashes.
 SALT = 4
-#: Seconds for one request: making a queue in a cluster takes a while, and an upload makes all of them.
+#: Seconds for one request: making a queue in a cluster takes a while, and an upload makes all of
+#: them.
 PATIENCE = 60.0
 
 Definitions = dict[str, list[dict[str, Any]]]
@@ -41,20 +42,26 @@ COMPARED = {
 
 
 async def set_up_broker(management_url: str, logins: Sequence[ServiceLogin]) -> list[str]:
-    """Makes what is missing and puts right what differs; gives a sentence for each change, none where all was right. Leaves alone
-    whatever else is there.
+    """Makes what is missing and puts right what differs; gives a sentence for each change, none
+    where all was right. Leaves alone whatever else is there.
 
-    Raises ``NotAvailable`` (the broker does not let the administrator in now) and ``Conflict`` (what is there cannot be changed).
+    Raises ``NotAvailable`` (the broker does not let the administrator in now) and ``Conflict``
+    (what is there cannot be changed).
     """
     address = httpx.URL(management_url)
     taken = [login.variable for login in logins if login.user == address.username]
     if taken:
-        raise Conflict(f"{taken[0]}: {address.username} is the broker's administrator; a service needs a login of its own")
+        raise Conflict(
+            f"{taken[0]}: {address.username} is the broker's administrator; a service needs a login"
+            " of its own"
+        )
     users = {login.service: User(login.user, login.password, login.service) for login in logins}
     wanted: Definitions = definitions(sluice_topology(), users, vhost=logins[0].place)
     auth = (address.username, address.password)
     url = f"{_base(address)}/api/"
-    async with httpx.AsyncClient(base_url=url, auth=auth, timeout=PATIENCE, verify=trust(url)) as client:
+    async with httpx.AsyncClient(
+        base_url=url, auth=auth, timeout=PATIENCE, verify=trust(url)
+    ) as client:
         found = await _definitions(client)
         _keep_salts(wanted, found, {login.user: login.password for login in logins})
         changes = list(_differences(wanted, found))
@@ -75,13 +82,20 @@ async def _definitions(client: httpx.AsyncClient) -> Definitions:
     return found
 
 
-async def _ask(client: httpx.AsyncClient, method: str, path: str, body: Any = None) -> httpx.Response:
+async def _ask(
+    client: httpx.AsyncClient, method: str, path: str, body: Any = None
+) -> httpx.Response:
     try:
         answer = await client.request(method, path, json=body)
     except httpx.TransportError as error:
-        raise NotAvailable(f"RabbitMQ's management plugin does not answer: {type(error).__name__}: {error}") from error
+        raise NotAvailable(
+            f"RabbitMQ's management plugin does not answer: {type(error).__name__}: {error}"
+        ) from error
     if answer.status_code in {401, 403}:
-        raise NotAvailable("RabbitMQ does not know the administrator's login, its password, or it as an administrator")
+        raise NotAvailable(
+            "RabbitMQ does not know the administrator's login, its password, or it as an"
+            " administrator"
+        )
     if answer.is_success:
         return answer
     said = f"RabbitMQ answered {answer.status_code} to {method} {path}: {answer.text[:500]}"
@@ -119,8 +133,9 @@ def _require_changeable(wanted: Definitions, found: Definitions) -> None:
             known = there.get(_key(one, KEYS[kind]))
             if known is not None and any(known.get(part) != one[part] for part in COMPARED[kind]):
                 raise Conflict(
-                    f"{kind}: {one['name']} in virtual host {one['vhost']} was made otherwise, and cannot be changed: stop the "
-                    "services, let it run empty, delete it, and repeat this"
+                    f"{kind}: {one['name']} in virtual host {one['vhost']} was made otherwise, and"
+                    " cannot be changed: stop the services, let it run empty, delete it, and"
+                    " repeat this"
                 )
 
 

@@ -49,16 +49,22 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S') AND n.nspname NOT LIKE 'pg\\_%' AND
 """
 
 
-async def set_up_databases(admin_url: str, logins: Sequence[ServiceLogin], backup: ServiceLogin | None = None) -> list[str]:
-    """Makes what is missing and puts right what differs; gives a sentence for each change, none where all was right. ``backup``
-    may stream what the server writes, and owns nothing.
+async def set_up_databases(
+    admin_url: str, logins: Sequence[ServiceLogin], backup: ServiceLogin | None = None
+) -> list[str]:
+    """Makes what is missing and puts right what differs; gives a sentence for each change, none
+    where all was right. ``backup`` may stream what the server writes, and owns nothing.
 
-    Raises ``NotAvailable`` (the server does not let the administrator in now) and ``Conflict`` (what is there is another's).
+    Raises ``NotAvailable`` (the server does not let the administrator in now) and ``Conflict``
+    (what is there is another's).
     """
     admin = await _connect(admin_url)
     try:
         if not await admin.fetchval("SELECT rolsuper FROM pg_roles WHERE rolname = current_user"):
-            raise Conflict("the administrator's login is no superuser of PostgreSQL: passwords can be compared by one alone")
+            raise Conflict(
+                "the administrator's login is no superuser of PostgreSQL: passwords can be compared"
+                " by one alone"
+            )
         await admin.fetchval("SELECT pg_advisory_lock($1)", SETUP_LOCK)
         changes = [change for login in logins for change in await _set_up_role(admin, login)]
         if backup is not None:
@@ -76,10 +82,14 @@ async def _connect(url: str, *, database: str | None = None) -> Connection:
     try:
         return await asyncpg.connect(url, database=database, timeout=CONNECT_TIMEOUT)
     except CANNOT_CONNECT as error:
-        raise NotAvailable(f"PostgreSQL does not let the administrator in: {said(error)}") from error
+        raise NotAvailable(
+            f"PostgreSQL does not let the administrator in: {said(error)}"
+        ) from error
 
 
-async def _set_up_role(admin: Connection, login: ServiceLogin, *, replication: bool = False) -> list[str]:
+async def _set_up_role(
+    admin: Connection, login: ServiceLogin, *, replication: bool = False
+) -> list[str]:
     role = await admin.fetchrow(SELECT_ROLE, login.user)
     streaming = "REPLICATION" if replication else "NOREPLICATION"
     if role is None:
@@ -87,25 +97,43 @@ async def _set_up_role(admin: Connection, login: ServiceLogin, *, replication: b
         await _execute(admin, create, login.user, scram_verifier(login.password))
         return [f"login {login.user} made, for {login.service}"]
     if role["rolsuper"]:
-        raise Conflict(f"{login.variable}: {login.user} is a superuser of PostgreSQL; a service needs a login of its own")
+        raise Conflict(
+            f"{login.variable}: {login.user} is a superuser of PostgreSQL; a service needs a login"
+            " of its own"
+        )
     changes = []
     if role["administers"] or not role["rolcanlogin"] or role["rolreplication"] != replication:
-        await _execute(admin, f"ALTER ROLE %I LOGIN NOCREATEROLE NOCREATEDB {streaming} NOBYPASSRLS", login.user)
+        await _execute(
+            admin,
+            f"ALTER ROLE %I LOGIN NOCREATEROLE NOCREATEDB {streaming} NOBYPASSRLS",
+            login.user,
+        )
         changes.append(f"login {login.user}: rights set to those of {login.service}")
     if not is_password_of(login.password, role["rolpassword"]):
-        await _execute(admin, "ALTER ROLE %I PASSWORD %L", login.user, scram_verifier(login.password))
-        changes.append(f"login {login.user}: password taken over from the settings of {login.service}")
+        await _execute(
+            admin, "ALTER ROLE %I PASSWORD %L", login.user, scram_verifier(login.password)
+        )
+        changes.append(
+            f"login {login.user}: password taken over from the settings of {login.service}"
+        )
     return changes
 
 
-async def _set_up_database(admin: Connection, login: ServiceLogin, *, others: set[str]) -> list[str]:
+async def _set_up_database(
+    admin: Connection, login: ServiceLogin, *, others: set[str]
+) -> list[str]:
     changes = []
     owner = await admin.fetchval(SELECT_OWNER, login.place)
     if owner is None:
-        await _execute(admin, f"CREATE DATABASE %I OWNER %I {CREATE_OPTIONS}", login.place, login.user)
+        await _execute(
+            admin, f"CREATE DATABASE %I OWNER %I {CREATE_OPTIONS}", login.place, login.user
+        )
         changes.append(f"database {login.place} made, for {login.service}")
     elif owner in others:
-        raise Conflict(f"{login.variable}: the database {login.place} belongs to {owner}, which is another service's login")
+        raise Conflict(
+            f"{login.variable}: the database {login.place} belongs to {owner}, which is another"
+            " service's login"
+        )
     elif owner != login.user:
         await _execute(admin, "ALTER DATABASE %I OWNER TO %I", login.place, login.user)
         changes.append(f"database {login.place} belongs to {login.user} now (before: {owner})")
@@ -124,15 +152,23 @@ async def _take_over_tables(admin_url: str, login: ServiceLogin) -> list[str]:
     """Of a database that another login filled before."""
     inside = await _connect(admin_url, database=login.place)
     try:
-        statements = [str(row[0]) for row in await inside.fetch(SELECT_FOREIGN_RELATIONS, login.user)]
+        statements = [
+            str(row[0]) for row in await inside.fetch(SELECT_FOREIGN_RELATIONS, login.user)
+        ]
         async with inside.transaction():
             for statement in statements:
                 await inside.execute(statement)
     finally:
         await inside.close(timeout=CONNECT_TIMEOUT)
-    return [f"database {login.place}: {len(statements)} tables belong to {login.user} now"] if statements else []
+    return (
+        [f"database {login.place}: {len(statements)} tables belong to {login.user} now"]
+        if statements
+        else []
+    )
 
 
 async def _execute(admin: Connection, template: str, *values: str) -> None:
     """PostgreSQL itself puts names (``%I``) and texts (``%L``) into the statement."""
-    await admin.execute(await admin.fetchval("SELECT format($1, VARIADIC $2::text[])", template, list(values)))
+    await admin.execute(
+        await admin.fetchval("SELECT format($1, VARIADIC $2::text[])", template, list(values))
+    )

@@ -14,16 +14,19 @@ SERVICES = tuple(Addresses().by_service())
 
 
 class SetupSettings(LayeredSettings):
-    """``SLUICE_SETUP_…``: where an administrator reaches the servers; the command's options go before."""
+    """``SLUICE_SETUP_…``: where an administrator reaches the servers; the command's options go
+    before."""
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_SETUP_")
 
-    #: For `sluice setup databases`: `postgresql://login:password@host:port/postgres` of a superuser.
+    #: For `sluice setup databases`: `postgresql://login:password@host:port/postgres` of a
+    #: superuser.
     admin_url: str | None = None
-    #: For `sluice setup broker`: `http://login:password@host:15672` of an administrator of RabbitMQ's management plugin.
+    #: For `sluice setup broker`: `http://login:password@host:15672` of an administrator of
+    #: RabbitMQ's management plugin.
     management_url: str | None = None
-    #: `postgresql://login:password@host:port/postgres`: a login that `sluice setup databases` makes for backups, which may read
-    #: everything that PostgreSQL writes.
+    #: `postgresql://login:password@host:port/postgres`: a login that `sluice setup databases` makes
+    #: for backups, which may read everything that PostgreSQL writes.
     backup_url: str | None = None
 
 
@@ -48,7 +51,11 @@ class ServiceLogin:
 
 def database_logins() -> list[ServiceLogin]:
     """Raises ``WrongSettings``: one missing, two services with the same login or database."""
-    logins = _logins("DATABASE_URL", lambda prefix: load_settings(_DatabaseUrl, prefix=prefix).database_url, _database)
+    logins = _logins(
+        "DATABASE_URL",
+        lambda prefix: load_settings(_DatabaseUrl, prefix=prefix).database_url,
+        _database,
+    )
     _require_different(logins, "login", lambda login: login.user)
     _require_different(logins, "database", lambda login: login.place)
     return logins
@@ -57,7 +64,10 @@ def database_logins() -> list[ServiceLogin]:
 def database_urls() -> dict[str, str]:
     """Service → URL of its database. Raises ``WrongSettings``."""
     database_logins()
-    return {service: load_settings(_DatabaseUrl, prefix=env_prefix(service)).database_url for service in SERVICES}
+    return {
+        service: load_settings(_DatabaseUrl, prefix=env_prefix(service)).database_url
+        for service in SERVICES
+    }
 
 
 def backup_login() -> ServiceLogin | None:
@@ -68,20 +78,37 @@ def backup_login() -> ServiceLogin | None:
 
 
 def broker_logins() -> list[ServiceLogin]:
-    """Services may share a login. Raises ``WrongSettings``: one missing, two passwords of a login, different virtual hosts."""
-    logins = _logins("BROKER_URL", lambda prefix: load_settings(_BrokerUrl, prefix=prefix).broker_url, _virtual_host)
+    """Services may share a login. Raises ``WrongSettings``: one missing, two passwords of a login,
+    different virtual hosts."""
+    logins = _logins(
+        "BROKER_URL",
+        lambda prefix: load_settings(_BrokerUrl, prefix=prefix).broker_url,
+        _virtual_host,
+    )
     passwords: dict[str, set[str]] = {}
     for login in logins:
         passwords.setdefault(login.user, set()).add(login.password)
     if several := [user for user, known in passwords.items() if len(known) > 1]:
-        raise WrongSettings([f"the broker's login {user} has different passwords in the settings" for user in several])
+        raise WrongSettings(
+            [
+                f"the broker's login {user} has different passwords in the settings"
+                for user in several
+            ]
+        )
     if len({login.place for login in logins}) > 1:
         named = ", ".join(f"{login.variable}: {login.place}" for login in logins)
-        raise WrongSettings([f"the services name different virtual hosts, and can exchange messages in one alone ({named})"])
+        raise WrongSettings(
+            [
+                "the services name different virtual hosts, and can exchange messages in one alone"
+                f" ({named})"
+            ]
+        )
     return logins
 
 
-def _logins(setting: str, read: Callable[[str], str], place: Callable[[SplitResult, str], str]) -> list[ServiceLogin]:
+def _logins(
+    setting: str, read: Callable[[str], str], place: Callable[[SplitResult, str], str]
+) -> list[ServiceLogin]:
     logins: list[ServiceLogin] = []
     wrong: list[str] = []
     for service in SERVICES:
@@ -95,30 +122,42 @@ def _logins(setting: str, read: Callable[[str], str], place: Callable[[SplitResu
     return logins
 
 
-def _login(service: str, variable: str, url: str, place: Callable[[SplitResult, str], str]) -> ServiceLogin:
+def _login(
+    service: str, variable: str, url: str, place: Callable[[SplitResult, str], str]
+) -> ServiceLogin:
     parts = urlsplit(url)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     if not user or not password:
-        raise WrongSettings([f"{variable} must name a login and its password: …://login:password@host:port/…"])
+        raise WrongSettings(
+            [f"{variable} must name a login and its password: …://login:password@host:port/…"]
+        )
     if not password.isascii() or not password.isprintable():
-        raise WrongSettings([f"{variable}: a password here is made of the printable characters of ASCII"])
+        raise WrongSettings(
+            [f"{variable}: a password here is made of the printable characters of ASCII"]
+        )
     return ServiceLogin(service, user, password, place(parts, variable), variable)
 
 
 def _database(parts: SplitResult, variable: str) -> str:
     name = unquote(parts.path.removeprefix("/"))
     if parts.scheme not in {"postgresql", "postgres"} or not name:
-        raise WrongSettings([f"{variable} must name a database: postgresql://login:password@host:port/database"])
+        raise WrongSettings(
+            [f"{variable} must name a database: postgresql://login:password@host:port/database"]
+        )
     return name
 
 
 def _virtual_host(parts: SplitResult, variable: str) -> str:
     if parts.scheme not in {"amqp", "amqps"}:
-        raise WrongSettings([f"{variable} must lead to RabbitMQ: amqp://login:password@host:port/vhost"])
+        raise WrongSettings(
+            [f"{variable} must lead to RabbitMQ: amqp://login:password@host:port/vhost"]
+        )
     return unquote(parts.path.removeprefix("/")) or "/"
 
 
-def _require_different(logins: Iterable[ServiceLogin], what: str, key: Callable[[ServiceLogin], str]) -> None:
+def _require_different(
+    logins: Iterable[ServiceLogin], what: str, key: Callable[[ServiceLogin], str]
+) -> None:
     logins = list(logins)
     often = [value for value, times in Counter(map(key, logins)).items() if times > 1]
     if often:

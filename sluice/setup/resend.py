@@ -11,8 +11,9 @@ from sluice.servicekit.outbox import SEND_AGAIN
 
 
 async def send_again(databases: Mapping[str, str]) -> list[str]:
-    """``databases``: service → URL of its database. Marks the messages that each still keeps (``keep_sent``) as not sent; its
-    relay sends them, and receivers drop those that they applied before. Gives a sentence for each service that had any.
+    """``databases``: service → URL of its database. Marks the messages that each still keeps
+    (``keep_sent``) as not sent; its relay sends them, and receivers drop those that they applied
+    before. Gives a sentence for each service that had any.
 
     Raises ``NotAvailable``: one does not answer. Repeating it is harmless.
     """
@@ -21,7 +22,9 @@ async def send_again(databases: Mapping[str, str]) -> list[str]:
         try:
             connection = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT)
         except CANNOT_CONNECT as error:
-            raise NotAvailable(f"the database of {service} does not answer: {said(error)}", service=service) from error
+            raise NotAvailable(
+                f"the database of {service} does not answer: {said(error)}", service=service
+            ) from error
         try:
             number = int((await connection.execute(SEND_AGAIN)).removeprefix("UPDATE "))
         finally:

@@ -1,4 +1,5 @@
-"""Passwords as PostgreSQL keeps them (RFC 5802, SCRAM-SHA-256), so that a server, and its log, never see them in clear text."""
+"""Passwords as PostgreSQL keeps them (RFC 5802, SCRAM-SHA-256), so that a server, and its log,
+never see them in clear text."""
 
 import hashlib
 import hmac
@@ -9,8 +10,11 @@ ITERATIONS = 4096
 _METHOD = "SCRAM-SHA-256"
 
 
-def scram_verifier(password: str, *, salt: bytes | None = None, iterations: int = ITERATIONS) -> str:
-    """What PostgreSQL takes for ``PASSWORD``. ``password`` is ASCII: others would have to be normalised first."""
+def scram_verifier(
+    password: str, *, salt: bytes | None = None, iterations: int = ITERATIONS
+) -> str:
+    """What PostgreSQL takes for ``PASSWORD``. ``password`` is ASCII: others would have to be
+    normalised first."""
     salt = secrets.token_bytes(16) if salt is None else salt
     salted = hashlib.pbkdf2_hmac("sha256", password.encode("ascii"), salt, iterations)
     stored_key = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
@@ -23,7 +27,9 @@ def is_password_of(password: str, verifier: str | None) -> bool:
     if verifier is None or not verifier.startswith(f"{_METHOD}$"):
         return False
     iterations, salt = verifier.split("$")[1].split(":")
-    return hmac.compare_digest(scram_verifier(password, salt=b64decode(salt), iterations=int(iterations)), verifier)
+    return hmac.compare_digest(
+        scram_verifier(password, salt=b64decode(salt), iterations=int(iterations)), verifier
+    )
 
 
 def _text(data: bytes) -> str:

@@ -1,4 +1,5 @@
-"""Reading and writing files on storages: local ones by plain system calls, all others through fsspec."""
+"""Reading and writing files on storages: local ones by plain system calls, all others through
+fsspec."""
 
 from sluice.storage.bundles import BundleError, free_name, pack, unpack
 from sluice.storage.entries import Entry, Stored, is_temporary

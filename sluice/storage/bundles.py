@@ -1,8 +1,9 @@
-"""Bundles: a CWL value and all files it refers to as one file, so that a Directory, a File with its secondary files or a list of
-files moves, is retried and is deleted as one.
+"""Bundles: a CWL value and all files it refers to as one file, so that a Directory, a File with its
+secondary files or a list of files moves, is retried and is deleted as one.
 
-A bundle is a tar archive (POSIX pax) of ``value.json``, the value, whose files and directories have locations within the archive,
-and of these, below ``files/``. The same value and files give the same bytes.
+A bundle is a tar archive (POSIX pax) of ``value.json``, the value, whose files and directories have
+locations within the archive, and of these, below ``files/``. The same value and files give the same
+bytes.
 """
 
 import io
@@ -29,34 +30,41 @@ class BundleError(Exception):
 
 
 def open_any(path: str) -> int:
-    """A file or a folder of this machine, links followed, for reading. Raises ``BundleError``, ``OSError``."""
+    """A file or a folder of this machine, links followed, for reading. Raises ``BundleError``,
+    ``OSError``."""
     if not os.path.isfile(path) and not os.path.isdir(path):
         raise BundleError(f"{path!r} is neither a file nor a directory, and cannot be kept")
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
 def pack(value: Any, path: Path, *, opened: Callable[[str], int] = open_any) -> None:
-    """Writes ``value`` with its files to ``path``. ``opened``: gives each file and folder, for reading; no other way leads to
-    them. Raises ``BundleError``, ``OSError``, and what ``opened`` raises.
+    """Writes ``value`` with its files to ``path``. ``opened``: gives each file and folder, for
+    reading; no other way leads to them. Raises ``BundleError``, ``OSError``, and what ``opened``
+    raises.
 
-    Files are local: they have a ``location`` that is a file URL, or a ``path``, or else their content with them (literals). Of
-    those that belong beside one another, one whose name is taken gets another, as cwltool does it: ``out.txt_2``.
+    Files are local: they have a ``location`` that is a file URL, or a ``path``, or else their
+    content with them (literals). Of those that belong beside one another, one whose name is taken
+    gets another, as cwltool does it: ``out.txt_2``.
     """
     flaw = flaw_in(value)
     if flaw is not None:
         raise BundleError(str(flaw))
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
         packer = _Packer(archive, opened)
-        content = json.dumps(packer.packed(value), ensure_ascii=False, separators=(",", ":")).encode()
+        content = json.dumps(
+            packer.packed(value), ensure_ascii=False, separators=(",", ":")
+        ).encode()
         member = _member(VALUE)
         member.size = len(content)
         archive.addfile(member, io.BytesIO(content))
 
 
 def unpack(path: Path, folder: Path) -> Any:
-    """The value, its files below ``folder``, with file URLs as locations. Raises ``BundleError``, ``OSError``.
+    """The value, its files below ``folder``, with file URLs as locations. Raises ``BundleError``,
+    ``OSError``.
 
-    Nothing but plain files and directories, and nothing outside ``folder`` is written, whatever the archive says.
+    Nothing but plain files and directories, and nothing outside ``folder`` is written, whatever the
+    archive says.
     """
     value: Any = _MISSING
     try:
@@ -115,10 +123,14 @@ class _Packer:
         if source is None:
             kept.pop("location", None)
             if "contents" not in kept and "listing" not in kept:
-                raise BundleError(f"a {value['class']} has neither a place nor content: {value.get('basename') or '(no name)'}")
+                raise BundleError(
+                    f"a {value['class']} has neither a place nor content:"
+                    f" {value.get('basename') or '(no name)'}"
+                )
         else:
             kept["basename"] = free_name(
-                value.get("basename") or os.path.basename(source.rstrip("/")), self._taken.setdefault(folder, set())
+                value.get("basename") or os.path.basename(source.rstrip("/")),
+                self._taken.setdefault(folder, set()),
             )
             kept["location"] = f"{folder}/{kept['basename']}"
             self._add(source, kept["location"], within=())
@@ -126,7 +138,9 @@ class _Packer:
                 kept.pop("listing", None)
         for key in ("secondaryFiles", "listing"):
             if key in kept:
-                kept[key] = [self.packed(one, folder if source is not None else None) for one in kept[key]]
+                kept[key] = [
+                    self.packed(one, folder if source is not None else None) for one in kept[key]
+                ]
         return kept
 
     def _add(self, source: str, name: str, *, within: tuple[tuple[int, int], ...]) -> None:
@@ -145,7 +159,10 @@ class _Packer:
         if here in within:
             raise BundleError(f"{name!r} is a link to a folder that it lies in")
         if len(within) >= MOST_FOLDERS:
-            raise BundleError(f"{name[:80]!r}… lies more than {MOST_FOLDERS} folders deep: make it flatter, or an archive")
+            raise BundleError(
+                f"{name[:80]!r}… lies more than {MOST_FOLDERS} folders deep: make it flatter, or an"
+                " archive"
+            )
         self._archive.addfile(_member(name, status))
         for entry in names:
             self._add(f"{source}/{entry}", f"{name}/{entry}", within=(*within, here))
@@ -157,7 +174,9 @@ def _member(name: str, status: os.stat_result | None = None) -> tarfile.TarInfo:
     executable = False
     if status is not None:
         folder = stat.S_ISDIR(status.st_mode)
-        member.type, member.size = (tarfile.DIRTYPE, 0) if folder else (tarfile.REGTYPE, status.st_size)
+        member.type, member.size = (
+            (tarfile.DIRTYPE, 0) if folder else (tarfile.REGTYPE, status.st_size)
+        )
         executable = folder or bool(status.st_mode & 0o100)
     member.mode = 0o755 if executable else 0o644
     return member
@@ -186,7 +205,12 @@ def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
     parts = member.name.split("/")
-    if parts[0] != _FILES or len(parts) < 3 or {"", ".", ".."} & set(parts) or not (member.isreg() or member.isdir()):
+    if (
+        parts[0] != _FILES
+        or len(parts) < 3
+        or {"", ".", ".."} & set(parts)
+        or not (member.isreg() or member.isdir())
+    ):
         raise BundleError(f"it has {member.name[:200]!r}, which has no place in a bundle")
     target = folder.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True)

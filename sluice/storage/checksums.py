@@ -16,7 +16,9 @@ def checksum_of(path: str | os.PathLike[str], *, check: Callable[[], None] | Non
         return stream(going_on(file.read, check), None)[0]
 
 
-def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None) -> tuple[str, int]:
+def stream(
+    read: Callable[[int], bytes], write: Callable[[bytes], object] | None
+) -> tuple[str, int]:
     """Reads to the end, writes what was read, and gives its checksum and size in bytes."""
     digest = hashlib.sha256()
     size = 0
@@ -28,7 +30,9 @@ def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None
     return f"sha256:{digest.hexdigest()}", size
 
 
-def going_on(read: Callable[[int], bytes], check: Callable[[], None] | None) -> Callable[[int], bytes]:
+def going_on(
+    read: Callable[[int], bytes], check: Callable[[], None] | None
+) -> Callable[[int], bytes]:
     """``read``, with ``check`` called before each time: what it raises breaks a long reading off."""
     if check is None:
         return read
@@ -40,7 +44,9 @@ def going_on(read: Callable[[int], bytes], check: Callable[[], None] | None) -> 
     return checked
 
 
-def require_same(url: str, *, expected: tuple[str | None, int | None], found: tuple[str, int]) -> None:
+def require_same(
+    url: str, *, expected: tuple[str | None, int | None], found: tuple[str, int]
+) -> None:
     """Raises ``ChecksumMismatch`` where (checksum, size) differ; None: not known, not compared."""
     checksum, size = expected
     if size is not None and size != found[1]:

@@ -17,7 +17,8 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file found on a storage. ``name``: last part of its URL; ``size`` in bytes; ``modified`` in UTC."""
+    """A file found on a storage. ``name``: last part of its URL; ``size`` in bytes; ``modified`` in
+    UTC."""
 
     name: str
     url: str

@@ -1,13 +1,11 @@
 """What can go wrong with a file on a storage.
 
-StorageError            any of these: carries ``url`` and ``reason``
-├── FileMissing         there is no such file
-├── ChecksumMismatch    the content is not what was recorded (``expected``, ``found``)
-├── StorageFull         no room, or the quota is used up
-├── NoFile              what is there is no file, or no file can be there
-├── OutsideStorage      the URL does not lie in the storage it should
-│   └── BehindLink      a link is passed on the way to it
-└── StorageUnavailable  the storage does not answer, refuses access, or its protocol is not installed
+StorageError            any of these: carries ``url`` and ``reason`` ├── FileMissing         there
+is no such file ├── ChecksumMismatch    the content is not what was recorded (``expected``,
+``found``) ├── StorageFull         no room, or the quota is used up ├── NoFile              what is
+there is no file, or no file can be there ├── OutsideStorage      the URL does not lie in the
+storage it should │   └── BehindLink      a link is passed on the way to it └── StorageUnavailable
+the storage does not answer, refuses access, or its protocol is not installed
 """
 
 import errno
@@ -52,7 +50,9 @@ class NoFile(StorageError):
 
 
 class OutsideStorage(StorageError):
-    def __init__(self, url: str, storage_url: str, reason: str = "lies outside its storage") -> None:
+    def __init__(
+        self, url: str, storage_url: str, reason: str = "lies outside its storage"
+    ) -> None:
         super().__init__(url, f"{reason} {storage_url}")
         self.storage_url = storage_url
 
@@ -62,7 +62,8 @@ class BehindLink(OutsideStorage):
 
     def __init__(self, url: str, storage_url: str) -> None:
         reason = (
-            "is reached through a link, behind which nothing is written or removed (remove the link to go on), in its storage"
+            "is reached through a link, behind which nothing is written or removed (remove the link"
+            " to go on), in its storage"
         )
         super().__init__(url, storage_url, reason)
 

@@ -9,8 +9,8 @@ _Identity = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """``path``: without links. ``identity``: None where there is no such folder; ``above``: of the folders that it lies in,
-    those that exist, and its own."""
+    """``path``: without links. ``identity``: None where there is no such folder; ``above``: of the
+    folders that it lies in, those that exist, and its own."""
 
     path: str
     identity: _Identity | None
@@ -26,7 +26,8 @@ class Folder:
 
 
 def folder_at(path: str) -> Folder:
-    """Blocks as long as its file system does. Raises ``OSError`` where that does not let anybody look."""
+    """Blocks as long as its file system does. Raises ``OSError`` where that does not let anybody
+    look."""
     real = os.path.realpath(path)
     identities: list[_Identity] = []
     at = real

@@ -1,4 +1,5 @@
-"""Files on local (or mounted) storages: plain system calls, because thousands of small files a second pass through here."""
+"""Files on local (or mounted) storages: plain system calls, because thousands of small files a
+second pass through here."""
 
 import errno
 import hashlib
@@ -17,7 +18,8 @@ from sluice.storage.places import local_url
 
 
 def link(url: str, path: str, to: str) -> None:
-    """A link at ``to``, replacing what stood there: a hard one where that can be (it costs no new inode), else a symbolic one."""
+    """A link at ``to``, replacing what stood there: a hard one where that can be (it costs no new
+    inode), else a symbolic one."""
     with os_errors_at(url):
         if not os.path.isfile(path):
             raise FileMissing(url)
@@ -37,16 +39,22 @@ def size_of(url: str, path: str) -> int:
         return os.stat(path).st_size
 
 
-def bring(url: str, path: str, to: str, *, expected: tuple[str | None, int | None], reuse: bool = False) -> None:
-    """A copy at ``to``, verified while it is written, replacing what stood there. ``expected``: checksum and size, None: any.
-    ``reuse``: by writing over it."""
+def bring(
+    url: str, path: str, to: str, *, expected: tuple[str | None, int | None], reuse: bool = False
+) -> None:
+    """A copy at ``to``, verified while it is written, replacing what stood there. ``expected``:
+    checksum and size, None: any. ``reuse``: by writing over it."""
     with os_errors_at(url):
         if not reuse and os.path.lexists(to):
             os.unlink(to)
         try:
-            with open(path, "rb", buffering=0) as reader, open(to, "r+b" if reuse else "xb", buffering=0) as writer:
+            with (
+                open(path, "rb", buffering=0) as reader,
+                open(to, "r+b" if reuse else "xb", buffering=0) as writer,
+            ):
                 found = stream(reader.read, partial(_write_all, writer))
-                # Not before: ext4 writes a file that was made empty to the disk as soon as it is closed.
+                # Not before: ext4 writes a file that was made empty to the disk as soon as it is
+                # closed.
                 if reuse:
                     writer.truncate()
                 _keep_executable(reader, writer)
@@ -56,18 +64,29 @@ def bring(url: str, path: str, to: str, *, expected: tuple[str | None, int | Non
             raise
 
 
-def verify(url: str, path: str, *, checksum: str | None, size: int | None, check: Callable[[], None] | None = None) -> None:
-    """Raises ``ChecksumMismatch`` unless the file has this size and checksum; None: not compared. ``check``: see ``going_on``."""
+def verify(
+    url: str,
+    path: str,
+    *,
+    checksum: str | None,
+    size: int | None,
+    check: Callable[[], None] | None = None,
+) -> None:
+    """Raises ``ChecksumMismatch`` unless the file has this size and checksum; None: not compared.
+    ``check``: see ``going_on``."""
     with os_errors_at(url):
         found_size = os.stat(path).st_size
         require_same(url, expected=(None, size), found=("", found_size))
         if checksum is not None:
-            require_same(url, expected=(checksum, None), found=(checksum_of(path, check=check), found_size))
+            require_same(
+                url, expected=(checksum, None), found=(checksum_of(path, check=check), found_size)
+            )
 
 
 def take(file: int, url: str, target: str) -> Stored | None:
-    """Gives an open regular file its place as a further name; None where that takes a copy (another file system, a file that has
-    further names already, or belongs to somebody else, a place that is taken)."""
+    """Gives an open regular file its place as a further name; None where that takes a copy (another
+    file system, a file that has further names already, or belongs to somebody else, a place that is
+    taken)."""
     with os_errors_at(url):
         make_folder_of(target)
         found = os.fstat(file)
@@ -78,7 +97,8 @@ def take(file: int, url: str, target: str) -> Stored | None:
 
 
 def link_open(file: int, target: str) -> bool:
-    """A further name for an open file, whatever its own names lead to by now. False: it cannot be had."""
+    """A further name for an open file, whatever its own names lead to by now. False: it cannot be
+    had."""
     try:
         # Without a folder, Python makes a link to the link.
         os.link(path_of(file), target, src_dir_fd=file, follow_symlinks=True)
@@ -101,8 +121,8 @@ def copy(
     expected: tuple[str | None, int | None] = (None, None),
     check: Callable[[], None] | None = None,
 ) -> Stored:
-    """Copies to a temporary name beside the target, reads it back, renames. ``expected``: checksum and size, None: any;
-    ``check``: as in ``going_on``."""
+    """Copies to a temporary name beside the target, reads it back, renames. ``expected``: checksum
+    and size, None: any; ``check``: as in ``going_on``."""
     temporary = os.path.join(os.path.dirname(target), temporary_name())
     with os_errors_at(source_url):
         reader = open(source, "rb", buffering=0)  # noqa: SIM115 - closed below; opened apart so that its errors name the source
@@ -145,8 +165,9 @@ def remove(url: str, path: str) -> bool:
 
 
 def remove_below(root: str, url: str, storage_url: str) -> bool:
-    """As ``remove``, folder by folder from ``root`` on, so that no link leads elsewhere, were it made in this moment. A link in
-    the file's place is removed, and not what it leads to. Raises ``BehindLink`` where one stands in the way."""
+    """As ``remove``, folder by folder from ``root`` on, so that no link leads elsewhere, were it
+    made in this moment. A link in the file's place is removed, and not what it leads to. Raises
+    ``BehindLink`` where one stands in the way."""
     with os_errors_at(url), ExitStack() as opened:
         try:
             folder, name = _open_folder_of(root, url, storage_url, opened)
@@ -157,8 +178,8 @@ def remove_below(root: str, url: str, storage_url: str) -> bool:
 
 
 def remove_folder_below(root: str, url: str, storage_url: str) -> bool:
-    """Removes an empty folder, found as in ``remove_below``; False where it has files. Raises ``BehindLink`` where it, too, is
-    one."""
+    """Removes an empty folder, found as in ``remove_below``; False where it has files. Raises
+    ``BehindLink`` where it, too, is one."""
     with os_errors_at(url), ExitStack() as opened:
         try:
             folder, name = _open_folder_of(root, url, storage_url, opened)
@@ -191,7 +212,8 @@ def _require_no_link(name: str, within: int, url: str, storage_url: str) -> None
 
 
 def entries(url: str, path: str) -> Iterator[Entry]:
-    """All files below a folder, folder by folder in order of name; links to folders are not followed."""
+    """All files below a folder, folder by folder in order of name; links to folders are not
+    followed."""
     with os_errors_at(url):
         try:
             found = sorted(os.scandir(path), key=lambda item: item.name)
@@ -206,7 +228,9 @@ def entries(url: str, path: str) -> Iterator[Entry]:
             except FileNotFoundError:
                 continue  # removed meanwhile, or a link to nothing
             modified = datetime.fromtimestamp(stat.st_mtime, UTC)
-            yield Entry(name=item.name, url=local_url(item.path), size=stat.st_size, modified=modified)
+            yield Entry(
+                name=item.name, url=local_url(item.path), size=stat.st_size, modified=modified
+            )
 
 
 def make_folder_of(path: str) -> None:

@@ -1,8 +1,10 @@
-"""Reading and writing files on storages, named by URL. All calls block: services make them in threads.
+"""Reading and writing files on storages, named by URL. All calls block: services make them in
+threads.
 
-A file appears under its name only when it is complete and verified; repeating an operation that was cut off is safe.
-URLs are taken literally (a ``%`` is a per cent sign). Every function raises ``StorageError`` and nothing else for what
-storages do; whether a URL *may* be touched is the caller's question to ``within`` or ``require_within``.
+A file appears under its name only when it is complete and verified; repeating an operation that was
+cut off is safe. URLs are taken literally (a ``%`` is a per cent sign). Every function raises
+``StorageError`` and nothing else for what storages do; whether a URL *may* be touched is the
+caller's question to ``within`` or ``require_within``.
 """
 
 import os
@@ -16,12 +18,22 @@ from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
 from sluice.storage.places import local_path, require_within
 
 
-def fetch(url: str, to: Path, *, checksum: str | None, size: int | None, copied: int = 0, reuse: bool = False) -> bool:
-    """Brings a file to the local path ``to``, whose folder exists: local files of more than ``copied`` bytes as a link, all
-    others as a copy. True: it is a link, and who writes to it writes to the storage. ``reuse``: what stands there is a file of
-    the caller's own, which may be written over.
+def fetch(
+    url: str,
+    to: Path,
+    *,
+    checksum: str | None,
+    size: int | None,
+    copied: int = 0,
+    reuse: bool = False,
+) -> bool:
+    """Brings a file to the local path ``to``, whose folder exists: local files of more than
+    ``copied`` bytes as a link, all others as a copy. True: it is a link, and who writes to it
+    writes to the storage. ``reuse``: what stands there is a file of the caller's own, which may be
+    written over.
 
-    Raises ``FileMissing``, ``ChecksumMismatch`` (content is verified either way; None: not compared), ``StorageUnavailable``.
+    Raises ``FileMissing``, ``ChecksumMismatch`` (content is verified either way; None: not
+    compared), ``StorageUnavailable``.
     """
     path = local_path(url)
     if path is not None:
@@ -45,8 +57,9 @@ def fetch(url: str, to: Path, *, checksum: str | None, size: int | None, copied:
 def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Stored:
     """Writes a local file to a storage, replacing what stood there; folders are made.
 
-    ``check``: called again and again while bytes go; what it raises breaks the copy off, and nothing is left of it.
-    Raises ``FileMissing`` (of ``path``), ``StorageFull``, ``StorageUnavailable``, ``ChecksumMismatch`` when read back.
+    ``check``: called again and again while bytes go; what it raises breaks the copy off, and
+    nothing is left of it. Raises ``FileMissing`` (of ``path``), ``StorageFull``,
+    ``StorageUnavailable``, ``ChecksumMismatch`` when read back.
     """
     source = os.fspath(path)
     source_url = f"file://{source}"
@@ -58,11 +71,13 @@ def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Sto
     return remote.put(source, url, check=check)
 
 
-def put_open(file: int, url: str, *, given: bool = False, check: Callable[[], None] | None = None) -> Stored:
+def put_open(
+    file: int, url: str, *, given: bool = False, check: Callable[[], None] | None = None
+) -> Stored:
     """As ``put``, of an open regular file.
 
-    ``given``: it is given away: the storage may have it itself, where both are on one file system and it has one name only. That
-    name stays; who writes to it then writes to the storage.
+    ``given``: it is given away: the storage may have it itself, where both are on one file system
+    and it has one name only. That name stays; who writes to it then writes to the storage.
     """
     target = local_path(url)
     taken = local.take(file, url, target) if given and target is not None else None
@@ -78,11 +93,17 @@ def put_bytes(data: bytes, url: str) -> Stored:
 
 
 def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | None) -> Stored:
-    """Copies from storage to storage and verifies. A target that is already there and right is left as it is.
+    """Copies from storage to storage and verifies. A target that is already there and right is left
+    as it is.
 
-    Raises ``FileMissing`` (of the source), ``ChecksumMismatch``, ``StorageFull``, ``StorageUnavailable``.
+    Raises ``FileMissing`` (of the source), ``ChecksumMismatch``, ``StorageFull``,
+    ``StorageUnavailable``.
     """
-    if checksum is not None and size is not None and _is_there(target_url, checksum=checksum, size=size):
+    if (
+        checksum is not None
+        and size is not None
+        and _is_there(target_url, checksum=checksum, size=size)
+    ):
         return Stored(size, checksum)
     source, target = local_path(source_url), local_path(target_url)
     if source is not None and target is not None:
@@ -100,29 +121,37 @@ def verify(url: str, *, checksum: str, size: int) -> None:
 
 
 def remove(url: str) -> bool:
-    """Removes a file. True: it was there; False: it was not, which is success too. Raises ``StorageUnavailable``."""
+    """Removes a file. True: it was there; False: it was not, which is success too. Raises
+    ``StorageUnavailable``."""
     path = local_path(url)
     return local.remove(url, path) if path is not None else remote.remove(url)
 
 
 def remove_within(storage_url: str, url: str) -> bool:
-    """As ``remove``, for a URL that nobody has vouched for: below a local storage no link is followed on the way to the file.
-    Raises ``OutsideStorage`` (``BehindLink`` where there is one), ``StorageUnavailable``."""
+    """As ``remove``, for a URL that nobody has vouched for: below a local storage no link is
+    followed on the way to the file. Raises ``OutsideStorage`` (``BehindLink`` where there is one),
+    ``StorageUnavailable``."""
     require_within(storage_url, url)
     root = local_path(storage_url.rstrip("/"))
     return remote.remove(url) if root is None else local.remove_below(root, url, storage_url)
 
 
 def remove_folder_within(storage_url: str, url: str) -> bool:
-    """Removes a folder when it is empty (missing: fine); below a local storage no link is followed. False: it still has files.
-    Raises ``OutsideStorage`` (``BehindLink`` where there is one), ``StorageUnavailable``."""
+    """Removes a folder when it is empty (missing: fine); below a local storage no link is followed.
+    False: it still has files. Raises ``OutsideStorage`` (``BehindLink`` where there is one),
+    ``StorageUnavailable``."""
     require_within(storage_url, url)
     root = local_path(storage_url.rstrip("/"))
-    return remote.remove_folder(url) if root is None else local.remove_folder_below(root, url, storage_url)
+    return (
+        remote.remove_folder(url)
+        if root is None
+        else local.remove_folder_below(root, url, storage_url)
+    )
 
 
 def entries(url: str) -> list[Entry]:
-    """All files below a folder, those half written included (``is_temporary``); a missing folder has none."""
+    """All files below a folder, those half written included (``is_temporary``); a missing folder
+    has none."""
     path = local_path(url)
     return list(local.entries(url, path) if path is not None else remote.entries(url))
 

@@ -13,7 +13,8 @@ _MOST_UNQUOTED = 4
 
 
 def local_path(url: str) -> str | None:
-    """The path that a ``file://`` URL names, taken literally (a ``%`` is a per cent sign); None for other protocols."""
+    """The path that a ``file://`` URL names, taken literally (a ``%`` is a per cent sign); None for
+    other protocols."""
     if not url.startswith(_FILE):
         return None
     rest = url[len(_FILE) :]
@@ -30,8 +31,9 @@ def local_url(path: str | os.PathLike[str]) -> str:
 def within(storage_url: str, url: str) -> bool:
     """Does ``url`` lie inside ``storage_url`` (and is not the storage itself)?
 
-    Judged on normalised paths, as written and with per-cent escapes undone, so that neither ``..`` nor ``%2e%2e`` leads out.
-    On a local storage symbolic links are followed: a link that points out of it does not lie inside.
+    Judged on normalised paths, as written and with per-cent escapes undone, so that neither ``..``
+    nor ``%2e%2e`` leads out. On a local storage symbolic links are followed: a link that points out
+    of it does not lie inside.
     """
     root = storage_url.rstrip("/")
     if "\x00" in url or not url.startswith(root + "/"):
@@ -46,8 +48,9 @@ def within(storage_url: str, url: str) -> bool:
 
 
 def through_link(storage_url: str, url: str) -> bool:
-    """Precondition: ``within(storage_url, url)``. On a local storage: is what ``url`` names, or a folder below the storage's own
-    that it lies in, a link? (The storage's own folder may be one, or lie behind one.)"""
+    """Precondition: ``within(storage_url, url)``. On a local storage: is what ``url`` names, or a
+    folder below the storage's own that it lies in, a link? (The storage's own folder may be one, or
+    lie behind one.)"""
     at = local_path(storage_url.rstrip("/"))
     if at is None:
         return False
@@ -77,4 +80,6 @@ def _stays_inside(relative: str) -> bool:
 
 def _normal_inside(relative: str) -> bool:
     normal = posixpath.normpath(relative.replace("\\", "/"))
-    return normal not in {".", ".."} and not normal.startswith(("/", "../")) and "\x00" not in normal
+    return (
+        normal not in {".", ".."} and not normal.startswith(("/", "../")) and "\x00" not in normal
+    )

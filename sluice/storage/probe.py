@@ -12,9 +12,11 @@ from sluice.storage.places import local_path
 
 
 def probe(url: str, *, read_only: bool) -> None:
-    """A small file is written, read back and removed; of a storage that is only read, the list of its files is read.
+    """A small file is written, read back and removed; of a storage that is only read, the list of
+    its files is read.
 
-    Raises ``StorageError`` with what does not go; nothing is left behind where anything can be removed.
+    Raises ``StorageError`` with what does not go; nothing is left behind where anything can be
+    removed.
     """
     path = local_path(url)
     if path is not None and not os.path.isdir(path):

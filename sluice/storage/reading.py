@@ -18,7 +18,8 @@ class Reader:
         self._file = file
 
     def read(self, offset: int, length: int) -> bytes:
-        """Exactly ``length`` bytes, less only at the end of the file. Raises ``StorageUnavailable``."""
+        """Exactly ``length`` bytes, less only at the end of the file. Raises
+        ``StorageUnavailable``."""
         parts: list[bytes] = []
         with remote.errors_at(self.url):
             self._file.seek(offset)
@@ -38,7 +39,8 @@ class Reader:
 
 
 def open_reader(url: str) -> Reader:
-    """Raises ``FileMissing``, ``NoFile`` (what is no regular file is never read, nor waited for), ``StorageUnavailable``."""
+    """Raises ``FileMissing``, ``NoFile`` (what is no regular file is never read, nor waited for),
+    ``StorageUnavailable``."""
     path = local_path(url)
     if path is None:
         file, size = remote.open_file(url)

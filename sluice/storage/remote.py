@@ -21,7 +21,8 @@ class _Place(NamedTuple):
 
 @contextlib.contextmanager
 def errors_at(url: str) -> Iterator[None]:
-    """Drivers raise errors of their own besides ``OSError``: all others mean that the storage cannot be used now."""
+    """Drivers raise errors of their own besides ``OSError``: all others mean that the storage
+    cannot be used now."""
     try:
         yield
     except StorageError:
@@ -58,7 +59,8 @@ def open_file(url: str) -> tuple[Any, int]:
 
 
 def put(path: str, url: str, *, check: Callable[[], None] | None = None) -> Stored:
-    """Copies a local file to a temporary name on the storage, reads it back, renames. ``check``: as in ``going_on``."""
+    """Copies a local file to a temporary name on the storage, reads it back, renames. ``check``: as
+    in ``going_on``."""
     with open(path, "rb") as reader:
         return _write(going_on(reader.read, check), url, path, (None, None))
 
@@ -128,7 +130,8 @@ def remove_folder(url: str) -> bool:
 
 
 def look_into(url: str) -> None:
-    """Reads the list of what lies in a folder. A web server that gives no lists has answered, and that is enough."""
+    """Reads the list of what lies in a folder. A web server that gives no lists has answered, and
+    that is enough."""
     with errors_at(url):
         place = _place(url)
         place.system.invalidate_cache()
@@ -150,11 +153,17 @@ def entries(url: str) -> Iterator[Entry]:
         details = found[path]
         name = posixpath.basename(path)
         relative = path[len(root) :] if path.startswith(root) else "/" + name
-        yield Entry(name=name, url=url + relative, size=int(details.get("size") or 0), modified=_modified(details))
+        yield Entry(
+            name=name,
+            url=url + relative,
+            size=int(details.get("size") or 0),
+            modified=_modified(details),
+        )
 
 
 def _modified(details: dict[str, Any]) -> datetime:
-    """Drivers give the time under different names, some as seconds; where there is none, the file counts as just written."""
+    """Drivers give the time under different names, some as seconds; where there is none, the file
+    counts as just written."""
     for key in ("LastModified", "mtime", "modified", "created"):
         value = details.get(key)
         if isinstance(value, datetime):

@@ -23,7 +23,8 @@ _Way = tuple["_Way", "str | int"] | None
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """``way``: keys and indexes that lead to it. ``what``: a sentence without its subject, with what to do."""
+    """``way``: keys and indexes that lead to it. ``what``: a sentence without its subject, with
+    what to do."""
 
     way: Sequence[str | int]
     what: str
@@ -39,7 +40,8 @@ class Flaw:
 
 
 def read_json(text: bytes) -> Any:
-    """The value, which may have flaws: what Python itself would not read as a number too. Raises ``ValueError``, a sentence."""
+    """The value, which may have flaws: what Python itself would not read as a number too. Raises
+    ``ValueError``, a sentence."""
     try:
         return json.loads(text.decode(), parse_int=_whole)
     except UnicodeDecodeError as error:
@@ -49,7 +51,8 @@ def read_json(text: bytes) -> Any:
 
 
 def flaw_in(value: Any) -> Flaw | None:
-    """The first thing in it that cannot be kept. Level by level: what goes deep does not exhaust the stack."""
+    """The first thing in it that cannot be kept. Level by level: what goes deep does not exhaust
+    the stack."""
     waiting: list[tuple[Any, _Way, int]] = [(value, None, 1)]
     while waiting:
         one, way, depth = waiting.pop()
@@ -58,7 +61,10 @@ def flaw_in(value: Any) -> Flaw | None:
         what = _wrong(one)
         nests = isinstance(one, list | Mapping)
         if what is None and nests and depth > MOST_NESTED:
-            what = f"lies more than {MOST_NESTED} lists and objects deep: make it flatter, or write it into a file"
+            what = (
+                f"lies more than {MOST_NESTED} lists and objects deep: make it flatter, or write it"
+                " into a file"
+            )
         if what is not None:
             return Flaw(_parts(way), what)
         if nests:
@@ -72,7 +78,10 @@ def _wrong(one: Any) -> str | None:
         case str():
             return None if _whole_text(one) else _HALF
         case float() if not math.isfinite(one):
-            return f"is {json.dumps(one)}, and JSON has no such number: give a finite one, null, or a text"
+            return (
+                f"is {json.dumps(one)}, and JSON has no such number: give a finite one, null, or a"
+                " text"
+            )
         case int() if abs(one) >= _TOO_LONG:
             return f"is a whole number of more than {_MOST_DIGITS} digits: give it as a text"
         case Mapping():
@@ -82,7 +91,10 @@ def _wrong(one: Any) -> str | None:
     return None
 
 
-_HALF = "has half a character (an unpaired surrogate), which no text in UTF-8 can hold: write whole ones"
+_HALF = (
+    "has half a character (an unpaired surrogate), which no text in UTF-8 can hold: write whole"
+    " ones"
+)
 
 
 def _whole_text(text: str) -> bool:

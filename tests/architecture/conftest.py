@@ -9,7 +9,10 @@ from tests.architecture.sources import ROOT
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One process reads and parses the tree."""
     for item in items:
-        if item.path.parent == ROOT / "tests/architecture" and item.get_closest_marker("xdist_group") is None:
+        if (
+            item.path.parent == ROOT / "tests/architecture"
+            and item.get_closest_marker("xdist_group") is None
+        ):
             item.add_marker(pytest.mark.xdist_group("architecture"))
 
 

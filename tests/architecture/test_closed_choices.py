@@ -1,4 +1,5 @@
-"""A ``match`` on the members of an enumeration says what happens with a member that comes later: mypy then finds each of them."""
+"""A ``match`` on the members of an enumeration says what happens with a member that comes later:
+mypy then finds each of them."""
 
 import ast
 from collections.abc import Iterator
@@ -29,7 +30,11 @@ def _names_members(pattern: ast.pattern) -> bool:
 
 
 def test_choices_between_members_are_closed() -> None:
-    found = [source.at(node) for source in sources(*PRODUCT, "deploy") for node in open_choices(source.tree)]
+    found = [
+        source.at(node)
+        for source in sources(*PRODUCT, "deploy")
+        for node in open_choices(source.tree)
+    ]
     assert not found, "\n".join(["end with `case _: assert_never(…)`:", *found])
 
 

@@ -1,4 +1,5 @@
-"""Settings are explained where they are defined, decisions and pages are linked, links lead somewhere."""
+"""Settings are explained where they are defined, decisions and pages are linked, links lead
+somewhere."""
 
 import re
 from pathlib import Path
@@ -10,7 +11,9 @@ from sluice.contracts.messages import PAYLOADS
 from tests.architecture.sources import ROOT
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "templates").rglob("*.md")])
+PAGES = sorted(
+    [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "templates").rglob("*.md")]
+)
 
 
 @pytest.mark.parametrize("process", processes())
@@ -37,7 +40,9 @@ def test_decisions_are_numbered_without_gaps() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    targets = [target for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target]
+    targets = [
+        target for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target
+    ]
     assert not [target for target in targets if not (page.parent / target).exists()]
 
 
@@ -51,6 +56,8 @@ def test_every_page_of_the_documentation_is_reachable() -> None:
             continue
         seen.add(page)
         ahead += [
-            (page.parent / target).resolve() for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target
+            (page.parent / target).resolve()
+            for target in LINK.findall(page.read_text(encoding="utf-8"))
+            if "://" not in target
         ]
     assert not [str(page.relative_to(ROOT)) for page in PAGES if page not in seen]

@@ -13,23 +13,46 @@ PURE = {
 }  # fmt: skip
 
 #: Reads a clock, or makes something random.
-IMPURE_CALLS = {"now", "utcnow", "today", "uuid1", "uuid4", "random", "choice", "shuffle", "open", "input", "print", "getenv"}
+IMPURE_CALLS = {
+    "now",
+    "utcnow",
+    "today",
+    "uuid1",
+    "uuid4",
+    "random",
+    "choice",
+    "shuffle",
+    "open",
+    "input",
+    "print",
+    "getenv",
+}
 
 
 def domain_files() -> list[Source]:
     return [
-        source for source in sources(*(f"{service}/domain" for service in (*SERVICES, "pilot"))) + sources("sluice/contracts")
+        source
+        for source in sources(*(f"{service}/domain" for service in (*SERVICES, "pilot")))
+        + sources("sluice/contracts")
     ]
 
 
 def impurities(source: Source) -> Iterator[str]:
     package = source.name.rpartition("/")[0].replace("/", ".")
     for node, module in imports(source.tree):
-        if module not in PURE and not module.startswith(("sluice.contracts", f"{package}.", "pydantic")) and module != package:
+        if (
+            module not in PURE
+            and not module.startswith(("sluice.contracts", f"{package}.", "pydantic"))
+            and module != package
+        ):
             yield f"{source.at(node)}: imports {module}"
     for call in ast.walk(source.tree):
         if isinstance(call, ast.Call):
-            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            name = (
+                call.func.attr
+                if isinstance(call.func, ast.Attribute)
+                else getattr(call.func, "id", "")
+            )
             if name in IMPURE_CALLS:
                 yield f"{source.at(call)}: calls {name}()"
 
@@ -43,4 +66,9 @@ def test_domains_and_contracts_are_pure() -> None:
 def test_impurities_are_found() -> None:
     text = "import time\nfrom uuid import uuid4\nfrom dms.db import x\ndef f():\n    return uuid4(), datetime.now()\n"
     found = list(impurities(Source("dms/domain/x.py", ast.parse(text))))
-    assert [line.partition(": ")[2] for line in found] == ["imports time", "imports dms.db", "calls uuid4()", "calls now()"]
+    assert [line.partition(": ")[2] for line in found] == [
+        "imports time",
+        "imports dms.db",
+        "calls uuid4()",
+        "calls now()",
+    ]

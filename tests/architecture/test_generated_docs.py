@@ -41,7 +41,8 @@ def test_check_names_the_file_that_differs(
 
 
 def test_every_message_has_a_sender_and_every_queue_a_reader() -> None:
-    """Read from the services' code: a queue that nobody reads would fill for ever, a message that nobody sends is a leftover."""
+    """Read from the services' code: a queue that nobody reads would fill for ever, a message that
+    nobody sends is a leftover."""
     from scripts.docs.interfaces import received_by, sent_by  # noqa: PLC0415 - builds every service
     from scripts.docs.services import SERVICES  # noqa: PLC0415
 
@@ -53,6 +54,10 @@ def test_every_message_has_a_sender_and_every_queue_a_reader() -> None:
 
 def test_reference_links_to_every_generated_document() -> None:
     readme = Path("docs/README.md").read_text(encoding="utf-8")
-    missing = [str(path) for path in makers() if path.parent == REFERENCE and str(path.relative_to("docs")) not in readme]
+    missing = [
+        str(path)
+        for path in makers()
+        if path.parent == REFERENCE and str(path.relative_to("docs")) not in readme
+    ]
     assert not missing
     assert "reference/openapi" in readme

@@ -1,4 +1,5 @@
-"""Each invariant of the architecture has a test that tries to break it, and says so in a docstring or its name: "invariant 4"."""
+"""Each invariant of the architecture has a test that tries to break it, and says so in a docstring
+or its name: "invariant 4"."""
 
 import ast
 import re
@@ -33,7 +34,11 @@ def invariants_named() -> dict[int, list[str]]:
     for source in sources("tests"):
         if source.name.startswith("tests/architecture/"):
             continue
-        functions = [node for node in ast.walk(source.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        functions = [
+            node
+            for node in ast.walk(source.tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
         tests = [node for node in functions if node.name.startswith("test_")]
         for number in _numbers(source.tree) if tests else ():
             found[number].append(source.name)

@@ -24,12 +24,15 @@ def test_every_life_cycle_is_documented() -> None:
 
 @all_cycles
 def test_every_pair_of_states_is_decided(cycle: LifeCycle) -> None:
-    """The table speaks of every state of the contract, leads to no other, and never from a state to itself."""
+    """The table speaks of every state of the contract, leads to no other, and never from a state to
+    itself."""
     assert set(cycle.moves) == set(cycle.states)
     for old, new in product(cycle.states, cycle.states):
         if new in cycle.moves[old]:
             assert old is not new
-            assert not getattr(old, "final", False) or cycle.moves[old] == REOPENED.get(old), f"{old} is final and leads to {new}"
+            assert not getattr(old, "final", False) or cycle.moves[old] == REOPENED.get(old), (
+                f"{old} is final and leads to {new}"
+            )
 
 
 @all_cycles
@@ -54,7 +57,11 @@ def test_every_state_says_what_it_means_and_who_moves_it(cycle: LifeCycle) -> No
     assert set(NOTES[cycle.key].states) == {state for state in cycle.states if cycle.moves[state]}
 
 
-@pytest.mark.parametrize("cycle", [cycle for cycle in CYCLES if cycle.key.startswith("wms.")], ids=lambda cycle: cycle.key)
+@pytest.mark.parametrize(
+    "cycle",
+    [cycle for cycle in CYCLES if cycle.key.startswith("wms.")],
+    ids=lambda cycle: cycle.key,
+)
 def test_illegal_moves_raise_with_both_states(cycle: LifeCycle) -> None:
     for old, new in product(cycle.states, cycle.states):
         if new in cycle.moves[old]:
@@ -72,7 +79,9 @@ def test_a_dead_end_is_found() -> None:
         BROKEN = "broken"
 
     cycle = LifeCycle(
-        "x.LIGHT_MOVES", Light, {Light.RED: frozenset({Light.GREEN}), Light.GREEN: frozenset(), Light.BROKEN: frozenset()}
+        "x.LIGHT_MOVES",
+        Light,
+        {Light.RED: frozenset({Light.GREEN}), Light.GREEN: frozenset(), Light.BROKEN: frozenset()},
     )
     assert cycle.reachable(cycle.initial) == {Light.RED, Light.GREEN}
     assert cycle.final == [Light.GREEN, Light.BROKEN]

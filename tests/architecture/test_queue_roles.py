@@ -1,4 +1,5 @@
-"""Who sends and who consumes what, as the contracts say it (the broker's rights are made of that), is what the code does."""
+"""Who sends and who consumes what, as the contracts say it (the broker's rights are made of that),
+is what the code does."""
 
 import ast
 from collections.abc import Iterator
@@ -7,12 +8,16 @@ from pathlib import Path
 from sluice.contracts import messages
 from sluice.contracts.messages import CONSUMER, EVENTS, PAYLOADS, QUEUES, SENDERS
 
-SERVICES = {"dms": "dms", "wms": "wms"} | {f"wfms.{name}": f"wfms/{name}" for name in ("operator", "intake", "chains", "watcher")}
+SERVICES = {"dms": "dms", "wms": "wms"} | {
+    f"wfms.{name}": f"wfms/{name}" for name in ("operator", "intake", "chains", "watcher")
+}
 
 
 def calls(service: str) -> Iterator[ast.Call]:
     for path in Path(SERVICES[service]).rglob("*.py"):
-        yield from (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+        yield from (
+            node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)
+        )
 
 
 def constant(node: ast.expr) -> str | None:
@@ -22,7 +27,11 @@ def constant(node: ast.expr) -> str | None:
 
 
 def sends(service: str) -> set[str]:
-    found = {constant(call.args[0]) for call in calls(service) if getattr(call.func, "attr", "") == "send" and call.args}
+    found = {
+        constant(call.args[0])
+        for call in calls(service)
+        if getattr(call.func, "attr", "") == "send" and call.args
+    }
     return {name for name in found if name is not None}
 
 
@@ -31,22 +40,31 @@ def names_of_queues(service: str) -> set[str]:
     found = set()
     for path in Path(SERVICES[service]).rglob("*.py"):
         if "Consumer(" in (text := path.read_text()):
-            found |= {constant(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+            found |= {
+                constant(node) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)
+            }
     return {name for name in found if name in QUEUES}
 
 
 def test_every_service_sends_what_the_contracts_say() -> None:
     for service in SERVICES:
-        assert sends(service) == {destination for destination, senders in SENDERS.items() if service in senders}, service
+        assert sends(service) == {
+            destination for destination, senders in SENDERS.items() if service in senders
+        }, service
 
 
 def test_every_service_consumes_what_the_contracts_say() -> None:
     for service in SERVICES:
-        assert names_of_queues(service) == {queue for queue, consumer in CONSUMER.items() if consumer == service}, service
+        assert names_of_queues(service) == {
+            queue for queue, consumer in CONSUMER.items() if consumer == service
+        }, service
 
 
 def test_every_queue_has_its_consumer_and_every_message_its_senders() -> None:
     assert CONSUMER.keys() == QUEUES.keys()
     assert SENDERS.keys() == PAYLOADS.keys()
     assert all(SENDERS.values())
-    assert {*CONSUMER.values(), *(service for senders in SENDERS.values() for service in senders)} <= SERVICES.keys()
+    assert {
+        *CONSUMER.values(),
+        *(service for senders in SENDERS.values() for service in senders),
+    } <= SERVICES.keys()

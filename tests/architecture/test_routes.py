@@ -17,11 +17,19 @@ Operation = tuple[str, str, dict[str, Any]]
 def operations(service: str) -> list[Operation]:
     """(method, path, operation) of the service's OpenAPI document."""
     paths: dict[str, dict[str, Any]] = app_of(service).openapi()["paths"]
-    return [(method, path, operation) for path, methods in paths.items() for method, operation in methods.items()]
+    return [
+        (method, path, operation)
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+    ]
 
 
 def answers(operation: dict[str, Any], first_digits: str) -> dict[str, dict[str, Any]]:
-    return {status: answer for status, answer in operation["responses"].items() if status[0] in first_digits}
+    return {
+        status: answer
+        for status, answer in operation["responses"].items()
+        if status[0] in first_digits
+    }
 
 
 every_service = pytest.mark.parametrize("service", SERVICES)
@@ -31,7 +39,9 @@ every_service = pytest.mark.parametrize("service", SERVICES)
 def test_routes_live_under_one_versioned_root(service: str) -> None:
     found = operations(service)
     assert any(path not in HEALTH for _, path, _ in found)
-    assert not [path for _, path, _ in found if path not in HEALTH and not path.startswith("/api/v1/")]
+    assert not [
+        path for _, path, _ in found if path not in HEALTH and not path.startswith("/api/v1/")
+    ]
 
 
 @every_service
@@ -57,7 +67,9 @@ def test_errors_are_problems(service: str) -> None:
         )
         for status, answer in bad.items():
             schema = answer.get("content", {}).get("application/problem+json", {}).get("schema")
-            assert schema == {"$ref": "#/components/schemas/Problem"}, f"{method} {path} answers {status} not with a problem"
+            assert schema == {"$ref": "#/components/schemas/Problem"}, (
+                f"{method} {path} answers {status} not with a problem"
+            )
 
 
 @every_service

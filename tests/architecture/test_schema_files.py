@@ -19,12 +19,24 @@ PG_DUMP = max(WHEEL.glob("pginstall*/bin/pg_dump"))
 
 def dump(url: str) -> str:
     """The schema as SQL, without the session keys that pg_dump makes up each time."""
-    done = subprocess.run([PG_DUMP, "--schema-only", "--no-owner", url], capture_output=True, text=True, timeout=60, check=True)
-    return "\n".join(line for line in done.stdout.splitlines() if not line.startswith(("\\restrict", "\\unrestrict")))
+    done = subprocess.run(
+        [PG_DUMP, "--schema-only", "--no-owner", url],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    return "\n".join(
+        line
+        for line in done.stdout.splitlines()
+        if not line.startswith(("\\restrict", "\\unrestrict"))
+    )
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_new_database_is_as_the_revisions_make_it(service: str, make_database: DatabaseFactory) -> None:
+async def test_a_new_database_is_as_the_revisions_make_it(
+    service: str, make_database: DatabaseFactory
+) -> None:
     versions = f"{service}.db.migrations"
     new, upgraded = await make_database(), await make_database()
     await Migrator(new, versions).start()

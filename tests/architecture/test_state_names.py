@@ -1,4 +1,5 @@
-"""A state's name stands in ``sluice/contracts/states.py`` and nowhere else: not in a comparison, not as a default, not in SQL."""
+"""A state's name stands in ``sluice/contracts/states.py`` and nowhere else: not in a comparison,
+not as a default, not in SQL."""
 
 import ast
 import inspect
@@ -11,19 +12,38 @@ import pytest
 from sluice.contracts import states
 from tests.architecture.sources import Source, sources
 
-#: Kinds of storage and data set (input, output, logs) and of devices are words of other things as well.
-WORDS = {states.DatasetType, states.StorageType, states.TaskMode, states.DeviceType, states.WatchKind}
-ENUMS = [value for _, value in inspect.getmembers(states, inspect.isclass) if issubclass(value, StrEnum) and value is not StrEnum]
+#: Kinds of storage and data set (input, output, logs) and of devices are words of other things as
+#: well.
+WORDS = {
+    states.DatasetType,
+    states.StorageType,
+    states.TaskMode,
+    states.DeviceType,
+    states.WatchKind,
+}
+ENUMS = [
+    value
+    for _, value in inspect.getmembers(states, inspect.isclass)
+    if issubclass(value, StrEnum) and value is not StrEnum
+]
 NAMES = frozenset(str(member) for enum in ENUMS if enum not in WORDS for member in enum)
 
 #: File → why it may spell out names of its own.
-EXEMPT = {"sluice/cli/bench/bookkeeping.py": "the peer it measures against is a bare table that is none of ours"}
+EXEMPT = {
+    "sluice/cli/bench/bookkeeping.py": (
+        "the peer it measures against is a bare table that is none of ours"
+    )
+}
 
 #: What a state is called where it is a column, a field, an argument or a key.
 HOLDERS = {"state", "status", "outcome", "error_class", "reported", "answer"}
 
-#: ``state = 'ready'``, ``outcome <> 'lost'``, ``status IN ('ready', 'leased')``, ``SET state = 'closed'``.
-SQL = re.compile(rf"\b({'|'.join(HOLDERS)})\b\s*(?:=|<>|!=|\bNOT\s+IN\b|\bIN\b)\s*\(?\s*'([a-z_]+)'", re.IGNORECASE)
+#: ``state = 'ready'``, ``outcome <> 'lost'``, ``status IN ('ready', 'leased')``, ``SET state =
+#: 'closed'``.
+SQL = re.compile(
+    rf"\b({'|'.join(HOLDERS)})\b\s*(?:=|<>|!=|\bNOT\s+IN\b|\bIN\b)\s*\(?\s*'([a-z_]+)'",
+    re.IGNORECASE,
+)
 
 
 def bare_names(source: Source) -> Iterator[str]:
@@ -33,7 +53,11 @@ def bare_names(source: Source) -> Iterator[str]:
             if isinstance(place, ast.Constant) and place.value in NAMES:
                 yield f"{source.at(place)}: {place.value!r}"
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from (f"{source.at(node)}: SQL with {found[2]!r}" for found in SQL.finditer(node.value) if found[2] in NAMES)
+            yield from (
+                f"{source.at(node)}: SQL with {found[2]!r}"
+                for found in SQL.finditer(node.value)
+                if found[2] in NAMES
+            )
 
 
 def _places(node: ast.AST) -> Iterator[ast.AST]:
@@ -41,25 +65,45 @@ def _places(node: ast.AST) -> Iterator[ast.AST]:
         case ast.Compare(left=left, comparators=others):
             if any(_holds_state(side) for side in (left, *others)):
                 yield from (left, *others)
-                yield from (item for side in others if isinstance(side, ast.Set | ast.Tuple | ast.List) for item in side.elts)
+                yield from (
+                    item
+                    for side in others
+                    if isinstance(side, ast.Set | ast.Tuple | ast.List)
+                    for item in side.elts
+                )
         case ast.Match(subject=subject, cases=cases) if _holds_state(subject):
-            yield from (part.value for each in cases for part in ast.walk(each.pattern) if isinstance(part, ast.MatchValue))
+            yield from (
+                part.value
+                for each in cases
+                for part in ast.walk(each.pattern)
+                if isinstance(part, ast.MatchValue)
+            )
         case ast.keyword(arg=name, value=value) if name in HOLDERS:
             yield value
         case ast.Dict(keys=keys, values=values):
             yield from (
-                value for key, value in zip(keys, values, strict=True) if isinstance(key, ast.Constant) and key.value in HOLDERS
+                value
+                for key, value in zip(keys, values, strict=True)
+                if isinstance(key, ast.Constant) and key.value in HOLDERS
             )
-        case ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=ast.Constant() as value) if name in HOLDERS:
+        case ast.AnnAssign(
+            target=ast.Name(id=name) | ast.Attribute(attr=name), value=ast.Constant() as value
+        ) if name in HOLDERS:
             yield value
-        case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value) if name in HOLDERS:
+        case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value) if (
+            name in HOLDERS
+        ):
             yield value
 
 
 def _holds_state(node: ast.AST) -> bool:
     """``x.state``, ``state``, ``row["state"]``"""
     match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=name)):
+        case (
+            ast.Name(id=name)
+            | ast.Attribute(attr=name)
+            | ast.Subscript(slice=ast.Constant(value=name))
+        ):
             return name in HOLDERS
     return False
 

@@ -1,4 +1,5 @@
-"""Uploads that are small, and would come to much: each kind of growth that a short text can ask for."""
+"""Uploads that are small, and would come to much: each kind of growth that a short text can ask
+for."""
 
 import json
 from collections.abc import Callable
@@ -18,7 +19,11 @@ TOOL: dict[str, Any] = {
 def workflow(steps: dict[str, Any], **requirements: Any) -> dict[str, Any]:
     return {
         "class": "Workflow",
-        "requirements": {"ScatterFeatureRequirement": {}, "SubworkflowFeatureRequirement": {}, **requirements},
+        "requirements": {
+            "ScatterFeatureRequirement": {},
+            "SubworkflowFeatureRequirement": {},
+            **requirements,
+        },
         "inputs": {"files": "File[]"},
         "outputs": {"o": {"type": "File[]", "outputSource": f"{list(steps)[-1]}/y"}},
         "steps": steps,
@@ -30,7 +35,9 @@ def step(run: Any, source: str = "files") -> dict[str, Any]:
 
 
 def packed(main: dict[str, Any], *others: dict[str, Any]) -> Files:
-    return {"w.cwl": json.dumps({"cwlVersion": "v1.2", "$graph": [{"id": "main", **main}, *others]})}
+    return {
+        "w.cwl": json.dumps({"cwlVersion": "v1.2", "$graph": [{"id": "main", **main}, *others]})
+    }
 
 
 def one_file(main: dict[str, Any]) -> Files:
@@ -56,7 +63,10 @@ def _workflows_in_workflows() -> Files:
             "class": "Workflow",
             "inputs": {"x": "File"},
             "outputs": {"y": {"type": "File", "outputSource": "s0/y"}},
-            "steps": {f"s{i}": {"in": {"x": "x"}, "out": ["y"], "run": f"#w{level + 1}"} for i in range(20)},
+            "steps": {
+                f"s{i}": {"in": {"x": "x"}, "out": ["y"], "run": f"#w{level + 1}"}
+                for i in range(20)
+            },
         }
         for level in range(4)
     ]
@@ -65,7 +75,9 @@ def _workflows_in_workflows() -> Files:
 
 def _requirements_of_every_tool() -> Files:
     listing = [{"entryname": f"f{i}", "entry": "$(inputs.x)"} for i in range(900)]
-    main = workflow({f"s{i}": step("#tool") for i in range(300)}, InitialWorkDirRequirement={"listing": listing})
+    main = workflow(
+        {f"s{i}": step("#tool") for i in range(300)}, InitialWorkDirRequirement={"listing": listing}
+    )
     return packed(main, {"id": "tool", **TOOL})
 
 
@@ -88,14 +100,19 @@ def _names_alike() -> Files:
 def _sources_doubled() -> Files:
     steps = {"s0": step("#tool")}
     for i in range(1, 40):
-        steps[f"s{i}"] = step("#tool") | {"in": {"x": {"source": [f"s{i - 1}/y"] * 2, "linkMerge": "merge_flattened"}}}
+        steps[f"s{i}"] = step("#tool") | {
+            "in": {"x": {"source": [f"s{i - 1}/y"] * 2, "linkMerge": "merge_flattened"}}
+        }
     return packed(workflow(steps, MultipleInputFeatureRequirement={}), {"id": "tool", **TOOL})
 
 
 #: What is told of each. ``levels`` of nesting: through several files.
 REFUSED: dict[str, tuple[Callable[[], Files], str]] = {
     "values in all files": (_files_of_nothing, "values in all files up to here"),
-    "workflows in workflows": (_workflows_in_workflows, "values with what the steps up to here run"),
+    "workflows in workflows": (
+        _workflows_in_workflows,
+        "values with what the steps up to here run",
+    ),
     "requirements of every tool": (_requirements_of_every_tool, "too much for a template"),
     "long defaults": (_long_defaults, "too much for a template"),
     "names alike": (_names_alike, "more findings are not shown"),
@@ -104,7 +121,15 @@ REFUSED: dict[str, tuple[Callable[[], Files], str]] = {
     "two thousand levels": (lambda: {"w.cwl": "[" * 2000}, "levels of nesting"),
     "levels through files": (
         lambda: (
-            {"w.cwl": json.dumps({"cwlVersion": "v1.2", **workflow({"a": step(TOOL)}), "doc": {"$import": "l0.yml"}})}
+            {
+                "w.cwl": json.dumps(
+                    {
+                        "cwlVersion": "v1.2",
+                        **workflow({"a": step(TOOL)}),
+                        "doc": {"$import": "l0.yml"},
+                    }
+                )
+            }
             | {f"l{i}.yml": "[" * 50 + f"{{$import: l{i + 1}.yml}}" + "]" * 50 for i in range(14)}
             | {"l14.yml": "1"}
         ),
@@ -116,7 +141,10 @@ REFUSED: dict[str, tuple[Callable[[], Files], str]] = {
 def _inputs_beside() -> Files:
     """Of each the whole tool would be told."""
     tool = TOOL | {"arguments": [f"a{i}" for i in range(990)], "doc": ["abc" * 200] * 990}
-    one = step(tool) | {"when": "$(inputs.x)", "in": {"x": "files"} | {f"e{i}": "files" for i in range(400)}}
+    one = step(tool) | {
+        "when": "$(inputs.x)",
+        "in": {"x": "files"} | {f"e{i}": "files" for i in range(400)},
+    }
     return one_file(workflow({"a": one}, InlineJavascriptRequirement={}))
 
 
@@ -124,10 +152,18 @@ def _handed_through() -> Files:
     inner = workflow({"t": step("#tool", "x")}) | {
         "id": "inner",
         "inputs": {"x": "File[]"},
-        "outputs": {"y": {"type": "File[]", "outputSource": "x"}, "z": {"type": "File[]", "outputSource": "t/y"}},
+        "outputs": {
+            "y": {"type": "File[]", "outputSource": "x"},
+            "z": {"type": "File[]", "outputSource": "t/y"},
+        },
     }
-    steps = {f"s{i}": {"in": {"x": f"s{i - 1}/y" if i else "files"}, "out": ["y", "z"], "run": "#inner"} for i in range(250)}
-    return packed(workflow(steps | {"last": step("#tool", "s249/y")}), inner, {"id": "tool", **TOOL})
+    steps = {
+        f"s{i}": {"in": {"x": f"s{i - 1}/y" if i else "files"}, "out": ["y", "z"], "run": "#inner"}
+        for i in range(250)
+    }
+    return packed(
+        workflow(steps | {"last": step("#tool", "s249/y")}), inner, {"id": "tool", **TOOL}
+    )
 
 
 #: Right, and long.
@@ -136,5 +172,7 @@ TAKEN: dict[str, Callable[[], Files]] = {
     "steps in a row, backwards": lambda: steps_in_a_row(400, backwards=True),
     "inputs beside the tool's": _inputs_beside,
     "handed through nested workflows": _handed_through,
-    "files beside": lambda: one_file(workflow({"a": step(TOOL)})) | {f"t{i}.txt": "a\n" * 2999 for i in range(499)},
+    "files beside": lambda: (
+        one_file(workflow({"a": step(TOOL)})) | {f"t{i}.txt": "a\n" * 2999 for i in range(499)}
+    ),
 }

@@ -1,5 +1,5 @@
-"""Ways to have a job hand on what is not its own. In all texts VICTIMS is the folder of the victims, UP as many ``..`` as lead
-from anywhere to the root folder."""
+"""Ways to have a job hand on what is not its own. In all texts VICTIMS is the folder of the
+victims, UP as many ``..`` as lead from anywhere to the root folder."""
 
 import json
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ from typing import Any
 
 from sluice.contracts.states import EntryKind
 
-#: How a job runs a tool: by itself, as one of a batch, inside a workflow, for an invocation; in a container, there also inside a
-#: workflow.
+#: How a job runs a tool: by itself, as one of a batch, inside a workflow, for an invocation; in a
+#: container, there also inside a workflow.
 TOOL, BATCH, WORKFLOW, INVOCATION = "tool", "batch", "workflow", "invocation"
 CONTAINER, INNER_CONTAINER = "container", "inner container"
 _FREE = (TOOL, WORKFLOW, INVOCATION)
@@ -22,8 +22,8 @@ _SPECIAL = "is neither a file nor a folder"
 
 @dataclass(frozen=True)
 class Attack:
-    """``script`` runs in the tool's output folder. ``binding``: of its output ``o``. ``fields``: more of the tool. ``says``: what
-    the error says, besides the name of the output."""
+    """``script`` runs in the tool's output folder. ``binding``: of its output ``o``. ``fields``:
+    more of the tool. ``says``: what the error says, besides the name of the output."""
 
     name: str
     script: str
@@ -153,12 +153,18 @@ EXPRESSIONS = [
     (
         "file in a folder",
         "Directory",
-        {"class": "Directory", "basename": "d", "listing": [_file(location="file://VICTIMS/secret.txt")]},
+        {
+            "class": "Directory",
+            "basename": "d",
+            "listing": [_file(location="file://VICTIMS/secret.txt")],
+        },
     ),
     (
         "secondary file",
         "File",
-        _file(basename="x", contents="x", secondaryFiles=[_file(location="file://VICTIMS/secret.txt")]),
+        _file(
+            basename="x", contents="x", secondaryFiles=[_file(location="file://VICTIMS/secret.txt")]
+        ),
     ),
     ("list", "File[]", [_file(location="file://VICTIMS/secret.txt")]),
 ]

@@ -8,7 +8,8 @@ import pytest
 
 from tests.attacks.large_uploads import REFUSED, TAKEN
 
-#: MiB that one upload may cost beyond what the libraries take. Unchecked, most of these cost a gigabyte or never ended.
+#: MiB that one upload may cost beyond what the libraries take. Unchecked, most of these cost a
+#: gigabyte or never ended.
 MOST = 350
 
 #: Carries an upload through as the operator service does; prints what was found, and what it took.
@@ -34,7 +35,13 @@ json.dump({"steps": None if plan is None else len(plan.steps), "messages": messa
 
 
 def carried(kind: str, case: str) -> dict[str, object]:
-    ran = subprocess.run([sys.executable, "-c", CARRY, kind, case], capture_output=True, text=True, timeout=300, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", CARRY, kind, case],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert ran.returncode == 0, ran.stderr[-2000:]
     found: dict[str, object] = json.loads(ran.stdout)
     return found

@@ -1,4 +1,5 @@
-"""What leaves a job is its own: each attack is a real job in a real slot process, and ends in an error that says why."""
+"""What leaves a job is its own: each attack is a real job in a real slot process, and ends in an
+error that says why."""
 
 import json
 from collections.abc import Iterator
@@ -11,7 +12,16 @@ from pilot.engines import Engine
 from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
 from sluice.contracts.plan import Container, ContainerImage
 from sluice.contracts.states import AttemptOutcome, EntryKind
-from tests.attacks.outputs import ATTACKS, BATCH, CONTAINER, EXPRESSIONS, INNER_CONTAINER, INVOCATION, WORKFLOW, Attack
+from tests.attacks.outputs import (
+    ATTACKS,
+    BATCH,
+    CONTAINER,
+    EXPRESSIONS,
+    INNER_CONTAINER,
+    INVOCATION,
+    WORKFLOW,
+    Attack,
+)
 from tests.attacks.victims import MARK, Victims
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.builders import input_file, output, task, tool
@@ -27,7 +37,9 @@ _CONTAINERS = (CONTAINER, INNER_CONTAINER)
 
 
 @pytest.fixture(scope="module")
-def in_containers(podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+def in_containers(
+    podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Runner]:
     runner = start(podman, engine, tmp_path_factory.mktemp("node"))
     yield runner
     runner.close()
@@ -39,12 +51,19 @@ def victims(tmp_path: Path) -> Victims:
 
 
 def _cases(*, contained: bool) -> list[Any]:
-    pairs = [(attack, way) for attack in ATTACKS for way in attack.ways if (way in _CONTAINERS) == contained]
+    pairs = [
+        (attack, way)
+        for attack in ATTACKS
+        for way in attack.ways
+        if (way in _CONTAINERS) == contained
+    ]
     return [pytest.param(attack, way, id=f"{attack.name}, {way}") for attack, way in pairs]
 
 
 @pytest.mark.parametrize(("attack", "way"), _cases(contained=False))
-def test_nothing_foreign_leaves_a_job(attack: Attack, way: str, runner: Runner, root: Path, victims: Victims) -> None:
+def test_nothing_foreign_leaves_a_job(
+    attack: Attack, way: str, runner: Runner, root: Path, victims: Victims
+) -> None:
     _carry_out(attack, way, runner, root, victims)
 
 
@@ -56,25 +75,42 @@ def test_nothing_foreign_leaves_a_container(
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-@pytest.mark.parametrize(("type_", "value"), [case[1:] for case in EXPRESSIONS], ids=[case[0] for case in EXPRESSIONS])
+@pytest.mark.parametrize(
+    ("type_", "value"), [case[1:] for case in EXPRESSIONS], ids=[case[0] for case in EXPRESSIONS]
+)
 def test_no_expression_gives_what_is_foreign(
     type_: str, value: Any, inside: bool, runner: Runner, root: Path, victims: Victims
 ) -> None:
     process = _expression(type_, _placed(value, victims))
-    task_ = _task(root, _around(process, type_) if inside else process, EntryKind.FILE if type_ == "File" else EntryKind.BUNDLE)
-    _require_refused(run(runner, task_, [input_file(root / "in" / "a.dat")]), "output 'o'", "no file of the job")
+    task_ = _task(
+        root,
+        _around(process, type_) if inside else process,
+        EntryKind.FILE if type_ == "File" else EntryKind.BUNDLE,
+    )
+    _require_refused(
+        run(runner, task_, [input_file(root / "in" / "a.dat")]), "output 'o'", "no file of the job"
+    )
     victims.check(root.parent)
 
 
 @pytest.mark.parametrize("taken", ["true", "cat $(inputs.f.path)"])
-def test_no_step_reads_what_an_expression_names(taken: str, runner: Runner, root: Path, victims: Victims) -> None:
+def test_no_step_reads_what_an_expression_names(
+    taken: str, runner: Runner, root: Path, victims: Victims
+) -> None:
     """Neither its content, nor by way of a tool."""
     reads = {"f": {"type": "File", "loadContents": True}}
     reader = tool(["sh", "-c", taken], inputs=reads, arguments=["$(inputs.f.contents)"], stderr="e")
-    process = _around(_expression("File", _placed({"class": "File", "location": "file://VICTIMS/secret.txt"}, victims)), "File")
+    process = _around(
+        _expression(
+            "File", _placed({"class": "File", "location": "file://VICTIMS/secret.txt"}, victims)
+        ),
+        "File",
+    )
     process["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": reader}
     process["outputs"]["o"]["outputSource"] = "again/o"
-    _require_refused(run(runner, task(root, process), [input_file(root / "in" / "a.dat")]), "no file of the job")
+    _require_refused(
+        run(runner, task(root, process), [input_file(root / "in" / "a.dat")]), "no file of the job"
+    )
     victims.check(root.parent)
 
 
@@ -96,7 +132,9 @@ def _require_refused(report: AttemptReport, *said: str) -> None:
 
 def _placed(value: Any, victims: Victims) -> Any:
     if isinstance(value, Attack):
-        return Attack(**{name: _placed(getattr(value, name), victims) for name in Attack.__dataclass_fields__})
+        return Attack(
+            **{name: _placed(getattr(value, name), victims) for name in Attack.__dataclass_fields__}
+        )
     text = json.dumps(value).replace("VICTIMS", str(victims.folder)).replace("UP", _UP)
     return json.loads(text)
 
@@ -106,12 +144,18 @@ def _process(attack: Attack, *, contained: bool) -> dict[str, Any]:
     if contained:
         requirements.append({"class": "DockerRequirement", "dockerPull": IMAGE})
     port = {"type": attack.type, "outputBinding": attack.binding, **attack.port}
-    process = tool(["/bin/sh", "-c", attack.script.replace("$(", "\\$(")], requirements=requirements, outputs={"o": port})
+    process = tool(
+        ["/bin/sh", "-c", attack.script.replace("$(", "\\$(")],
+        requirements=requirements,
+        outputs={"o": port},
+    )
     del process["stdout"]
     return process | dict(attack.fields)
 
 
-def _as_job(process: dict[str, Any], way: str, root: Path, attack: Attack) -> tuple[PilotTask, list[InputFile]]:
+def _as_job(
+    process: dict[str, Any], way: str, root: Path, attack: Attack
+) -> tuple[PilotTask, list[InputFile]]:
     file = input_file(root / "in" / "a.dat")
     if way == INVOCATION:
         order = {"f": {"class": "File", "location": "files/a.dat"}}
@@ -119,11 +163,17 @@ def _as_job(process: dict[str, Any], way: str, root: Path, attack: Attack) -> tu
         return task(root, OPERATION), [invocation(root, process, order)]
     if way in (WORKFLOW, INNER_CONTAINER):
         process = _around(process, attack.type)
-    container = Container(images=[ContainerImage(name=IMAGE, pull=IMAGE)]) if way == INNER_CONTAINER else None
+    container = (
+        Container(images=[ContainerImage(name=IMAGE, pull=IMAGE)])
+        if way == INNER_CONTAINER
+        else None
+    )
     task_ = _task(root, process, attack.kind).model_copy(update={"container": container})
     if way != BATCH:
         return task_, [file]
-    return task_.model_copy(update={"batch": 2}), [input_file(root / "in" / f"{seq}.dat", seq=seq) for seq in (0, 1)]
+    return task_.model_copy(update={"batch": 2}), [
+        input_file(root / "in" / f"{seq}.dat", seq=seq) for seq in (0, 1)
+    ]
 
 
 def _task(root: Path, process: dict[str, Any], kind: EntryKind) -> PilotTask:

@@ -44,14 +44,17 @@ async def size_of_body(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @asynccontextmanager
-async def served(limits: Limits = LIMITS, *, app: Any = size_of_body, connections: int = 100) -> AsyncIterator[int]:
+async def served(
+    limits: Limits = LIMITS, *, app: Any = size_of_body, connections: int = 100
+) -> AsyncIterator[int]:
     server = HttpServer(app, host="127.0.0.1", port=0, limits=limits, connections=connections)
     async with running(server):
         yield server.port
 
 
 async def sent(port: int, data: bytes) -> tuple[int, dict[str, Any]]:
-    """What is answered to bytes after which nothing more comes, though the connection stays: status and body."""
+    """What is answered to bytes after which nothing more comes, though the connection stays: status
+    and body."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(data)
     async with asyncio.timeout(30):
@@ -62,12 +65,24 @@ async def sent(port: int, data: bytes) -> tuple[int, dict[str, Any]]:
 
 
 def head(method: str = "GET", **headers: str) -> bytes:
-    lines = [f"{name.replace('_', '-')}: {value}" for name, value in {"host": "127.0.0.1", **headers}.items()]
+    lines = [
+        f"{name.replace('_', '-')}: {value}"
+        for name, value in {"host": "127.0.0.1", **headers}.items()
+    ]
     return "\r\n".join([f"{method} / HTTP/1.1", *lines, "", ""]).encode()
 
 
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1", "localhost:8080", "LOCALHOST", "[::1]:80", "dms:8081", "dms.", socket.gethostname()]
+    "host",
+    [
+        "127.0.0.1",
+        "localhost:8080",
+        "LOCALHOST",
+        "[::1]:80",
+        "dms:8081",
+        "dms.",
+        socket.gethostname(),
+    ],
 )
 async def test_requests_to_our_own_names_are_taken(host: str) -> None:
     async with served() as port:
@@ -86,22 +101,36 @@ async def test_requests_to_our_own_names_are_taken(host: str) -> None:
         ("POST", {}, 200),
     ],
 )
-async def test_pages_of_others_change_nothing_in_any_service(method: str, headers: dict[str, str], status: int) -> None:
+async def test_pages_of_others_change_nothing_in_any_service(
+    method: str, headers: dict[str, str], status: int
+) -> None:
     async with served() as port, httpx.AsyncClient() as client:
         named = {name: value.format(port=port) for name, value in headers.items()}
-        answer = await client.request(method, f"http://127.0.0.1:{port}/", headers=named | {"content-type": "text/plain"})
+        answer = await client.request(
+            method, f"http://127.0.0.1:{port}/", headers=named | {"content-type": "text/plain"}
+        )
     assert answer.status_code == status
     if status != 200:
         assert answer.json()["type"].endswith("foreign-request")
 
 
 @pytest.mark.parametrize(
-    "hosts", [["evil.example"], ["127.0.0.1.evil.example"], ["127.0.0.1@evil.example"], ["10.0.0.1"], ["dms", "evil.example"], []]
+    "hosts",
+    [
+        ["evil.example"],
+        ["127.0.0.1.evil.example"],
+        ["127.0.0.1@evil.example"],
+        ["10.0.0.1"],
+        ["dms", "evil.example"],
+        [],
+    ],
 )
 async def test_a_page_that_had_its_own_name_lead_here_is_refused(hosts: list[str]) -> None:
     lines = "".join(f"host: {host}\r\n" for host in hosts)
     async with served() as port:
-        status, problem = await sent(port, f"POST / HTTP/1.1\r\n{lines}content-length: 2\r\n\r\n{{}}".encode())
+        status, problem = await sent(
+            port, f"POST / HTTP/1.1\r\n{lines}content-length: 2\r\n\r\n{{}}".encode()
+        )
     assert status == 421
     assert problem["type"] == "urn:sluice:problem:wrong-host"
     assert "SLUICE_DMS_HOSTS" in problem["detail"]
@@ -138,18 +167,24 @@ async def test_a_body_of_many_small_values_is_refused() -> None:
     assert "values (SLUICE_DMS_LARGEST_BODY)" in answer.json()["detail"]
 
 
-async def test_a_refusal_waits_for_nothing_that_has_come_already(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_refusal_waits_for_nothing_that_has_come_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(guard, "LINGER", 600.0)
     async with served() as port, httpx.AsyncClient(timeout=30) as client:
         values = b"[" * (MOST // BYTES_A_VALUE + 1)
         assert (await client.post(f"http://127.0.0.1:{port}/", content=values)).status_code == 413
-        assert (await client.get(f"http://127.0.0.1:{port}/", headers={"host": "evil.example"})).status_code == 421
+        assert (
+            await client.get(f"http://127.0.0.1:{port}/", headers={"host": "evil.example"})
+        ).status_code == 421
 
 
 async def test_a_body_within_the_limit_arrives_whole() -> None:
     async with served() as port, httpx.AsyncClient() as client:
         for content in (b"x" * MOST, b""):
-            assert (await client.post(f"http://127.0.0.1:{port}/", content=content)).json() == {"size": len(content)}
+            assert (await client.post(f"http://127.0.0.1:{port}/", content=content)).json() == {
+                "size": len(content)
+            }
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
@@ -177,7 +212,9 @@ async def test_a_head_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
         writer.close()
 
 
-@pytest.mark.parametrize("line", [b"x: " + b"y" * MOST_HEAD, b"x: y\r\n" * (MOST_HEAD // 6)], ids=["line", "lines"])
+@pytest.mark.parametrize(
+    "line", [b"x: " + b"y" * MOST_HEAD, b"x: y\r\n" * (MOST_HEAD // 6)], ids=["line", "lines"]
+)
 async def test_a_head_without_end_is_refused(line: bytes) -> None:
     async with served() as port:
         assert (await sent(port, b"GET / HTTP/1.1\r\n" + line + b"zzzzzz"))[0] == 431
@@ -236,7 +273,9 @@ async def test_a_body_needs_room_until_its_answer_begins() -> None:
         async with asyncio.timeout(30):
             for _ in held:
                 await read.acquire()
-            assert (await sent(port, head("POST", content_length=str(LARGE)) + b"x" * LARGE))[0] == 503
+            assert (await sent(port, head("POST", content_length=str(LARGE)) + b"x" * LARGE))[
+                0
+            ] == 503
             answer.set()
             for reader, _ in held:
                 await reader.readuntil(b"\r\n\r\n")
@@ -275,7 +314,13 @@ async def test_what_is_refused_is_counted_and_logged() -> None:
     for status, times in {421: 3, 413: 1, 408: 1, 431: 1, 503: 1}.items():
         assert f'sluice_http_refused_total{{status="{status}"}} {times}.0' in page
     told = [line for line in logs if line["event"] == "http.refused"]
-    assert [line["status"] for line in told] == [421, 413, 408, 431, 503], "of each one line at a time"
+    assert [line["status"] for line in told] == [
+        421,
+        413,
+        408,
+        431,
+        503,
+    ], "of each one line at a time"
     assert "evil.example" in told[0]["reason"]
     assert {line["peer"] for line in told} == {"127.0.0.1"}
 
@@ -301,8 +346,8 @@ async def test_requests_that_never_end_keep_no_thread_of_the_operator(operator: 
         for _ in range(20):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.write(
-                b"POST /api/v1/templates HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
-                b"content-length: 1000\r\n\r\n{"
+                b"POST /api/v1/templates HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type:"
+                b" application/json\r\ncontent-length: 1000\r\n\r\n{"
             )
             await writer.drain()
             idle.append((reader, writer))
@@ -314,14 +359,22 @@ async def test_requests_that_never_end_keep_no_thread_of_the_operator(operator: 
             writer.close()
 
 
-async def test_a_page_of_another_site_cannot_upload_through_a_name_of_its_own(operator: Operator) -> None:
+async def test_a_page_of_another_site_cannot_upload_through_a_name_of_its_own(
+    operator: Operator,
+) -> None:
     """The origin that its browser names is then the host that it sends to."""
     async with served(Limits(), app=operator.service.app) as port, httpx.AsyncClient() as client:
-        rebound = {"host": f"evil.example:{port}", "origin": f"http://evil.example:{port}", "sec-fetch-site": "same-origin"}
+        rebound = {
+            "host": f"evil.example:{port}",
+            "origin": f"http://evil.example:{port}",
+            "sec-fetch-site": "same-origin",
+        }
         url = f"http://127.0.0.1:{port}/api/v1/storages"
         answer = await client.post(url, json={}, headers=rebound)
         assert answer.status_code == 421
-        assert (await client.get(f"http://127.0.0.1:{port}/metrics", headers=rebound)).status_code == 421
+        assert (
+            await client.get(f"http://127.0.0.1:{port}/metrics", headers=rebound)
+        ).status_code == 421
 
 
 async def test_the_name_of_a_task_costs_no_more_for_its_dots(operator: Operator) -> None:
@@ -331,5 +384,9 @@ async def test_the_name_of_a_task_costs_no_more_for_its_dots(operator: Operator)
         answer = await operator.http.get("/api/v1/tasks", params={"name": name})
         assert answer.status_code == status
     metrics = (await operator.links.http("dms").get("/metrics")).text
-    [line] = [line for line in metrics.splitlines() if "seconds_count" in line and 'route="/api/v1/datasets"' in line]
+    [line] = [
+        line
+        for line in metrics.splitlines()
+        if "seconds_count" in line and 'route="/api/v1/datasets"' in line
+    ]
     assert 1 <= float(line.split()[-1]) <= 200, "a name has so many characters"

@@ -1,4 +1,5 @@
-"""What a tool leaves in the way of the pilot does no harm: jobs that may end well, and whoever changes files meanwhile."""
+"""What a tool leaves in the way of the pilot does no harm: jobs that may end well, and whoever
+changes files meanwhile."""
 
 import threading
 from pathlib import Path
@@ -32,9 +33,13 @@ def script(text: str, **fields: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 @pytest.mark.parametrize("how", ["ln -s", "ln"])
-def test_the_next_job_writes_its_own_messages(runner: Runner, root: Path, victims: Victims, stream: str, how: str) -> None:
+def test_the_next_job_writes_its_own_messages(
+    runner: Runner, root: Path, victims: Victims, stream: str, how: str
+) -> None:
     """And what was left in their place is in no log."""
-    leaves = script(f"echo 1 > x; rm ../{stream}; {how} {victims.folder}/errors ../{stream}; exit 3")
+    leaves = script(
+        f"echo 1 > x; rm ../{stream}; {how} {victims.folder}/errors ../{stream}; exit 3"
+    )
     says = script("echo said; echo said >&2; echo 1 > x")
     failed(run(runner, task(root, leaves), [input_file(root / "in" / "a.dat")]))
     report = run(runner, task(root, says), [input_file(root / "in" / "b.dat")], seq=1)
@@ -48,17 +53,22 @@ def test_nothing_is_written_through_links(runner: Runner, root: Path, victims: V
     plants = script(f"echo 1 > x; ln -sf {victims.folder}/secret.txt ../tmp.tar")
     asked = invocation(root, plants, {"f": {"class": "File", "location": "files/a.dat"}})
     input_file(root / "store" / "files" / "a.dat")
-    for number, (executable, file) in enumerate(((OPERATION, asked), (plants, input_file(root / "in" / "a.dat")))):
+    for number, (executable, file) in enumerate(
+        ((OPERATION, asked), (plants, input_file(root / "in" / "a.dat")))
+    ):
         report = run(runner, task(root, executable), [file], seq=number)
         assert report.outcome is AttemptOutcome.FINISHED, report.message
     victims.check(root.parent)
 
 
 def test_another_name_for_a_file_is_copied(runner: Runner, root: Path, victims: Victims) -> None:
-    """The tool has the rights of the pilot's user, so it can read it; but who has the output has not that file."""
+    """The tool has the rights of the pilot's user, so it can read it; but who has the output has
+    not that file."""
     for batch in (1, 2):
         files = [input_file(root / "in" / f"{number}.dat", seq=number) for number in range(batch)]
-        report = run(runner, task(root, script(f"ln {victims.folder}/secret.txt x"), batch=batch), files)
+        report = run(
+            runner, task(root, script(f"ln {victims.folder}/secret.txt x"), batch=batch), files
+        )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
         for stored in report.outputs:
             path = Path(stored.url.removeprefix("file://"))
@@ -82,8 +92,11 @@ def test_no_stream_is_written_over_an_input(runner: Runner, root: Path, *, insid
 
 
 @pytest.mark.parametrize("batch", [1, 2])
-def test_what_changes_while_it_is_taken_is_its_own_or_refused(runner: Runner, root: Path, victims: Victims, batch: int) -> None:
-    """A process that no job's end reaches puts a link in the place of the output, and the output back, again and again."""
+def test_what_changes_while_it_is_taken_is_its_own_or_refused(
+    runner: Runner, root: Path, victims: Victims, batch: int
+) -> None:
+    """A process that no job's end reaches puts a link in the place of the output, and the output
+    back, again and again."""
     folder = next((runner.run.path / "slots").glob(f"{runner.slot_pid}[-.]1")) / "out"
     own, link, place = (folder.parent / name for name in ("own", "link", "place"))
     over = threading.Event()
@@ -104,7 +117,9 @@ def test_what_changes_while_it_is_taken_is_its_own_or_refused(runner: Runner, ro
     try:
         for number in range(60):
             files = [input_file(root / "in" / f"{seq}.dat", seq=seq) for seq in range(batch)]
-            report = run(runner, task(root, script("echo own > y; mv y x"), batch=batch), files, seq=number)
+            report = run(
+                runner, task(root, script("echo own > y; mv y x"), batch=batch), files, seq=number
+            )
             if report.outcome is not AttemptOutcome.FINISHED:
                 failed(report)
     finally:

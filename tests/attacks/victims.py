@@ -4,7 +4,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Stands in the content of every victim, and in the name of one: where it is found, something was read.
+#: Stands in the content of every victim, and in the name of one: where it is found, something was
+#: read.
 MARK = "nobody-may-see-this"
 
 _FILES = {
@@ -18,7 +19,8 @@ _FILES = {
 
 @dataclass
 class Victims:
-    """Made in ``folder``, which is on the file system of the storages, so that what is taken can be moved."""
+    """Made in ``folder``, which is on the file system of the storages, so that what is taken can be
+    moved."""
 
     folder: Path
     _before: list[tuple[str, object]] = field(init=False)

@@ -12,8 +12,12 @@ from tests.conformance.transport_kit import TOPOLOGY, Broker, PostgresBroker, Ra
 @pytest.fixture(params=["postgres", "rabbitmq"])
 def broker(request: pytest.FixtureRequest) -> Broker:
     if request.param == "postgres":
-        return PostgresBroker(request.getfixturevalue("database_url"), request.getfixturevalue("postgres_server"))
-    return RabbitBroker(request.getfixturevalue("rabbitmq_url"), request.getfixturevalue("rabbitmq_server"))
+        return PostgresBroker(
+            request.getfixturevalue("database_url"), request.getfixturevalue("postgres_server")
+        )
+    return RabbitBroker(
+        request.getfixturevalue("rabbitmq_url"), request.getfixturevalue("rabbitmq_server")
+    )
 
 
 @pytest.fixture

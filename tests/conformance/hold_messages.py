@@ -1,4 +1,5 @@
-"""Run as a program: takes messages from a queue, says which, and then does nothing until it is killed.
+"""Run as a program: takes messages from a queue, says which, and then does nothing until it is
+killed.
 
 Arguments: URL, queue, how many to take.
 """

@@ -1,4 +1,5 @@
-"""What people may rely on who look at dead letters, put them back or drop them; on PostgreSQL and on RabbitMQ."""
+"""What people may rely on who look at dead letters, put them back or drop them; on PostgreSQL and
+on RabbitMQ."""
 
 import asyncio
 from collections.abc import Collection
@@ -31,14 +32,20 @@ async def test_a_message_to_wake_reaches_its_queue(transport: Transport) -> None
 async def test_any_reason_can_be_kept(transport: Transport) -> None:
     await transport.send(messages("long", "odd"))
     async with receiving(transport) as receiver:
-        for delivery, reason in zip(await receiver.take(2), ["x" * 1_000_000, "no\x00thing \x1b[31m red\nnew line"], strict=True):
+        for delivery, reason in zip(
+            await receiver.take(2),
+            ["x" * 1_000_000, "no\x00thing \x1b[31m red\nnew line"],
+            strict=True,
+        ):
             await delivery.retry(reason)
             again = await receiver.next()
             assert (again.message_id, again.attempt) == (delivery.message_id, 2)
             await again.reject(reason)
     long, odd = await transport.dead_letters("work", limit=2)
     assert long.reason == "x" * 1999 + "…"
-    assert odd.reason == "no\N{REPLACEMENT CHARACTER}thing \N{REPLACEMENT CHARACTER}[31m red\nnew line"
+    assert (
+        odd.reason == "no\N{REPLACEMENT CHARACTER}thing \N{REPLACEMENT CHARACTER}[31m red\nnew line"
+    )
 
 
 @pytest.mark.usefixtures("short_pauses")
@@ -51,7 +58,11 @@ async def test_a_requeued_letter_comes_as_if_sent_anew(transport: Transport) -> 
         assert await transport.requeue("work") == 1
         for attempt in (1, 2, 3):
             delivery = await receiver.next()
-            assert (delivery.message_id, delivery.body, delivery.attempt) == ("bad", b'{"id": "bad"}', attempt)
+            assert (delivery.message_id, delivery.body, delivery.attempt) == (
+                "bad",
+                b'{"id": "bad"}',
+                attempt,
+            )
             await delivery.retry(f"failure {attempt} of the second round")
     [letter] = await transport.dead_letters("work", limit=10)
     assert letter.reason == "failure 3 of the second round"
@@ -71,7 +82,11 @@ async def test_letters_are_chosen_by_id_and_the_others_stay_in_order(transport: 
     await _kill(transport, *"abcdef")
     assert await transport.requeue("work", ["b", "e", "unknown"]) == 2
     assert await transport.drop("work", {"c"}) == 1
-    assert [letter.id for letter in await transport.dead_letters("work", limit=10)] == ["a", "d", "f"]
+    assert [letter.id for letter in await transport.dead_letters("work", limit=10)] == [
+        "a",
+        "d",
+        "f",
+    ]
     assert await transport.count_dead("work") == 3
     assert await transport.requeue("work", []) == 0
     async with receiving(transport) as receiver:
@@ -79,7 +94,9 @@ async def test_letters_are_chosen_by_id_and_the_others_stay_in_order(transport: 
         await nothing_else_comes(transport, receiver, "work")
 
 
-async def test_all_letters_are_dropped_or_put_back_those_of_other_queues_excepted(transport: Transport) -> None:
+async def test_all_letters_are_dropped_or_put_back_those_of_other_queues_excepted(
+    transport: Transport,
+) -> None:
     await _kill(transport, "a", "b")
     await _kill(transport, "other", queue="audit")
     assert await transport.drop("work") == 2
@@ -115,7 +132,8 @@ async def test_putting_back_what_dies_again_at_once_comes_to_an_end(transport: T
         put_back = await transport.requeue("work")
 
     async def all_dead_again() -> bool:
-        # One whose refusal the broker has not got to when its consumer goes may come, and die, twice.
+        # One whose refusal the broker has not got to when its consumer goes may come, and die,
+        # twice.
         return set(seen) == set(ids) and await transport.count_dead("work") >= len(ids)
 
     await until(all_dead_again)
@@ -124,7 +142,9 @@ async def test_putting_back_what_dies_again_at_once_comes_to_an_end(transport: T
     assert len(ids) <= put_back <= len(seen) < 2 * len(ids)
 
 
-async def test_a_cut_while_letters_are_put_back_loses_none(broker: Broker, transport: Transport) -> None:
+async def test_a_cut_while_letters_are_put_back_loses_none(
+    broker: Broker, transport: Transport
+) -> None:
     ids = {f"{number:04}" for number in range(600)}
     await _kill_all(transport, ids)
     got: set[str] = set()

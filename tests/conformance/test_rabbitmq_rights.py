@@ -1,4 +1,5 @@
-"""What an administrator sets up for RabbitMQ: the same as the transport declares, and for each service's login what it needs."""
+"""What an administrator sets up for RabbitMQ: the same as the transport declares, and for each
+service's login what it needs."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -15,14 +16,26 @@ from aiormq.exceptions import ChannelAccessRefused
 
 from sluice.contracts.messages import CONSUMER, DEAD_LETTER_KEEPER, EVENTS, QUEUES, SENDERS
 from sluice.servicekit.topology import sluice_topology
-from sluice.servicekit.transport.base import Delivery, Queue, Topology, Transport, TransportUnavailable
+from sluice.servicekit.transport.base import (
+    Delivery,
+    Queue,
+    Topology,
+    Transport,
+    TransportUnavailable,
+)
 from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, rights_of
 from sluice.servicekit.transport.rabbitmq_topology import layout_of
 from tests.conformance.transport_kit import Receiver, dead, messages, receiving, started, until
 from tests.servers.rabbitmq import RabbitServer
 
-SERVICES = sorted({*CONSUMER.values(), *(one for senders in SENDERS.values() for one in senders), DEAD_LETTER_KEEPER})
+SERVICES = sorted(
+    {
+        *CONSUMER.values(),
+        *(one for senders in SENDERS.values() for one in senders),
+        DEAD_LETTER_KEEPER,
+    }
+)
 
 Deed = Callable[[AbstractChannel], Coroutine[Any, Any, object]]
 
@@ -66,7 +79,10 @@ class Site:
 @pytest.fixture
 def site(rabbitmq_server: RabbitServer, rabbitmq_url: str) -> Iterator[Site]:
     vhost = urlsplit(rabbitmq_url).path.lstrip("/")
-    users = {service: User(f"{vhost}.{service}", f"secret of {service}".replace(" ", "-"), service) for service in SERVICES}
+    users = {
+        service: User(f"{vhost}.{service}", f"secret of {service}".replace(" ", "-"), service)
+        for service in SERVICES
+    }
     yield Site(rabbitmq_server, rabbitmq_url, users)
     for user in users.values():
         if any(one["name"] == user.login for one in rabbitmq_server.manage("GET", "users")):
@@ -83,7 +99,9 @@ COMPARED = {
 def shape(document: dict[str, Any]) -> dict[str, list[str]]:
     """What there is, without the name of the virtual host and in order."""
     return {
-        part: sorted(json.dumps([one[key] for key in keys], sort_keys=True) for one in document[part])
+        part: sorted(
+            json.dumps([one[key] for key in keys], sort_keys=True) for one in document[part]
+        )
         for part, keys in COMPARED.items()
     }
 
@@ -104,10 +122,14 @@ async def test_every_service_can_do_all_that_it_does(site: Site) -> None:
     site.upload(site.document())
     for queue, service in CONSUMER.items():
         async with site.transport(service) as consumer, receiving(consumer, queue) as receiver:
-            for destination in [queue, *QUEUES[queue] & EVENTS] if queue in SENDERS else QUEUES[queue] & EVENTS:
+            for destination in (
+                [queue, *QUEUES[queue] & EVENTS] if queue in SENDERS else QUEUES[queue] & EVENTS
+            ):
                 for sender in SENDERS[destination]:
                     async with site.transport(sender) as sending:
-                        await sending.send(messages(f"{sender} to {destination} for {queue}", to=destination))
+                        await sending.send(
+                            messages(f"{sender} to {destination} for {queue}", to=destination)
+                        )
                     first = await _the_one(receiver, f"{sender} to {destination} for {queue}")
                     await first.retry("not now")
                     second = await _the_one(receiver, f"{sender} to {destination} for {queue}")
@@ -116,7 +138,9 @@ async def test_every_service_can_do_all_that_it_does(site: Site) -> None:
             assert await consumer.depth(queue) == 0
 
 
-async def test_the_keeper_of_dead_letters_can_look_at_them_put_them_back_and_drop_them(site: Site) -> None:
+async def test_the_keeper_of_dead_letters_can_look_at_them_put_them_back_and_drop_them(
+    site: Site,
+) -> None:
     site.upload(site.document())
     async with site.transport(DEAD_LETTER_KEEPER) as keeper:
         for queue, service in CONSUMER.items():
@@ -126,7 +150,10 @@ async def test_the_keeper_of_dead_letters_can_look_at_them_put_them_back_and_dro
                 for delivery in await receiver.take(2):
                     await delivery.reject("no")
             await until(partial(dead, keeper, queue, 2))
-            assert [letter.reason for letter in await keeper.dead_letters(queue, limit=5)] == ["no", "no"]
+            assert [letter.reason for letter in await keeper.dead_letters(queue, limit=5)] == [
+                "no",
+                "no",
+            ]
             assert await keeper.requeue(queue, ["b"]) == 1
             assert await keeper.drop(queue) == 1
             assert await keeper.depth(queue) == 1
@@ -138,8 +165,16 @@ async def test_everything_else_is_refused(site: Site, service: str) -> None:
     layout, rights = layout_of(sluice_topology()), rights_of([service], sluice_topology())
     connection = await aio_pika.connect(site.url(service))
     async with connection:
-        published = {name for name in layout.exchanges if await _allowed(connection, partial(_publish, exchange=name))}
-        consumed = {one.name for one in layout.queues if await _allowed(connection, partial(_consume, name=one.name))}
+        published = {
+            name
+            for name in layout.exchanges
+            if await _allowed(connection, partial(_publish, exchange=name))
+        }
+        consumed = {
+            one.name
+            for one in layout.queues
+            if await _allowed(connection, partial(_consume, name=one.name))
+        }
         assert published == rights.write
         assert consumed == rights.read
         queue = next(iter(CONSUMER))
@@ -161,7 +196,9 @@ async def test_everything_else_is_refused(site: Site, service: str) -> None:
         assert rights.write == set(CONSUMER)
     else:
         assert rights.read == own
-        assert {name for name in rights.write if ".rest." not in name} == sent | {f"{queue}.dead" for queue in own}
+        assert {name for name in rights.write if ".rest." not in name} == sent | {
+            f"{queue}.dead" for queue in own
+        }
         assert {name.partition(".rest.")[0] for name in rights.write if ".rest." in name} == own
 
 
@@ -177,7 +214,10 @@ async def test_what_is_not_declared_yet_is_named(site: Site) -> None:
     document = site.document()
     site.upload(document | {"queues": [], "bindings": [], "exchanges": [], "policies": []})
     transport = open_transport(site.url("dms"), sluice_topology(), declare=False)
-    with pytest.raises(TransportUnavailable, match=r"exchange 'dms.dataset-closed' is not declared .* `sluice setup broker`"):
+    with pytest.raises(
+        TransportUnavailable,
+        match=r"exchange 'dms.dataset-closed' is not declared .* `sluice setup broker`",
+    ):
         await transport.start()
     partly = [one for one in document["queues"] if one["name"] != "wms.tasks.dead"]
     site.upload(document | {"queues": partly, "bindings": []})
@@ -211,7 +251,10 @@ async def test_a_full_queue_of_wake_ups_forgets_the_oldest_and_holds_up_nobody(s
     ids = [str(number) for number in range(100)]
     async with started(site.admin, topology) as transport:
         await transport.send(messages(*ids, to="rung"))
-        async with receiving(transport, "bell", prefetch=200) as woken, receiving(transport, "book", prefetch=200) as book:
+        async with (
+            receiving(transport, "bell", prefetch=200) as woken,
+            receiving(transport, "book", prefetch=200) as book,
+        ):
             assert [one.message_id for one in await book.take(100)] == ids
             assert [one.message_id for one in await woken.take(20)] == ids[-20:]
             assert woken.nothing_waits()
@@ -240,7 +283,9 @@ async def _allowed(connection: AbstractConnection, deed: Deed) -> bool:
 
 
 async def _publish(channel: AbstractChannel, exchange: str, key: str = "") -> None:
-    target = await channel.get_exchange(exchange, ensure=False) if exchange else channel.default_exchange
+    target = (
+        await channel.get_exchange(exchange, ensure=False) if exchange else channel.default_exchange
+    )
     await target.publish(aio_pika.Message(b"{}"), key, mandatory=False)
 
 

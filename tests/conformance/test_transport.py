@@ -1,4 +1,5 @@
-"""What callers may rely on, whatever carries the messages; every test runs on PostgreSQL and on RabbitMQ."""
+"""What callers may rely on, whatever carries the messages; every test runs on PostgreSQL and on
+RabbitMQ."""
 
 import asyncio
 import sys
@@ -26,11 +27,17 @@ async def test_what_was_sent_outlives_the_sender(broker: Broker) -> None:
         await sender.send(messages("a", "b"))
     async with started(broker.url, TOPOLOGY) as transport, receiving(transport) as receiver:
         got = await receiver.take(2)
-    assert [(one.message_id, one.body, one.attempt) for one in got] == [("a", b'{"id": "a"}', 1), ("b", b'{"id": "b"}', 1)]
+    assert [(one.message_id, one.body, one.attempt) for one in got] == [
+        ("a", b'{"id": "a"}', 1),
+        ("b", b'{"id": "b"}', 1),
+    ]
 
 
-async def test_what_was_sent_outlives_a_restart_of_the_broker(broker: Broker, transport: Transport) -> None:
-    """What was acknowledged a moment before the crash may come again: no broker confirms an acknowledgement."""
+async def test_what_was_sent_outlives_a_restart_of_the_broker(
+    broker: Broker, transport: Transport
+) -> None:
+    """What was acknowledged a moment before the crash may come again: no broker confirms an
+    acknowledgement."""
     async with receiving(transport) as receiver:
         await transport.send(messages("before"))
         await (await receiver.next()).ack()
@@ -56,7 +63,11 @@ async def test_a_large_batch_arrives_complete_and_in_order(transport: Transport)
 
 async def test_an_event_reaches_every_queue_that_takes_it(transport: Transport) -> None:
     await transport.send(
-        [*messages("made", to="thing.made"), *messages("lost", to="thing.lost"), *messages("x", to="nobody.listens")]
+        [
+            *messages("made", to="thing.made"),
+            *messages("lost", to="thing.lost"),
+            *messages("x", to="nobody.listens"),
+        ]
     )
     async with receiving(transport, "audit") as audit, receiving(transport, "mail") as mail:
         assert (await audit.next()).message_id == "made"
@@ -65,7 +76,9 @@ async def test_an_event_reaches_every_queue_that_takes_it(transport: Transport) 
         assert [(await one.next()).message_id for one in (audit, mail)] == ["last", "last"]
 
 
-async def test_an_unknown_destination_is_refused_before_anything_is_sent(transport: Transport) -> None:
+async def test_an_unknown_destination_is_refused_before_anything_is_sent(
+    transport: Transport,
+) -> None:
     with pytest.raises(UnknownDestination, match="wrok"):
         await transport.send([*messages("a"), *messages("b", to="wrok")])
     assert await transport.depth("work") == 0
@@ -76,7 +89,9 @@ async def test_an_unknown_destination_is_refused_before_anything_is_sent(transpo
             await question("wrok")
 
 
-async def test_an_acknowledged_message_never_comes_again(broker: Broker, transport: Transport) -> None:
+async def test_an_acknowledged_message_never_comes_again(
+    broker: Broker, transport: Transport
+) -> None:
     async with receiving(transport) as receiver:
         await transport.send(messages("a"))
         await (await receiver.next()).ack()
@@ -124,7 +139,12 @@ async def test_the_last_retry_makes_a_dead_letter_with_its_reason(transport: Tra
             await delivery.retry(f"failure {attempt}")
         [letter] = await transport.dead_letters("work", limit=10)
         await nothing_else_comes(transport, receiver, "work")
-    assert (letter.id, letter.queue, letter.body, letter.reason) == ("bad", "work", b'{"id": "bad"}', "failure 3")
+    assert (letter.id, letter.queue, letter.body, letter.reason) == (
+        "bad",
+        "work",
+        b'{"id": "bad"}',
+        "failure 3",
+    )
     assert letter.died_at is not None
     assert await transport.depth("work") == 0
 
@@ -138,8 +158,13 @@ async def test_a_limit_of_one_allows_one_delivery(transport: Transport) -> None:
     async with receiving(transport, "once") as receiver:
         await until(lambda: dead(transport, "once", 2))
         await nothing_else_comes(transport, receiver, "once")
-    letters = {letter.id: letter.reason for letter in await transport.dead_letters("once", limit=10)}
-    assert letters == {"a": "no second chance", "b": "handed out 1 times without an acknowledgement"}
+    letters = {
+        letter.id: letter.reason for letter in await transport.dead_letters("once", limit=10)
+    }
+    assert letters == {
+        "a": "no second chance",
+        "b": "handed out 1 times without an acknowledgement",
+    }
 
 
 async def test_a_message_that_nobody_answers_dies_of_its_limit(transport: Transport) -> None:
@@ -170,18 +195,25 @@ async def test_retries_and_silence_count_together(transport: Transport) -> None:
     assert letter.reason == "handed out 3 times without an acknowledgement; last failure: first"
 
 
-async def test_a_rejected_message_dies_at_once_and_stays_to_be_looked_at(transport: Transport) -> None:
+async def test_a_rejected_message_dies_at_once_and_stays_to_be_looked_at(
+    transport: Transport,
+) -> None:
     await transport.send(messages("a", "b", "c"))
     async with receiving(transport) as receiver:
         for delivery in await receiver.take(3):
             await delivery.reject(f"{delivery.message_id} makes no sense")
     for _ in range(2):
         letters = await transport.dead_letters("work", limit=2)
-        assert [(letter.id, letter.reason) for letter in letters] == [("a", "a makes no sense"), ("b", "b makes no sense")]
+        assert [(letter.id, letter.reason) for letter in letters] == [
+            ("a", "a makes no sense"),
+            ("b", "b makes no sense"),
+        ]
     assert len(await transport.dead_letters("work", limit=10)) == 3
 
 
-async def test_messages_of_a_killed_consumer_come_again(broker: Broker, transport: Transport) -> None:
+async def test_messages_of_a_killed_consumer_come_again(
+    broker: Broker, transport: Transport
+) -> None:
     await transport.send(messages("a", "b"))
     program = [sys.executable, "-m", "tests.conformance.hold_messages", broker.url, "work", "2"]
     victim = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
@@ -198,7 +230,9 @@ async def test_messages_of_a_killed_consumer_come_again(broker: Broker, transpor
     assert {(one.message_id, one.attempt) for one in got} == {("a", 2), ("b", 2)}
 
 
-async def test_a_consumer_holds_no_more_than_its_bound(broker: Broker, transport: Transport) -> None:
+async def test_a_consumer_holds_no_more_than_its_bound(
+    broker: Broker, transport: Transport
+) -> None:
     ids = [str(number) for number in range(10)]
     async with started(broker.url, TOPOLOGY) as other, receiving(transport, prefetch=3) as bounded:
         await transport.send(messages(*ids))
@@ -257,7 +291,9 @@ async def test_lost_connections_lose_no_message(broker: Broker, transport: Trans
             expected.update(ids)
             cutting = asyncio.create_task(broker.cut())
             forwarder.cut_after(2000)
-            failures = [await send_stubbornly(sender, messages(one, to="thing.made")) for one in ids]
+            failures = [
+                await send_stubbornly(sender, messages(one, to="thing.made")) for one in ids
+            ]
             await cutting
             assert any(failures), "no cut fell into a sending"
         await send_stubbornly(sender, messages("end", to="mail"))
@@ -272,7 +308,9 @@ async def test_lost_connections_lose_no_message(broker: Broker, transport: Trans
     assert await transport.dead_letters("mail", limit=1) == []
 
 
-async def test_answers_without_a_link_raise_nothing_and_the_message_comes_again(broker: Broker, transport: Transport) -> None:
+async def test_answers_without_a_link_raise_nothing_and_the_message_comes_again(
+    broker: Broker, transport: Transport
+) -> None:
     await transport.send(messages("a", "b", "c"))
     async with started(broker.url, TOPOLOGY) as lost:
         receiver = receiving(lost)

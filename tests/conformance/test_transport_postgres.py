@@ -1,4 +1,5 @@
-"""The lease of the PostgreSQL transport: no double for a slow handler, no message kept by a holder that fell silent."""
+"""The lease of the PostgreSQL transport: no double for a slow handler, no message kept by a holder
+that fell silent."""
 
 import asyncio
 
@@ -12,7 +13,9 @@ from tests.conformance.transport_kit import messages, receiving, started, until
 TOPOLOGY = Topology.of(Queue("work"))
 
 
-async def test_the_lease_is_renewed_while_the_consumer_lives(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_lease_is_renewed_while_the_consumer_lives(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(postgres_consumer, "LEASE", 0.6)
     monkeypatch.setattr(postgres_consumer, "POLL_INTERVAL", 0.1)
     database = await asyncpg.connect(database_url)
@@ -37,7 +40,9 @@ async def test_the_lease_is_renewed_while_the_consumer_lives(database_url: str, 
     await database.close()
 
 
-async def test_a_lease_that_ends_frees_the_message(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_lease_that_ends_frees_the_message(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def silent(_: object) -> None:
         await asyncio.Event().wait()
 

@@ -1,4 +1,5 @@
-"""What the transport's conformance suite works with: a broker that can be disturbed, and a consumer in the background."""
+"""What the transport's conformance suite works with: a broker that can be disturbed, and a consumer
+in the background."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -10,13 +11,21 @@ from urllib.parse import urlsplit
 import asyncpg
 
 from deploy.stack.ports import free_ports
-from sluice.servicekit.transport.base import Delivery, Message, Queue, Topology, Transport, TransportUnavailable
+from sluice.servicekit.transport.base import (
+    Delivery,
+    Message,
+    Queue,
+    Topology,
+    Transport,
+    TransportUnavailable,
+)
 from sluice.servicekit.transport.open import open_transport
 from tests.servers.forwarder import Forwarder
 from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
 
-# Seconds; generous, because it only ends a test that has failed, but below the lease, which must not be what saves a message.
+# Seconds; generous, because it only ends a test that has failed, but below the lease, which must
+# not be what saves a message.
 DEADLINE = 60.0
 
 TOPOLOGY = Topology.of(
@@ -55,7 +64,9 @@ class PostgresBroker:
     async def cut(self) -> None:
         admin = await asyncpg.connect(self.server.url())
         name = urlsplit(self.url).path.lstrip("/")
-        await admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name)
+        await admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", name
+        )
         await admin.close()
 
     async def restart(self) -> None:
@@ -64,7 +75,9 @@ class PostgresBroker:
     def forwarder(self) -> tuple[Forwarder, str]:
         [port] = free_ports(1)
         socket = self.server.socket_folder / ".s.PGSQL.5432"
-        return Forwarder(port=port, target=socket), f"postgresql://postgres:@127.0.0.1:{port}{urlsplit(self.url).path}"
+        return Forwarder(
+            port=port, target=socket
+        ), f"postgresql://postgres:@127.0.0.1:{port}{urlsplit(self.url).path}"
 
 
 @dataclass
@@ -81,7 +94,9 @@ class RabbitBroker:
 
     def forwarder(self) -> tuple[Forwarder, str]:
         [port] = free_ports(1)
-        return Forwarder(port=port, target=self.server.amqp_port), self.url.replace(f":{self.server.amqp_port}/", f":{port}/")
+        return Forwarder(port=port, target=self.server.amqp_port), self.url.replace(
+            f":{self.server.amqp_port}/", f":{port}/"
+        )
 
 
 @asynccontextmanager
@@ -127,7 +142,9 @@ class Receiver:
 
 
 @asynccontextmanager
-async def receiving(transport: Transport, queue: str = "work", prefetch: int = 10) -> AsyncGenerator[Receiver, None]:
+async def receiving(
+    transport: Transport, queue: str = "work", prefetch: int = 10
+) -> AsyncGenerator[Receiver, None]:
     receiver = Receiver(transport, queue, prefetch)
     try:
         yield receiver

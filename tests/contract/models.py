@@ -1,4 +1,5 @@
-"""Every model of the contracts, and how to make values of them: from their annotations, so that new models need nothing here."""
+"""Every model of the contracts, and how to make values of them: from their annotations, so that new
+models need nothing here."""
 
 import importlib
 import pkgutil
@@ -30,7 +31,9 @@ JSON = st.recursive(
     | st.integers(-(2**53), 2**53)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=3,
 )
 URLS = st.builds(
@@ -40,10 +43,17 @@ URLS = st.builds(
 )
 #: Short examples of strings with a pattern; ``from_regex`` would make long ones slowly.
 BY_PATTERN = {
-    pattern_of(Checksum): st.binary(min_size=32, max_size=32).map(lambda raw: f"sha256:{raw.hex()}"),
-    pattern_of(Name): st.text("aZ09_", min_size=1, max_size=3) | st.sampled_from(["run-1", "a b.c", "0@=,~+"]),
-    pattern_of(ImageName): st.sampled_from(["debian", "debian:12", "host:5000/path/name@sha256:0af", "a.b/c_d:x-1"]),
-    pattern_of(FileName): st.text("aZ9 ü-.", min_size=1, max_size=5).filter(lambda name: name not in {".", ".."}),
+    pattern_of(Checksum): st.binary(min_size=32, max_size=32).map(
+        lambda raw: f"sha256:{raw.hex()}"
+    ),
+    pattern_of(Name): st.text("aZ09_", min_size=1, max_size=3)
+    | st.sampled_from(["run-1", "a b.c", "0@=,~+"]),
+    pattern_of(ImageName): st.sampled_from(
+        ["debian", "debian:12", "host:5000/path/name@sha256:0af", "a.b/c_d:x-1"]
+    ),
+    pattern_of(FileName): st.text("aZ9 ü-.", min_size=1, max_size=5).filter(
+        lambda name: name not in {".", ".."}
+    ),
 }
 TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - the strategy wants them so
 
@@ -54,7 +64,11 @@ def contract_models() -> list[type[BaseModel]]:
     for module_info in pkgutil.iter_modules(sluice.contracts.__path__):
         module = importlib.import_module(f"sluice.contracts.{module_info.name}")
         for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, BaseModel) and value.__module__ == module.__name__:
+            if (
+                isinstance(value, type)
+                and issubclass(value, BaseModel)
+                and value.__module__ == module.__name__
+            ):
                 found[f"{value.__module__}.{value.__name__}"] = value
     return [found[key] for key in sorted(found)]
 
@@ -70,7 +84,10 @@ def _field(field: FieldInfo) -> st.SearchStrategy[Any]:
 
 
 def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
-    if any(entry is URL_CHECK or (isinstance(entry, AfterValidator) and entry == URL_CHECK) for entry in metadata):
+    if any(
+        entry is URL_CHECK or (isinstance(entry, AfterValidator) and entry == URL_CHECK)
+        for entry in metadata
+    ):
         return URLS
     bounds = _bounds(metadata)
     if annotation is str:
@@ -79,17 +96,25 @@ def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
         return st.integers(bounds.get("ge", bounds.get("gt", -1) + 1), bounds.get("le", 2**31 - 1))
     if annotation is float:
         lowest = bounds.get("ge", bounds.get("gt", 0.0))
-        return st.floats(lowest, bounds.get("le", 1e9), exclude_min="gt" in bounds, allow_subnormal=False)
+        return st.floats(
+            lowest, bounds.get("le", 1e9), exclude_min="gt" in bounds, allow_subnormal=False
+        )
     if get_origin(annotation) is list:
-        return st.lists(_type(get_args(annotation)[0]), min_size=bounds.get("min_length", 0), max_size=2)
+        return st.lists(
+            _type(get_args(annotation)[0]), min_size=bounds.get("min_length", 0), max_size=2
+        )
     return _type(annotation)
 
 
 def _text(bounds: dict[str, Any]) -> st.SearchStrategy[str]:
     pattern = bounds.get("pattern")
     if pattern is not None:
-        return BY_PATTERN[pattern] if pattern in BY_PATTERN else st.from_regex(pattern, fullmatch=True)
-    return st.text(min_size=bounds.get("min_length", 0), max_size=min(12, bounds.get("max_length", 12)))
+        return (
+            BY_PATTERN[pattern] if pattern in BY_PATTERN else st.from_regex(pattern, fullmatch=True)
+        )
+    return st.text(
+        min_size=bounds.get("min_length", 0), max_size=min(12, bounds.get("max_length", 12))
+    )
 
 
 def _bounds(metadata: list[Any]) -> dict[str, Any]:
@@ -107,7 +132,13 @@ def _limits(entry: Any) -> dict[str, Any]:
 
 
 def _type(annotation: Any) -> st.SearchStrategy[Any]:
-    plain = {str: st.text(max_size=12), bytes: st.binary(max_size=12), bool: st.booleans(), UUID: st.uuids(), datetime: TIMES}
+    plain = {
+        str: st.text(max_size=12),
+        bytes: st.binary(max_size=12),
+        bool: st.booleans(),
+        UUID: st.uuids(),
+        datetime: TIMES,
+    }
     plain |= {Any: JSON, object: JSON}
     if annotation in (int, float):
         return _annotated(annotation, [])
@@ -138,9 +169,18 @@ def _generic(annotation: Any) -> st.SearchStrategy[Any]:
 
 
 def fields_of(model: type[BaseModel], kind: Any) -> Iterator[str]:
-    """Names of the model's fields whose annotation holds the same checks as ``kind`` (``FileName``, ``StorageUrl`` …)."""
+    """Names of the model's fields whose annotation holds the same checks as ``kind`` (``FileName``,
+    ``StorageUrl`` …)."""
     checks = list(get_args(kind)[1:])
     for name, field in model.model_fields.items():
-        own = [*field.metadata, *(part for entry in get_args(field.annotation) for part in get_args(entry)[1:])]
-        if any(check == mine for check in checks for mine in own if isinstance(check, StringConstraints | AfterValidator)):
+        own = [
+            *field.metadata,
+            *(part for entry in get_args(field.annotation) for part in get_args(entry)[1:]),
+        ]
+        if any(
+            check == mine
+            for check in checks
+            for mine in own
+            if isinstance(check, StringConstraints | AfterValidator)
+        ):
             yield name

@@ -13,20 +13,38 @@ from tests.contract.models import contract_models, fields_of
 HEX = "0" * 64
 
 #: Never a name: of a data set, a storage, a template, a pilot, a file.
-TRICKS = ["", ".", "..", "/", "a/b", "../a", "a/..", "/etc/passwd", "a\x00b", "a\nb", "a\n", "\x1b[31m", "a\rb"]
+TRICKS = [
+    "",
+    ".",
+    "..",
+    "/",
+    "a/b",
+    "../a",
+    "a/..",
+    "/etc/passwd",
+    "a\x00b",
+    "a\nb",
+    "a\n",
+    "\x1b[31m",
+    "a\rb",
+]
 
 
 def check(kind: Any, value: str) -> str:
     return str(TypeAdapter(kind).validate_python(value))
 
 
-@pytest.mark.parametrize("name", [*TRICKS, ".hidden", "-rf", "ä", "a;b", "a|b", "a$b", "a`b", "a*b", "a\\b", "a" * 201])
+@pytest.mark.parametrize(
+    "name", [*TRICKS, ".hidden", "-rf", "ä", "a;b", "a|b", "a$b", "a`b", "a*b", "a\\b", "a" * 201]
+)
 def test_names_that_are_no_single_path_component_are_refused(name: str) -> None:
     with pytest.raises(ValidationError):
         check(Name, name)
 
 
-@pytest.mark.parametrize("name", ["run-1", "a", "_x", "frames 2024.01", "0f3c.decode.logs", "a" * 200])
+@pytest.mark.parametrize(
+    "name", ["run-1", "a", "_x", "frames 2024.01", "0f3c.decode.logs", "a" * 200]
+)
 def test_ordinary_names_are_taken(name: str) -> None:
     assert check(Name, name) == name
 
@@ -37,7 +55,9 @@ def test_file_names_that_lead_elsewhere_are_refused(name: str) -> None:
         check(FileName, name)
 
 
-@pytest.mark.parametrize("name", ["a.txt", ".hidden", "..a", "...", "-rf", "Übung 1.pdf", "a;b", "a" * 240])
+@pytest.mark.parametrize(
+    "name", ["a.txt", ".hidden", "..a", "...", "-rf", "Übung 1.pdf", "a;b", "a" * 240]
+)
 def test_file_names_as_people_give_them_are_taken(name: str) -> None:
     assert check(FileName, name) == name
 
@@ -72,14 +92,26 @@ def test_urls_end_without_a_slash() -> None:
 
 @pytest.mark.parametrize(
     "checksum",
-    ["", HEX, f"md5:{HEX}", f"sha256:{HEX[1:]}", f"sha256:{HEX}0", f"sha256:{'A' * 64}", f" sha256:{HEX}", f"sha256:{HEX}\n"],
+    [
+        "",
+        HEX,
+        f"md5:{HEX}",
+        f"sha256:{HEX[1:]}",
+        f"sha256:{HEX}0",
+        f"sha256:{'A' * 64}",
+        f" sha256:{HEX}",
+        f"sha256:{HEX}\n",
+    ],
 )
 def test_checksums_of_another_form_are_refused(checksum: str) -> None:
     with pytest.raises(ValidationError):
         check(Checksum, checksum)
 
 
-@pytest.mark.parametrize(("kind", "trick"), [(FileName, "../a"), (StorageUrl, "file:///data/../a"), (Checksum, "sha256:0")])
+@pytest.mark.parametrize(
+    ("kind", "trick"),
+    [(FileName, "../a"), (StorageUrl, "file:///data/../a"), (Checksum, "sha256:0")],
+)
 def test_every_model_that_holds_one_checks_it(kind: Any, trick: str) -> None:
     models = [(model, name) for model in contract_models() for name in fields_of(model, kind)]
     assert models, "the fields were not found"

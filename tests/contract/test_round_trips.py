@@ -10,7 +10,14 @@ from pydantic import BaseModel, ValidationError
 
 from sluice.contracts.base import Contract
 from sluice.contracts.messages import PAYLOADS, QUEUES, CloudEvent, extra_attributes
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, ServiceError, Unprocessable
+from sluice.contracts.problems import (
+    Conflict,
+    NotAvailable,
+    NotFound,
+    Problem,
+    ServiceError,
+    Unprocessable,
+)
 from tests.contract.models import contract_models, values_of
 from tests.draws import examples
 
@@ -43,7 +50,9 @@ def test_unknown_fields_are_refused(model: type[BaseModel]) -> None:
         return
     with pytest.raises(ValidationError) as refused:
         model.model_validate({"no_such_field": 1})
-    assert ("extra_forbidden", ("no_such_field",)) in [(error["type"], error["loc"]) for error in refused.value.errors()]
+    assert ("extra_forbidden", ("no_such_field",)) in [
+        (error["type"], error["loc"]) for error in refused.value.errors()
+    ]
 
 
 @each_model
@@ -54,14 +63,22 @@ def test_values_cannot_be_changed(model: type[BaseModel]) -> None:
             setattr(model.model_construct(), name, None)
 
 
-@pytest.mark.parametrize("model", [model for model in MODELS if issubclass(model, Contract)], ids=lambda model: model.__name__)
+@pytest.mark.parametrize(
+    "model",
+    [model for model in MODELS if issubclass(model, Contract)],
+    ids=lambda model: model.__name__,
+)
 def test_times_without_a_zone_are_refused(model: type[BaseModel]) -> None:
     """Two nodes would read them differently."""
     for name, field in model.model_fields.items():
         if "datetime" in str(field.annotation):
             with pytest.raises(ValidationError) as refused:
                 model.model_validate({name: "2024-01-01T00:00:00"})
-            assert (name,) in [error["loc"] for error in refused.value.errors() if error["type"].startswith("timezone")]
+            assert (name,) in [
+                error["loc"]
+                for error in refused.value.errors()
+                if error["type"].startswith("timezone")
+            ]
 
 
 def test_every_queue_takes_messages_that_have_a_payload() -> None:
@@ -75,9 +92,13 @@ def test_ids_become_attributes_that_the_standard_allows() -> None:
     assert all(name.isalnum() and name.islower() for name in attributes)
 
 
-@pytest.mark.parametrize("error", [NotFound, Conflict, Unprocessable, NotAvailable], ids=lambda error: error.__name__)
+@pytest.mark.parametrize(
+    "error", [NotFound, Conflict, Unprocessable, NotAvailable], ids=lambda error: error.__name__
+)
 def test_errors_become_problems_with_their_facts(error: type[ServiceError]) -> None:
-    problem: dict[str, Any] = json.loads(error("no such thing", uid=7, name="x").problem().model_dump_json())
+    problem: dict[str, Any] = json.loads(
+        error("no such thing", uid=7, name="x").problem().model_dump_json()
+    )
     assert problem["type"] == f"urn:sluice:problem:{error.slug}"
     assert problem["status"] == error.status >= 400
     assert problem["title"] == error.title

@@ -1,4 +1,5 @@
-"""An HTTP server before a system: passes requests on, and answers those in its place that a test wants refused."""
+"""An HTTP server before a system: passes requests on, and answers those in its place that a test
+wants refused."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -9,7 +10,8 @@ import httpx
 
 from sluice.trust import trust
 
-#: Method and path → the status of a refusal; 0: the connection is closed without an answer; None: passed on.
+#: Method and path → the status of a refusal; 0: the connection is closed without an answer; None:
+#: passed on.
 Rule = Callable[[str, str], int | None]
 
 
@@ -27,11 +29,24 @@ def gatekeeper(url: str, rule: Rule) -> Iterator[str]:
                 self.close_connection = True
                 return
             if status is None:
-                kinds = {key: value for key, value in self.headers.items() if key in ("Content-Type", "Accept")}
-                answer = httpx.request(self.command, url + self.path, content=body, headers=kinds, timeout=60, verify=trust(url))
+                kinds = {
+                    key: value
+                    for key, value in self.headers.items()
+                    if key in ("Content-Type", "Accept")
+                }
+                answer = httpx.request(
+                    self.command,
+                    url + self.path,
+                    content=body,
+                    headers=kinds,
+                    timeout=60,
+                    verify=trust(url),
+                )
                 self._answer(answer.status_code, answer.content)
             else:
-                self._answer(status, b'{"title": "refused", "detail": "the gatekeeper refuses this"}')
+                self._answer(
+                    status, b'{"title": "refused", "detail": "the gatekeeper refuses this"}'
+                )
 
         do_GET = do_POST = do_DELETE = _handle
 

@@ -1,4 +1,5 @@
-"""`sluice cwl-runner` by the tests' own interface: cases in the form of the CWL project's conformance tests, run by `cwltest`."""
+"""`sluice cwl-runner` by the tests' own interface: cases in the form of the CWL project's
+conformance tests, run by `cwltest`."""
 
 import asyncio
 import json
@@ -29,22 +30,43 @@ def command(url: str, *arguments: str | Path) -> Sequence[str]:
 
 
 def run(url: str, *arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(url, *arguments), cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command(url, *arguments),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def check_nothing_is_left(url: str) -> None:
     """But for the logs of what failed, every data set is deleted, which nobody waited for."""
-    asyncio.run(eventually(lambda: asyncio.to_thread(lambda: not _left(url)), what="all data sets are deleted"))
+    asyncio.run(
+        eventually(
+            lambda: asyncio.to_thread(lambda: not _left(url)), what="all data sets are deleted"
+        )
+    )
 
 
 def _left(url: str) -> list[str]:
-    found = httpx.get(f"{url}/services/dms/api/v1/datasets", params={"limit": 500}).json()["datasets"]
+    found = httpx.get(f"{url}/services/dms/api/v1/datasets", params={"limit": 500}).json()[
+        "datasets"
+    ]
     left = [one for one in found if one["state"] != "deleted"]
     return [one["name"] for one in left if one["type"] != "logs"]
 
 
 def test_all_cases(url: str, tmp_path: Path) -> None:
-    arguments = ["--test", str(CASES / "cases.yml"), "--tool", str(RUNNER), "-j2", "--timeout", "90"]
+    arguments = [
+        "--test",
+        str(CASES / "cases.yml"),
+        "--tool",
+        str(RUNNER),
+        "-j2",
+        "--timeout",
+        "90",
+    ]
     done = subprocess.run(
         [Path(sys.executable).with_name("cwltest"), *arguments],
         cwd=tmp_path,
@@ -61,7 +83,9 @@ def test_all_cases(url: str, tmp_path: Path) -> None:
 
 def test_a_failure_says_why(url: str, tmp_path: Path) -> None:
     tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
-    (tmp_path / "fails.cwl").write_text(json.dumps(tool | {"baseCommand": ["sh", "-c", "echo no beam >&2; exit 3"]}))
+    (tmp_path / "fails.cwl").write_text(
+        json.dumps(tool | {"baseCommand": ["sh", "-c", "echo no beam >&2; exit 3"]})
+    )
     done = run(url, "--quiet", "fails.cwl", folder=tmp_path)
     assert (done.returncode, json.loads(done.stdout)) == (1, {})
     assert "exit code 3: no beam" in done.stderr
@@ -73,10 +97,15 @@ def test_a_failure_says_why(url: str, tmp_path: Path) -> None:
         (["nothere.cwl"], "Not found: 'nothere.cwl'"),
         ([f"{CASES}/head.cwl", "--text", "nothere.txt"], "nothere.txt: there is no such file"),
         ([f"{CASES}/head.cwl", "--text", str(CASES)], "/cases: there is no such file"),
-        ([f"{CASES}/words.cwl#listed", "--folder", "nothere"], "nothere: there is no such directory"),
+        (
+            [f"{CASES}/words.cwl#listed", "--folder", "nothere"],
+            "nothere: there is no such directory",
+        ),
     ],
 )
-def test_what_is_not_there_is_told_in_a_sentence(url: str, tmp_path: Path, arguments: list[str], sentence: str) -> None:
+def test_what_is_not_there_is_told_in_a_sentence(
+    url: str, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
     done = run(url, "--quiet", *arguments, folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"{sentence}\n" in re.sub(r"\x1b\[[0-9;]*m", "", done.stderr)
@@ -91,7 +120,17 @@ def test_a_container_that_no_node_has_is_not_supported(url: str, tmp_path: Path)
 
 
 def test_inputs_may_be_options(url: str, tmp_path: Path) -> None:
-    done = run(url, "--outdir", "out", CASES / "head.cwl", "--text", CASES / "c.txt", "--lines", "2", folder=tmp_path)
+    done = run(
+        url,
+        "--outdir",
+        "out",
+        CASES / "head.cwl",
+        "--text",
+        CASES / "c.txt",
+        "--lines",
+        "2",
+        folder=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "first.txt").read_text() == "kiwi\nbanana\n"
     assert json.loads(done.stdout)["first"]["location"] == (tmp_path / "out" / "first.txt").as_uri()
@@ -102,24 +141,42 @@ def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
     tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
     script = f"echo $$ > {started}.new; mv {started}.new {started}; exec sleep 500"
     (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": ["sh", "-c", script]}))
-    process = subprocess.Popen(command(url, "waits.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    asyncio.run(eventually(lambda: asyncio.to_thread(started.exists), what="the tool runs", seconds=60))
+    process = subprocess.Popen(
+        command(url, "waits.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    asyncio.run(
+        eventually(lambda: asyncio.to_thread(started.exists), what="the tool runs", seconds=60)
+    )
     running = psutil.Process(int(started.read_text()))
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert "canceled" in said
     assert process.returncode != 0
-    asyncio.run(eventually(lambda: asyncio.to_thread(lambda: not running.is_running()), what="the tool has ended"))
+    asyncio.run(
+        eventually(
+            lambda: asyncio.to_thread(lambda: not running.is_running()), what="the tool has ended"
+        )
+    )
     check_nothing_is_left(url)
 
 
 def write_large(folder: Path) -> None:
-    tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "baseCommand": "true", "inputs": [], "outputs": []}
-    (folder / "large.cwl").write_text(json.dumps(tool | {"requirements": {"ResourceRequirement": {"coresMin": 9999}}}))
+    tool = {
+        "cwlVersion": "v1.2",
+        "class": "CommandLineTool",
+        "baseCommand": "true",
+        "inputs": [],
+        "outputs": [],
+    }
+    (folder / "large.cwl").write_text(
+        json.dumps(tool | {"requirements": {"ResourceRequirement": {"coresMin": 9999}}})
+    )
 
 
 @pytest.mark.parametrize("options", [[], ["--strict"]], ids=["quick", "with all options"])
-def test_a_tool_that_no_node_can_run_is_not_waited_for(url: str, tmp_path: Path, options: list[str]) -> None:
+def test_a_tool_that_no_node_can_run_is_not_waited_for(
+    url: str, tmp_path: Path, options: list[str]
+) -> None:
     write_large(tmp_path)
     done = run(url, "--quiet", *options, "large.cwl", folder=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
@@ -130,7 +187,12 @@ def test_a_tool_that_no_node_can_run_is_not_waited_for(url: str, tmp_path: Path,
 
 def test_what_keeps_a_tool_waiting_is_told(url: str, tmp_path: Path) -> None:
     write_large(tmp_path)
-    process = subprocess.Popen(command(url, "--quiet", "--wait", "large.cwl"), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command(url, "--quiet", "--wait", "large.cwl"),
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert process.stderr is not None
     line = process.stderr.readline()
     process.send_signal(signal.SIGTERM)
@@ -152,7 +214,9 @@ def test_a_refused_chain_leaves_nothing(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [0, 503])
-def test_an_outage_between_any_two_requests_costs_no_result(url: str, tmp_path: Path, status: int) -> None:
+def test_an_outage_between_any_two_requests_costs_no_result(
+    url: str, tmp_path: Path, status: int
+) -> None:
     """Two of four looks at what runs come to nothing, and two of four pages of results."""
     looks = Counter[str]()
 
@@ -168,7 +232,10 @@ def test_an_outage_between_any_two_requests_costs_no_result(url: str, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert looks["datasets"] >= 10, "five tools, and the results of most were asked for again"
     outputs = json.loads(done.stdout)
-    assert (outputs["lines"], outputs["joined"]["checksum"]) == (6, "sha1$b6cfeff160ba76e550d0f6cefbc5da28bb9a536a")
+    assert (outputs["lines"], outputs["joined"]["checksum"]) == (
+        6,
+        "sha1$b6cfeff160ba76e550d0f6cefbc5da28bb9a536a",
+    )
     check_nothing_is_left(url)
 
 

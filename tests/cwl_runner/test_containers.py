@@ -42,6 +42,8 @@ def test_a_tool_runs_in_the_container_that_it_requires(url: str, tmp_path: Path)
     (tmp_path / "text.txt").write_text("brought in\n")
     runner = str(Path(sys.executable).with_name("sluice-cwl-runner"))
     command = [runner, "--url", url, "--quiet", "tool.cwl", "--text", "text.txt"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "seen.txt").read_text() == "inside the image\nbrought in\n"

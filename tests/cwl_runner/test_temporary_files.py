@@ -15,7 +15,11 @@ from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
-TOOL: dict[str, Any] = {"class": "CommandLineTool", "inputs": {"text": "string"}, "outputs": {"out": "stdout"}}
+TOOL: dict[str, Any] = {
+    "class": "CommandLineTool",
+    "inputs": {"text": "string"},
+    "outputs": {"out": "stdout"},
+}
 #: What only a full reader understands, so that cwltool works out the jobs.
 WORKFLOW: dict[str, Any] = {
     "cwlVersion": "v1.2",
@@ -34,7 +38,11 @@ def start(url: str, folder: Path, script: str) -> "subprocess.Popen[str]":
     (folder / "temporary").mkdir()
     environment = os.environ | {"TMPDIR": str(folder / "temporary")}
     return subprocess.Popen(
-        command(url, "--outdir", "out", "process.cwl"), cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
+        command(url, "--outdir", "out", "process.cwl"),
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -53,7 +61,9 @@ def test_nothing_is_left(url: str, tmp_path: Path, script: str, status: int) -> 
 def test_nothing_is_left_after_an_interrupt(url: str, tmp_path: Path) -> None:
     started = tmp_path / "started"
     process = start(url, tmp_path, f"touch {started}; exec sleep 500")
-    asyncio.run(eventually(lambda: asyncio.to_thread(started.exists), what="a job runs", seconds=60))
+    asyncio.run(
+        eventually(lambda: asyncio.to_thread(started.exists), what="a job runs", seconds=60)
+    )
     assert left(tmp_path) != []
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)

@@ -35,19 +35,33 @@ class Composition:
     @property
     def own(self) -> dict[str, dict[str, Any]]:
         """Those that run an image made here."""
-        return {name: service for name, service in self.services.items() if service["image"].split(":")[0] in OWN_IMAGES}
+        return {
+            name: service
+            for name, service in self.services.items()
+            if service["image"].split(":")[0] in OWN_IMAGES
+        }
 
     @property
     def served(self) -> dict[str, dict[str, Any]]:
         """Those that are a service of Sluice: by the name in the command ``sluice serve NAME``."""
-        return {name: service for name, service in self.own.items() if service["command"][:2] == ["sluice", "serve"]}
+        return {
+            name: service
+            for name, service in self.own.items()
+            if service["command"][:2] == ["sluice", "serve"]
+        }
 
     def environment(self, name: str) -> dict[str, str]:
-        """What the containers of a service find in their environment; the service's own part goes before its files."""
+        """What the containers of a service find in their environment; the service's own part goes
+        before its files."""
         found: dict[str, str] = {}
         for file in self.services[name].get("env_file", []):
-            found |= {key: value or "" for key, value in dotenv_values(self.root / file, interpolate=False).items()}
-        return found | {key: str(value) for key, value in self.services[name].get("environment", {}).items()}
+            found |= {
+                key: value or ""
+                for key, value in dotenv_values(self.root / file, interpolate=False).items()
+            }
+        return found | {
+            key: str(value) for key, value in self.services[name].get("environment", {}).items()
+        }
 
     def secrets(self, name: str) -> dict[str, str]:
         """Secret → where the container finds it."""

@@ -1,4 +1,5 @@
-"""What in docker-compose.yml must agree with the files beside it: images, secrets, volumes; and what each container may do."""
+"""What in docker-compose.yml must agree with the files beside it: images, secrets, volumes; and
+what each container may do."""
 
 import re
 import tomllib
@@ -51,8 +52,18 @@ def _ports(name: str, service: dict[str, Any]) -> Iterator[str]:
 
 
 def _rights(name: str, service: dict[str, Any]) -> Iterator[str]:
-    wanted = {"read_only": True, "init": True, "cap_drop": ["ALL"], "security_opt": ["no-new-privileges:true"], "tmpfs": ["/tmp"]}
-    yield from (f"{name}: {key} has to be {value}" for key, value in wanted.items() if service.get(key) != value)
+    wanted = {
+        "read_only": True,
+        "init": True,
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges:true"],
+        "tmpfs": ["/tmp"],
+    }
+    yield from (
+        f"{name}: {key} has to be {value}"
+        for key, value in wanted.items()
+        if service.get(key) != value
+    )
     forbidden = {"privileged", "user", "network_mode", "pid", "cap_add"} & set(service)
     yield from (f"{name}: {key} has no place here" for key in sorted(forbidden))
 
@@ -60,15 +71,23 @@ def _rights(name: str, service: dict[str, Any]) -> Iterator[str]:
 def _image(composition: Composition, name: str) -> Iterator[str]:
     service = composition.services[name]
     image, _, tag = service["image"].partition(":")
-    version = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    version = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "version"
+    ]
     if tag != version:
         yield f"{name}: image {image}:{tag}, and the version is {version}"
-    builders = [one["build"] for one in composition.own.values() if one["image"] == service["image"] and "build" in one]
+    builders = [
+        one["build"]
+        for one in composition.own.values()
+        if one["image"] == service["image"] and "build" in one
+    ]
     if len(builders) != 1:
         yield f"{name}: {len(builders)} services build {image}, one has to"
     for build in builders:
         stages = re.findall(
-            r"^FROM \S+ AS (\S+)$", (composition.root / build["dockerfile"]).read_text(encoding="utf-8"), re.MULTILINE
+            r"^FROM \S+ AS (\S+)$",
+            (composition.root / build["dockerfile"]).read_text(encoding="utf-8"),
+            re.MULTILINE,
         )
         if build["target"] not in stages or build["target"] != OWN_IMAGES[image]:
             yield f"{name}: {build['dockerfile']} has no target {build['target']} for {image}"
@@ -89,13 +108,25 @@ def _secrets(composition: Composition) -> Iterator[str]:
     used = {secret for name in composition.services for secret in composition.secrets(name)}
     yield from (f"secret {name} is not defined" for name in sorted(used - set(defined)))
     yield from (f"secret {name} is used nowhere" for name in sorted(set(defined) - used))
-    yield from (f"secret {name}: {one['file']}" for name, one in defined.items() if one != {"file": f"deploy/secrets/{name}"})
+    yield from (
+        f"secret {name}: {one['file']}"
+        for name, one in defined.items()
+        if one != {"file": f"deploy/secrets/{name}"}
+    )
     made = composition.secret_files
-    yield from (f"deploy/secrets.sh does not make {name}" for name in sorted(set(defined) - set(made)))
-    yield from (f"deploy/secrets.sh makes {name}, which nothing uses" for name in sorted(set(made) - set(defined)))
+    yield from (
+        f"deploy/secrets.sh does not make {name}" for name in sorted(set(defined) - set(made))
+    )
+    yield from (
+        f"deploy/secrets.sh makes {name}, which nothing uses"
+        for name in sorted(set(made) - set(defined))
+    )
     for name in composition.services:
         for key, value in composition.environment(name).items():
-            if value.startswith("/run/secrets/") and value not in composition.secrets(name).values():
+            if (
+                value.startswith("/run/secrets/")
+                and value not in composition.secrets(name).values()
+            ):
                 yield f"{name}: {key} names {value}, which it does not have"
 
 
@@ -109,10 +140,17 @@ def _mounts(composition: Composition, name: str) -> Iterator[str]:
 
 def _volumes(composition: Composition) -> Iterator[str]:
     used = {
-        source for name in composition.services for source in composition.volumes(name).values() if not source.startswith(".")
+        source
+        for name in composition.services
+        for source in composition.volumes(name).values()
+        if not source.startswith(".")
     }
-    yield from (f"volume {name} is not defined" for name in sorted(used - set(composition.data["volumes"])))
-    yield from (f"volume {name} is used nowhere" for name in sorted(set(composition.data["volumes"]) - used))
+    yield from (
+        f"volume {name} is not defined" for name in sorted(used - set(composition.data["volumes"]))
+    )
+    yield from (
+        f"volume {name} is used nowhere" for name in sorted(set(composition.data["volumes"]) - used)
+    )
 
 
 def _order(composition: Composition) -> Iterator[str]:

@@ -20,7 +20,12 @@ from sluice.cli.app import command_line
 from sluice.cli.serve import PACKAGES, ServiceName
 from sluice.contracts.base import Contract
 from sluice.servicekit.settings import Addresses, ServiceSettings
-from sluice.servicekit.settings_sources import SECRETS_DIR, WrongSettings, load_settings, unknown_variables
+from sluice.servicekit.settings_sources import (
+    SECRETS_DIR,
+    WrongSettings,
+    load_settings,
+    unknown_variables,
+)
 from sluice.setup.logins import SetupSettings, broker_logins, database_logins
 from tests.deploy.composition import Composition
 
@@ -34,7 +39,10 @@ PORTS = {"postgres": 5432, "rabbitmq": 5672, "prometheus": 9090, "grafana": 3000
 MANAGEMENT_PORT = 15672
 
 #: Service → the port on which its containers listen.
-CONTAINER_PORTS = {name.value: settings_class(package).model_fields["port"].default for name, package in PACKAGES.items()}
+CONTAINER_PORTS = {
+    name.value: settings_class(package).model_fields["port"].default
+    for name, package in PACKAGES.items()
+}
 
 
 def package_of(name: str) -> str:
@@ -119,11 +127,17 @@ def _service(composition: Composition, name: str) -> Iterator[str]:
     yield from _listening(name, service, settings, package)
     if settings.declare_queues:
         yield f"{name}: its login may not declare queues, and it would try"
-    wrong = {key: url for key, url in settings.addresses.model_dump().items() if not url.startswith(f"http://{key}:")}
+    wrong = {
+        key: url
+        for key, url in settings.addresses.model_dump().items()
+        if not url.startswith(f"http://{key}:")
+    }
     yield from (f"{name}: looks for {key} at {url}" for key, url in wrong.items())
 
 
-def _variables(name: str, environment: Mapping[str, str], owner: type[ServiceSettings]) -> Iterator[str]:
+def _variables(
+    name: str, environment: Mapping[str, str], owner: type[ServiceSettings]
+) -> Iterator[str]:
     """Every variable is one that the settings read: their own, or one that all services share."""
     prefix = str(owner.model_config["env_prefix"])
     for variable in environment:
@@ -138,16 +152,24 @@ def _is_part(owner: type[ServiceSettings], field: str, nested: list[str]) -> boo
     inner = owner.model_fields[field].annotation
     if not nested:
         return True
-    return isinstance(inner, type) and issubclass(inner, Contract) and nested[0] in inner.model_fields
+    return (
+        isinstance(inner, type) and issubclass(inner, Contract) and nested[0] in inner.model_fields
+    )
 
 
 def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) -> Iterator[str]:
     prefix = str(owner.model_config["env_prefix"]).lower()
     secrets = composition.secrets(name)
     fields = {secret: secret.removeprefix(prefix) for secret in secrets}
-    yield from (f"{name}: no setting is called {secret}" for secret, field in fields.items() if field not in owner.model_fields)
     yield from (
-        f"{name}: {secret} is not where settings are read" for secret, at in secrets.items() if at != f"/run/secrets/{secret}"
+        f"{name}: no setting is called {secret}"
+        for secret, field in fields.items()
+        if field not in owner.model_fields
+    )
+    yield from (
+        f"{name}: {secret} is not where settings are read"
+        for secret, at in secrets.items()
+        if at != f"/run/secrets/{secret}"
     )
 
 
@@ -167,10 +189,14 @@ def container(composition: Composition, name: str) -> Any:
     for secret in composition.secrets(name):
         if secret in composition.secret_files:
             (folder / secret).write_text(composition.secret_files[secret] + "\n", encoding="utf-8")
-    return mock.patch.dict(os.environ, {**composition.environment(name), SECRETS_DIR: str(folder)}, clear=True)
+    return mock.patch.dict(
+        os.environ, {**composition.environment(name), SECRETS_DIR: str(folder)}, clear=True
+    )
 
 
-def _listening(name: str, service: Mapping[str, Any], settings: ServiceSettings, package: str) -> Iterator[str]:
+def _listening(
+    name: str, service: Mapping[str, Any], settings: ServiceSettings, package: str
+) -> Iterator[str]:
     if settings.host != "0.0.0.0":  # noqa: S104 - a container's own network
         yield f"{name}: listens on {settings.host}, where nobody outside the container reaches it"
     text = " ".join(service["healthcheck"]["test"])
@@ -200,14 +226,20 @@ def _setup(composition: Composition) -> Iterator[str]:
     readers = {"setup-databases": database_logins, "setup-broker": broker_logins}
     for name, read in readers.items():
         wanted = {
-            f"sluice_{service}_{'database' if read is database_logins else 'broker'}_url" for service in Addresses.model_fields
+            f"sluice_{service}_{'database' if read is database_logins else 'broker'}_url"
+            for service in Addresses.model_fields
         }
-        administrator = "sluice_setup_admin_url" if read is database_logins else "sluice_setup_management_url"
+        administrator = (
+            "sluice_setup_admin_url" if read is database_logins else "sluice_setup_management_url"
+        )
         backup = {"sluice_setup_backup_url"} if read is database_logins else set[str]()
         if set(composition.secrets(name)) != {*wanted, administrator, *backup}:
             yield f"{name}: has the secrets {sorted(composition.secrets(name))}"
         for variable in composition.environment(name):
-            if variable.removeprefix("SLUICE_").lower().split("__")[0] not in ServiceSettings.SHARED:
+            if (
+                variable.removeprefix("SLUICE_").lower().split("__")[0]
+                not in ServiceSettings.SHARED
+            ):
                 yield f"{name}: no setting is called {variable}"
         try:
             with container(composition, name):
@@ -223,10 +255,18 @@ def _setup(composition: Composition) -> Iterator[str]:
 def _storages(composition: Composition) -> Iterator[str]:
     name = "setup-storages"
     command = _resolve(composition.services[name]["command"][1:])
-    known = {parameter.envvar for parameter in command.params if isinstance(parameter.envvar, str)} | CLIENT_VARIABLES
-    yield from (f"{name}: the command reads no {variable}" for variable in composition.environment(name) if variable not in known)
+    known = {
+        parameter.envvar for parameter in command.params if isinstance(parameter.envvar, str)
+    } | CLIENT_VARIABLES
+    yield from (
+        f"{name}: the command reads no {variable}"
+        for variable in composition.environment(name)
+        if variable not in known
+    )
     folder = composition.services[name]["command"][-1]
-    users = {user: composition.volumes(user).get(folder) for user in (name, "dms", "pilot", "operator")}
+    users = {
+        user: composition.volumes(user).get(folder) for user in (name, "dms", "pilot", "operator")
+    }
     if len(set(users.values())) > 1 or None in users.values():
         yield f"{folder} has to be one volume, at the same path, in {sorted(users)}"
     roots = read_roots(composition.environment("dms").get("SLUICE_DMS_STORAGE_ROOTS", ""))
@@ -240,24 +280,36 @@ def _pilots(composition: Composition) -> Iterator[str]:
     environment = composition.environment("pilot")
     prefix = str(PilotSettings.model_config["env_prefix"])
     for variable in environment:
-        if not variable.startswith(prefix) or variable.removeprefix(prefix).lower() not in PilotSettings.model_fields:
+        if (
+            not variable.startswith(prefix)
+            or variable.removeprefix(prefix).lower() not in PilotSettings.model_fields
+        ):
             yield f"pilot: no setting is called {variable}"
     with mock.patch.dict(os.environ, environment, clear=True):
         settings = PilotSettings()
     if not any(settings.work_dir.is_relative_to(path) for path in composition.volumes("pilot")):
         yield f"pilot: {settings.work_dir} is on no volume"
-    if settings.slots != round(float(composition.services["pilot"]["deploy"]["resources"]["limits"]["cpus"])):
+    if settings.slots != round(
+        float(composition.services["pilot"]["deploy"]["resources"]["limits"]["cpus"])
+    ):
         yield "pilot: slots and its limit of cores differ"
 
 
 def _addresses(composition: Composition) -> Iterator[str]:
-    """Every URL, in environment and secrets, leads to a service and to the port on which it listens."""
+    """Every URL, in environment and secrets, leads to a service and to the port on which it
+    listens."""
     ports = PORTS | CONTAINER_PORTS
-    texts = {f"{name}: {key}": value for name in composition.own for key, value in composition.environment(name).items()}
+    texts = {
+        f"{name}: {key}": value
+        for name in composition.own
+        for key, value in composition.environment(name).items()
+    }
     texts |= {f"secret {name}": text for name, text in composition.secret_files.items()}
     for where, text in texts.items():
         for scheme, host, port in URL.findall(text):
-            expected = MANAGEMENT_PORT if host == "rabbitmq" and scheme == "http" else ports.get(host)
+            expected = (
+                MANAGEMENT_PORT if host == "rabbitmq" and scheme == "http" else ports.get(host)
+            )
             if host not in composition.services:
                 yield f"{where}: there is no service {host}"
             elif int(port) != expected:

@@ -62,11 +62,16 @@ class Series:
 @cache
 def series() -> Mapping[str, Series]:
     """Everything that can be asked for, and which services have it."""
-    found: dict[str, Series] = {name: Series(labels | EVERYWHERE, frozenset(VALUES["job"])) for name, labels in ITS_OWN.items()}
+    found: dict[str, Series] = {
+        name: Series(labels | EVERYWHERE, frozenset(VALUES["job"]))
+        for name, labels in ITS_OWN.items()
+    }
     for service in SERVICES:
         for metric in exported(service):
             for name in metric.series:
-                labels = metric.labels if name.endswith(("_sum", "_count")) else metric.series_labels
+                labels = (
+                    metric.labels if name.endswith(("_sum", "_count")) else metric.series_labels
+                )
                 jobs = found[name].jobs if name in found else frozenset()
                 found[name] = Series(frozenset(labels) | EVERYWHERE, jobs | {short_name(service)})
     return found
@@ -84,7 +89,9 @@ def findings(expression: str) -> Iterator[str]:
             yield from (f"{expression}: {sentence}" for sentence in _selector(node))
         if isinstance(node, promql.AggregateExpr) and node.modifier is not None:
             unknown = set(node.modifier.labels) - labels(node.expr)
-            yield from (f"{expression}: {node.prettify()} has no label {label}" for label in sorted(unknown))
+            yield from (
+                f"{expression}: {node.prettify()} has no label {label}" for label in sorted(unknown)
+            )
 
 
 def nodes(tree: Any) -> Iterator[Any]:
@@ -102,7 +109,11 @@ def _selector(node: Any) -> Iterator[str]:
         yield f"no service exports {node.name}"
         return
     for matcher in node.matchers.matchers:
-        allowed = STATES.get(node.name) if matcher.name in {"state", "outcome"} else VALUES.get(matcher.name)
+        allowed = (
+            STATES.get(node.name)
+            if matcher.name in {"state", "outcome"}
+            else VALUES.get(matcher.name)
+        )
         if matcher.name == "job":
             allowed = known.jobs
         if matcher.name not in known.labels:
@@ -120,7 +131,9 @@ def labels(tree: Any) -> frozenset[str]:
     """Labels that the result of an expression has."""
     match tree:
         case promql.VectorSelector():
-            found = series()[tree.name].labels if tree.name and tree.name in series() else EVERYWHERE
+            found = (
+                series()[tree.name].labels if tree.name and tree.name in series() else EVERYWHERE
+            )
         case promql.AggregateExpr():
             found = _aggregated(tree)
         case promql.BinaryExpr() if str(tree.op) == "or":
@@ -145,7 +158,9 @@ def _aggregated(tree: Any) -> frozenset[str]:
 def _called(tree: Any) -> frozenset[str]:
     match tree.func.name:
         case "absent":
-            return frozenset(one.name for one in tree.args[0].matchers.matchers if one.op == promql.MatchOp.Equal)
+            return frozenset(
+                one.name for one in tree.args[0].matchers.matchers if one.op == promql.MatchOp.Equal
+            )
         case "histogram_quantile":
             return labels(tree.args[1]) - {"le"}
         case _:
@@ -159,5 +174,7 @@ def template_findings(expression: str, *texts: str) -> Iterator[str]:
     except ValueError:  # ``findings`` says so
         return
     for text in texts:
-        named = set(re.findall(r"\{\{\s*\$labels\.(\w+)", text)) | set(re.findall(r"\{\{\s*(\w+)\s*\}\}", text))
+        named = set(re.findall(r"\{\{\s*\$labels\.(\w+)", text)) | set(
+            re.findall(r"\{\{\s*(\w+)\s*\}\}", text)
+        )
         yield from (f"{text}: {expression} has no label {label}" for label in sorted(named - known))

@@ -30,25 +30,44 @@ class Machine:
     started: list["subprocess.Popen[bytes]"]
 
     def environment(self) -> dict[str, str]:
-        paths = {"BACKUP_FOLDER": str(self.folder / "backup"), "BACKUP_URL_FILE": str(self.folder / "url")}
-        return os.environ | paths | {"PATH": f"{binaries()}:{os.environ['PATH']}", "BACKUP_KEEP": "1"}
+        paths = {
+            "BACKUP_FOLDER": str(self.folder / "backup"),
+            "BACKUP_URL_FILE": str(self.folder / "url"),
+        }
+        return (
+            os.environ | paths | {"PATH": f"{binaries()}:{os.environ['PATH']}", "BACKUP_KEEP": "1"}
+        )
 
     def bases(self) -> list[str]:
         """Names of the base backups that are complete."""
-        return sorted(path.name for path in self.folder.glob("backup/base/*") if path.suffix != ".partial")
+        return sorted(
+            path.name for path in self.folder.glob("backup/base/*") if path.suffix != ".partial"
+        )
 
     def start(self, command: Sequence[str], **variables: str) -> "subprocess.Popen[bytes]":
         environment = self.environment() | variables
         with (self.folder / "output").open("ab") as output:
             process = subprocess.Popen(
-                command, env=environment, cwd=self.folder, stdout=output, stderr=output, start_new_session=True
+                command,
+                env=environment,
+                cwd=self.folder,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
             )
         self.started.append(process)
         return process
 
     def run(self, script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         command = [*as_system_user(), "bash", str(BACKUP / script), *arguments]
-        return subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(
+            command,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
 
     def announce_server(self) -> int:
         """The port that its server will have."""
@@ -160,7 +179,9 @@ async def test_a_lost_server_comes_back_as_it_was_at_its_last_moment(machine: Ma
     await fill(url, first=0, last=ROWS)
     await eventually(lambda: streamed(url), what="everything streamed")
     machine.kill(server)
-    assert await asyncio.to_thread(keeper.wait, 30) != 0, "the keeper ends with an error when the stream breaks"
+    assert await asyncio.to_thread(keeper.wait, 30) != 0, (
+        "the keeper ends with an error when the stream breaks"
+    )
     shutil.rmtree(machine.folder / "data")
     assert await count_rows(await restore(machine)) == ROWS + 1
 
@@ -174,7 +195,10 @@ async def test_old_backups_go_and_nothing_that_the_kept_one_needs(machine: Machi
         await newer_base(machine)
 
     async def one_left() -> bool:
-        return len(machine.bases()) == 1 and not (machine.folder / "backup/wal/000000010000000000000001").exists()
+        return (
+            len(machine.bases()) == 1
+            and not (machine.folder / "backup/wal/000000010000000000000001").exists()
+        )
 
     await eventually(one_left, what="the older ones gone, and the WAL before them")
     await fill(url, first=300, last=399)

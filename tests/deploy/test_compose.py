@@ -1,4 +1,5 @@
-"""docker-compose.yml says what the code has, and no more. Each rule is shown to find what it is there for."""
+"""docker-compose.yml says what the code has, and no more. Each rule is shown to find what it is
+there for."""
 
 import http.server
 import json
@@ -19,7 +20,11 @@ from jsonschema.validators import validator_for
 from tests.deploy import places, processes
 from tests.deploy.composition import Composition, make_secrets
 
-FILE, SERVICES, PILOT = "docker-compose.yml", "deploy/environment/services.env", "deploy/environment/pilot.env"
+FILE, SERVICES, PILOT = (
+    "docker-compose.yml",
+    "deploy/environment/services.env",
+    "deploy/environment/pilot.env",
+)
 
 
 def findings(composition: Composition) -> list[str]:
@@ -32,7 +37,11 @@ def schema_errors(composition: Composition) -> list[str]:
 
 def schema_errors_of(data: Any) -> list[str]:
     """Against the schema that the Compose specification publishes."""
-    text = resources.files("check_jsonschema").joinpath("builtin_schemas/vendor/compose-spec.json").read_text(encoding="utf-8")
+    text = (
+        resources.files("check_jsonschema")
+        .joinpath("builtin_schemas/vendor/compose-spec.json")
+        .read_text(encoding="utf-8")
+    )
     schema = json.loads(text)
     return [error.message for error in validator_for(schema)(schema).iter_errors(data)]
 
@@ -49,7 +58,9 @@ def test_compose_file_follows_the_published_schema(composition: Composition) -> 
         ("replicas: 2", "replicas: [2]"),
     ],
 )
-def test_schema_finds_what_the_specification_does_not_have(composition: Composition, before: str, after: str) -> None:
+def test_schema_finds_what_the_specification_does_not_have(
+    composition: Composition, before: str, after: str
+) -> None:
     change(composition.root / FILE, before, after)
     assert schema_errors(composition)
 
@@ -109,7 +120,9 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         ("deploy/secrets.sh", "keep grafana_password", "keep grafana_pass", "does not make grafana_password"),
     ],
 )  # fmt: skip
-def test_what_the_code_does_not_have_is_found(composition: Composition, file: str, before: str, after: str, finding: str) -> None:
+def test_what_the_code_does_not_have_is_found(
+    composition: Composition, file: str, before: str, after: str, finding: str
+) -> None:
     change(composition.root / file, before, after)
     found = findings(composition)
     assert any(finding in one for one in found), found
@@ -144,24 +157,40 @@ def server(status: int) -> Iterator[int]:
 
 
 @pytest.mark.parametrize(("status", "healthy"), [(200, True), (503, False)])
-def test_health_check_tells_ready_from_not_ready(composition: Composition, status: int, healthy: bool) -> None:
+def test_health_check_tells_ready_from_not_ready(
+    composition: Composition, status: int, healthy: bool
+) -> None:
     checks = [service["healthcheck"]["test"] for service in composition.served.values()]
-    assert len({re.sub(r":\d+", "", " ".join(check)) for check in checks}) == 1, "all services are asked in the same way"
+    assert len({re.sub(r":\d+", "", " ".join(check)) for check in checks}) == 1, (
+        "all services are asked in the same way"
+    )
     with server(status) as port:
         program, *arguments = [re.sub(r":\d{4}/", f":{port}/", part) for part in checks[0][1:]]
         assert program == "python"
-        done = subprocess.run([sys.executable, *arguments], capture_output=True, timeout=60, check=False)
+        done = subprocess.run(
+            [sys.executable, *arguments], capture_output=True, timeout=60, check=False
+        )
     assert (done.returncode == 0) is healthy
 
 
 def test_health_check_fails_where_nobody_listens(composition: Composition) -> None:
     with server(200) as port:
         pass
-    arguments = [re.sub(r":\d{4}/", f":{port}/", part) for part in composition.services["dms"]["healthcheck"]["test"][2:]]
-    assert subprocess.run([sys.executable, *arguments], capture_output=True, timeout=60, check=False).returncode != 0
+    arguments = [
+        re.sub(r":\d{4}/", f":{port}/", part)
+        for part in composition.services["dms"]["healthcheck"]["test"][2:]
+    ]
+    assert (
+        subprocess.run(
+            [sys.executable, *arguments], capture_output=True, timeout=60, check=False
+        ).returncode
+        != 0
+    )
 
 
-def test_secrets_are_kept_when_made_again_and_are_closed_to_others(composition: Composition) -> None:
+def test_secrets_are_kept_when_made_again_and_are_closed_to_others(
+    composition: Composition,
+) -> None:
     script, folder = composition.root / "deploy" / "secrets.sh", composition.root / "made"
     first = make_secrets(script, folder)
     assert make_secrets(script, folder) == first
@@ -175,4 +204,9 @@ def test_secrets_are_kept_when_made_again_and_are_closed_to_others(composition: 
 
 
 def test_secrets_and_images_never_come_into_the_repository() -> None:
-    assert subprocess.run(["git", "check-ignore", "-q", "deploy/secrets/postgres_password"], check=False).returncode == 0
+    assert (
+        subprocess.run(
+            ["git", "check-ignore", "-q", "deploy/secrets/postgres_password"], check=False
+        ).returncode
+        == 0
+    )

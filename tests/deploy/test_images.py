@@ -38,28 +38,46 @@ def findings(composition: Composition) -> Iterator[str]:
     for name, (origin, lines) in found.items():
         if origin not in found and "-slim" not in origin:
             yield f"{name}: {origin} is no slim image"
-        copied = [source for line in lines if line.startswith("COPY ") and "--from" not in line for source in line.split()[1:-1]]
+        copied = [
+            source
+            for line in lines
+            if line.startswith("COPY ") and "--from" not in line
+            for source in line.split()[1:-1]
+        ]
         yield from _copied(composition, name, copied)
 
 
 def _target(found: dict[str, tuple[str, list[str]]], target: str) -> Iterator[str]:
     origin, lines = found[target]
-    if origin != "base" or [line for line in lines if line.startswith("USER ")] != ["USER 10001:10001"]:
+    if origin != "base" or [line for line in lines if line.startswith("USER ")] != [
+        "USER 10001:10001"
+    ]:
         yield f"{target}: runs as another user than 10001"
     if f"COPY --from={target}-environment /opt/sluice /opt/sluice" not in lines:
         yield f"{target}: has not what {target}-environment made"
     environment = "\n".join(found[f"{target}-environment"][1])
-    if f"uv pip install --constraint requirements.lock --requirements pyproject.toml --extra {target}\n" not in environment:
+    if (
+        f"uv pip install --constraint requirements.lock --requirements pyproject.toml --extra {target}\n"
+        not in environment
+    ):
         yield f"{target}: its dependencies are not those of requirements.lock"
     if "uv pip install --build-constraints requirements.lock --no-deps ." not in environment:
         yield f"{target}: Sluice itself is not installed"
     for package in PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
-        if not re.search(rf"^COPY ({re.escape(package)}|{re.escape(str(Path(package).parent))}) ", environment, re.MULTILINE):
+        if not re.search(
+            rf"^COPY ({re.escape(package)}|{re.escape(str(Path(package).parent))}) ",
+            environment,
+            re.MULTILINE,
+        ):
             yield f"{target}: {package} is not copied"
 
 
 def _copied(composition: Composition, name: str, sources: list[str]) -> Iterator[str]:
-    rules = [line for line in (composition.root / IGNORE).read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    rules = [
+        line
+        for line in (composition.root / IGNORE).read_text(encoding="utf-8").splitlines()
+        if not line.startswith("#")
+    ]
     for source in sources:
         kept = False
         for rule in rules:  # the last one that fits decides
@@ -88,7 +106,9 @@ def test_images_are_made_of_what_is_there(composition: Composition) -> None:
         (IGNORE, "!requirements.lock\n", "", "requirements.lock is left out"),
     ],
 )  # fmt: skip
-def test_what_is_not_there_is_found(composition: Composition, file: str, before: str, after: str, finding: str) -> None:
+def test_what_is_not_there_is_found(
+    composition: Composition, file: str, before: str, after: str, finding: str
+) -> None:
     change(composition.root / file, before, after)
     found = list(findings(composition))
     assert any(finding in one for one in found), found
@@ -96,7 +116,13 @@ def test_what_is_not_there_is_found(composition: Composition, file: str, before:
 
 @pytest.mark.parametrize("extra", TARGETS)
 def test_everything_that_an_image_installs_is_in_the_lock_file(extra: str) -> None:
-    locked = set(re.findall(r"^([a-z0-9._-]+)==", Path("requirements.lock").read_text(encoding="utf-8"), re.MULTILINE))
+    locked = set(
+        re.findall(
+            r"^([a-z0-9._-]+)==",
+            Path("requirements.lock").read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    )
     needed = {canonical(name) for name in closure("sluice", extra)} - {"sluice"}
     assert len(needed) > 30
     assert needed <= {canonical(name) for name in locked}
@@ -104,7 +130,16 @@ def test_everything_that_an_image_installs_is_in_the_lock_file(extra: str) -> No
 
 def test_the_pilot_has_no_web_framework_and_no_database_driver() -> None:
     names = {canonical(name) for name in closure("sluice", "pilot")}
-    assert not names & {"fastapi", "flask", "uvicorn", "starlette", "asyncpg", "sqlalchemy", "alembic", "aio-pika"}
+    assert not names & {
+        "fastapi",
+        "flask",
+        "uvicorn",
+        "starlette",
+        "asyncpg",
+        "sqlalchemy",
+        "alembic",
+        "aio-pika",
+    }
     assert "cwltool" in names
 
 

@@ -1,4 +1,5 @@
-"""The pages for those who run it: every command, setting, container, file and port in them is there."""
+"""The pages for those who run it: every command, setting, container, file and port in them is
+there."""
 
 import re
 from collections.abc import Iterator
@@ -29,13 +30,20 @@ def findings(composition: Composition) -> Iterator[str]:
     for page in PAGES:
         text = (composition.root / page).read_text(encoding="utf-8")
         for found in COMMAND.finditer(text):
-            yield from (f"{page}: {sentence}" for sentence in _command(found[1].split(), found[2].split()))
+            yield from (
+                f"{page}: {sentence}" for sentence in _command(found[1].split(), found[2].split())
+            )
         yield from (
-            f"{page}: no setting is called {name}" for name in sorted(set(re.findall(r"SLUICE_[A-Z_]+", text)) - variables())
+            f"{page}: no setting is called {name}"
+            for name in sorted(set(re.findall(r"SLUICE_[A-Z_]+", text)) - variables())
         )
         yield from (f"{page}: there is no {path}" for path in _paths(composition, text))
-        yield from (f"{page}: there is no container {name}" for name in _containers(composition, text))
-        for service, path in re.findall(r"exec (\w+) python.*?(/(?:readyz|api/v1/\w+))", text, re.DOTALL):
+        yield from (
+            f"{page}: there is no container {name}" for name in _containers(composition, text)
+        )
+        for service, path in re.findall(
+            r"exec (\w+) python.*?(/(?:readyz|api/v1/\w+))", text, re.DOTALL
+        ):
             if not answers(package_of(service), path):
                 yield f"{page}: {service} has no {path}"
 
@@ -49,7 +57,11 @@ def _command(words: list[str], rest: list[str]) -> Iterator[str]:
             return
         command = command.commands[words.pop(0)]
     options = {option for parameter in command.params for option in parameter.opts}
-    yield from (f"sluice {' '.join(told)} has no option {one}" for one in rest if one.startswith("--") and one not in options)
+    yield from (
+        f"sluice {' '.join(told)} has no option {one}"
+        for one in rest
+        if one.startswith("--") and one not in options
+    )
 
 
 def variables() -> set[str]:
@@ -61,7 +73,10 @@ def variables() -> set[str]:
 
 def _paths(composition: Composition, text: str) -> Iterator[str]:
     for path in set(re.findall(r"\bdeploy/[\w./-]*\w", text)):
-        made = path.removeprefix("deploy/secrets/") in composition.secret_files or path == "deploy/secrets"
+        made = (
+            path.removeprefix("deploy/secrets/") in composition.secret_files
+            or path == "deploy/secrets"
+        )
         if not made and not (composition.root / path).exists():
             yield path
 
@@ -70,10 +85,16 @@ def _containers(composition: Composition, text: str) -> Iterator[str]:
     for verb, rest in CONTAINERS.findall(text):
         words = rest.split()
         names = [
-            word for before, word in zip(["", *words], words, strict=False) if before not in VALUED and not word.startswith("-")
+            word
+            for before, word in zip(["", *words], words, strict=False)
+            if before not in VALUED and not word.startswith("-")
         ]
         # What follows the container of ``exec`` is its command.
-        yield from (name for name in names[: 1 if verb == "exec" else None] if name not in {*composition.services, "SERVICE"})
+        yield from (
+            name
+            for name in names[: 1 if verb == "exec" else None]
+            if name not in {*composition.services, "SERVICE"}
+        )
 
 
 def test_pages_agree_with_the_code(composition: Composition) -> None:
@@ -83,14 +104,20 @@ def test_pages_agree_with_the_code(composition: Composition) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "finding"),
     [
-        ("sluice pilot drain PILOT", "sluice pilot empty PILOT", "there is no command sluice pilot empty"),
+        (
+            "sluice pilot drain PILOT",
+            "sluice pilot empty PILOT",
+            "there is no command sluice pilot empty",
+        ),
         ("task jobs TASK --state", "task jobs TASK --status", "has no option --status"),
         ("SLUICE_WMS_LEASE", "SLUICE_WMS_LEASES", "no setting is called SLUICE_WMS_LEASES"),
         ("logs --tail 50 pilot", "logs --tail 50 pilots", "there is no container pilots"),
         ("/api/v1/unmatched", "/api/v1/unknown", "intake has no /api/v1/unknown"),
     ],
 )
-def test_what_is_not_there_is_found(composition: Composition, before: str, after: str, finding: str) -> None:
+def test_what_is_not_there_is_found(
+    composition: Composition, before: str, after: str, finding: str
+) -> None:
     change(composition.root / PAGES[0], before, after)
     found = list(findings(composition))
     assert any(finding in one for one in found), found
@@ -101,7 +128,9 @@ def test_files_that_pages_name_are_there(composition: Composition) -> None:
     assert any("there is no deploy/gate/compose.yml" in one for one in findings(composition))
 
 
-def test_gateway_leads_to_the_wms_and_is_opened_where_the_page_says(composition: Composition) -> None:
+def test_gateway_leads_to_the_wms_and_is_opened_where_the_page_says(
+    composition: Composition,
+) -> None:
     data = read_yaml(composition.root / GATEWAY)
     assert schema_errors_of(data) == []
     assert not set(data["services"]) & set(composition.services)

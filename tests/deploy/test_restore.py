@@ -1,4 +1,5 @@
-"""Everything but storages, secrets and backup is lost in the middle of a run; a new stack carries on from the backup."""
+"""Everything but storages, secrets and backup is lost in the middle of a run; a new stack carries
+on from the backup."""
 
 import contextlib
 import os
@@ -24,7 +25,16 @@ pytestmark = pytest.mark.xdist_group("restore")
 
 KEPT = {"secrets", "data", "backup"}
 SETTINGS = ",".join(f"{name}={value}" for name, value in {**QUICK_LEASES, **NO_CONTAINERS}.items())
-OPTIONS = ["--replicas", "pilot=2,wms=1,chains=1", "--slots", "1", "--stop-limit", "10", "--set", SETTINGS]
+OPTIONS = [
+    "--replicas",
+    "pilot=2,wms=1,chains=1",
+    "--slots",
+    "1",
+    "--stop-limit",
+    "10",
+    "--set",
+    SETTINGS,
+]
 PGDATA = Path("postgres-data/18/docker")
 
 
@@ -59,7 +69,8 @@ def lose_everything(stack: RunningStack) -> None:
 
 
 def restore(folder: Path) -> None:
-    """As the how-to says: the base backup into a new data folder, the old backup out of the way of the new one."""
+    """As the how-to says: the base backup into a new data folder, the old backup out of the way of
+    the new one."""
     before = folder.with_name("backup-before")
     (folder / "backup").rename(before)
     data = folder / PGDATA
@@ -68,16 +79,29 @@ def restore(folder: Path) -> None:
         shutil.chown(data.parent, "pgserver")
     command = [*as_system_user(), "bash", str(ROOT / "deploy/backup/restore.sh"), str(data)]
     done = subprocess.run(
-        command, env=os.environ | {"BACKUP_FOLDER": str(before)}, capture_output=True, text=True, timeout=60, check=False
+        command,
+        env=os.environ | {"BACKUP_FOLDER": str(before)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
 
 def resend(stack: RunningStack) -> str:
     databases = stack.state()["databases"]
-    environment = {f"SLUICE_{name.upper()}_DATABASE_URL": url for name, url in logins_of(stack.folder, databases).items()}
+    environment = {
+        f"SLUICE_{name.upper()}_DATABASE_URL": url
+        for name, url in logins_of(stack.folder, databases).items()
+    }
     done = subprocess.run(
-        ["sluice", "setup", "resend"], env=os.environ | environment, capture_output=True, text=True, timeout=60, check=False
+        ["sluice", "setup", "resend"],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
@@ -86,17 +110,26 @@ def resend(stack: RunningStack) -> str:
 def logins_of(folder: Path, databases: dict[str, str]) -> dict[str, str]:
     """Each service's own URL, with the address that the server has here."""
     address = next(iter(databases.values())).rpartition("@")[2].partition("/")[0]
-    urls = {name: (folder / "secrets" / f"sluice_{name}_database_url").read_text().strip() for name in databases}
+    urls = {
+        name: (folder / "secrets" / f"sluice_{name}_database_url").read_text().strip()
+        for name in databases
+    }
     return {name: url.replace("postgres:5432", address) for name, url in urls.items()}
 
 
-def test_a_new_stack_carries_on_from_the_backup(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Invariants 2 and 7: messages were under way in the broker, jobs in pilots' hands, when all that was lost."""
+def test_a_new_stack_carries_on_from_the_backup(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Invariants 2 and 7: messages were under way in the broker, jobs in pilots' hands, when all
+    that was lost."""
     run = generate_run(tmp_path, 8, frames=10)
     with started(folder, OPTIONS) as stack:
         monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
         base = folder / "backup" / "base"
-        wait_for(lambda: [path for path in base.glob("*") if path.suffix != ".partial"], "the first base backup")
+        wait_for(
+            lambda: [path for path in base.glob("*") if path.suffix != ".partial"],
+            "the first base backup",
+        )
         hidden: list[str] = []
 
         def strike(chain: Chain, tasks: Sequence[ChainTask]) -> None:

@@ -83,7 +83,9 @@ async def replicas(count: int) -> AsyncIterator[Scene]:
             endpoint.process_ended()
         for writer in scene.writers:
             writer.close()
-        await asyncio.gather(*(writer.wait_closed() for writer in scene.writers), return_exceptions=True)
+        await asyncio.gather(
+            *(writer.wait_closed() for writer in scene.writers), return_exceptions=True
+        )
         for server in servers:
             server.close()
         await asyncio.gather(*(server.wait_closed() for server in servers))

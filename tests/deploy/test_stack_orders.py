@@ -1,4 +1,5 @@
-"""What the stack makes of docker-compose.yml: the same commands and settings, in a place of each process's own."""
+"""What the stack makes of docker-compose.yml: the same commands and settings, in a place of each
+process's own."""
 
 import re
 from collections.abc import Callable
@@ -28,7 +29,11 @@ def home(tmp_path: Path) -> Path:
 def orders(home: Path, **replicas: int) -> tuple[Plan, dict[str, Order]]:
     plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas=replicas)
     network, site = Network(plan), Site(ROOT, home, plan.volumes)
-    made = [make_order(part, number, site, network) for part in plan.parts.values() for number in range(part.replicas)]
+    made = [
+        make_order(part, number, site, network)
+        for part in plan.parts.values()
+        for number in range(part.replicas)
+    ]
     return plan, {order.name: order for order in made}
 
 
@@ -52,7 +57,16 @@ def test_replicas_have_ports_and_folders_of_their_own(home: Path) -> None:
     copies = [made[f"wms-{number}"] for number in (1, 2, 3)]
     assert len({order.environment["SLUICE_WMS_PORT"] for order in copies}) == 3
     for variable in ("HOME", "TMPDIR", "SLUICE_SECRETS_DIR"):
-        assert len({order.environment[variable] for order in made.values() if variable in order.environment}) >= 3
+        assert (
+            len(
+                {
+                    order.environment[variable]
+                    for order in made.values()
+                    if variable in order.environment
+                }
+            )
+            >= 3
+        )
 
 
 def test_a_process_finds_its_own_secrets_alone(home: Path) -> None:
@@ -60,7 +74,9 @@ def test_a_process_finds_its_own_secrets_alone(home: Path) -> None:
     for order in made.values():
         own = {Path(mount.target).name for mount in order.part.definition.mounted_secrets()}
         assert {path.name for path in (order.folder / "secrets").iterdir()} == own
-    assert "sluice_wms_database_url" not in {path.name for path in (made["dms-1"].folder / "secrets").iterdir()}
+    assert "sluice_wms_database_url" not in {
+        path.name for path in (made["dms-1"].folder / "secrets").iterdir()
+    }
 
 
 def test_no_name_and_no_path_of_a_container_is_left(home: Path) -> None:
@@ -93,17 +109,36 @@ def change(edit: Callable[[dict[str, Any]], None], home: Path) -> Path:
 @pytest.mark.parametrize(
     ("edit", "complaint"),
     [
-        (lambda compose: compose["services"]["dms"].update(network_mode="host"), "services.dms.network_mode"),
-        (lambda compose: compose["services"]["dms"].update(image="somewhere/else:1"), "somewhere/else"),
-        (lambda compose: compose["services"]["dms"]["healthcheck"].update(interval="soon"), "healthcheck.interval"),
-        (lambda compose: compose["services"]["dms"]["healthcheck"].update(retries="${RETRIES}"), "variables"),
-        (lambda compose: compose["services"]["dms"].update(secrets=["no_such_secret"]), "no_such_secret"),
+        (
+            lambda compose: compose["services"]["dms"].update(network_mode="host"),
+            "services.dms.network_mode",
+        ),
+        (
+            lambda compose: compose["services"]["dms"].update(image="somewhere/else:1"),
+            "somewhere/else",
+        ),
+        (
+            lambda compose: compose["services"]["dms"]["healthcheck"].update(interval="soon"),
+            "healthcheck.interval",
+        ),
+        (
+            lambda compose: compose["services"]["dms"]["healthcheck"].update(retries="${RETRIES}"),
+            "variables",
+        ),
+        (
+            lambda compose: compose["services"]["dms"].update(secrets=["no_such_secret"]),
+            "no_such_secret",
+        ),
     ],
     ids=["field", "image", "duration", "variable", "secret"],
 )
-def test_what_is_not_known_is_refused_by_name(edit: Callable[[dict[str, Any]], None], complaint: str, home: Path) -> None:
+def test_what_is_not_known_is_refused_by_name(
+    edit: Callable[[dict[str, Any]], None], complaint: str, home: Path
+) -> None:
     with pytest.raises(WrongComposeFile, match=re.escape(complaint)):
-        make_plan(read_compose(change(edit, home)), root=ROOT, secrets=home / "secrets", replicas={})
+        make_plan(
+            read_compose(change(edit, home)), root=ROOT, secrets=home / "secrets", replicas={}
+        )
 
 
 def test_a_service_that_is_not_there_cannot_be_multiplied(home: Path) -> None:

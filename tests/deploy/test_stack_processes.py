@@ -1,4 +1,5 @@
-"""How the stack keeps processes: what dies is started again, and nothing is left behind by whatever ends."""
+"""How the stack keeps processes: what dies is started again, and nothing is left behind by whatever
+ends."""
 
 import asyncio
 import os
@@ -22,7 +23,9 @@ from tests.waiting import eventually
 ROOT = Path(__file__).parents[2]
 
 
-def kept(command: Sequence[str], folder: Path, children: Children, *, restart: str = "always") -> Kept:
+def kept(
+    command: Sequence[str], folder: Path, children: Children, *, restart: str = "always"
+) -> Kept:
     definition = ComposeService.model_validate({"image": "test", "restart": restart})
     part = Part("one", Kind.SETUP, definition, 1, {}, {}, [])
     order = Order(
@@ -73,9 +76,13 @@ async def test_a_setup_is_repeated_until_it_succeeds(children: Children, tmp_pat
     assert one.exits == [1, 1, 0]
 
 
-async def test_what_a_dead_process_leaves_is_ended_as_in_its_container(children: Children, tmp_path: Path) -> None:
+async def test_what_a_dead_process_leaves_is_ended_as_in_its_container(
+    children: Children, tmp_path: Path
+) -> None:
     """The orphan has a session of its own, so that no signal to a group reaches it."""
-    one = kept(["sh", "-c", "setsid sleep 1000 & echo $! > orphan; wait"], tmp_path, children, restart="no")
+    one = kept(
+        ["sh", "-c", "setsid sleep 1000 & echo $! > orphan; wait"], tmp_path, children, restart="no"
+    )
     keeping = asyncio.create_task(one.keep({}))
 
     async def orphan_there() -> bool:
@@ -140,7 +147,9 @@ def test_a_process_that_comes_to_ask_for_its_end_too_late_ends_as_well(tmp_path:
 
 def run_a_child(path: str) -> tuple["subprocess.Popen[str]", psutil.Process]:
     script = RUNNER.format(path=path)
-    runner = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    runner = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=ROOT, text=True
+    )
     assert runner.stdout is not None
     with runner.stdout:
         return runner, psutil.Process(int(runner.stdout.readline()))

@@ -1,4 +1,5 @@
-"""Alerts, dashboards and what Prometheus asks: only what the services really have, and a section to read for each alert."""
+"""Alerts, dashboards and what Prometheus asks: only what the services really have, and a section to
+read for each alert."""
 
 import json
 import re
@@ -32,7 +33,9 @@ def panels(composition: Composition) -> list[dict[str, Any]]:
     """With something to show; not the headings of rows."""
     files = sorted((composition.root / DASHBOARD).parent.glob("*.json"))
     dashboards = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    return [panel for dashboard in dashboards for panel in dashboard["panels"] if panel["type"] != "row"]
+    return [
+        panel for dashboard in dashboards for panel in dashboard["panels"] if panel["type"] != "row"
+    ]
 
 
 def alert_findings(composition: Composition) -> Iterator[str]:
@@ -44,7 +47,9 @@ def alert_findings(composition: Composition) -> Iterator[str]:
     for rule in alerts(composition):
         yield from promql.findings(rule["expr"])
         annotations = rule["annotations"]
-        yield from promql.template_findings(rule["expr"], annotations["summary"], annotations["description"])
+        yield from promql.template_findings(
+            rule["expr"], annotations["summary"], annotations["description"]
+        )
         if annotations["runbook"] != f"{OPERATE}#{rule['alert'].lower()}":
             yield f"{rule['alert']}: its runbook is {annotations['runbook']}"
         if rule["labels"]["severity"] not in {"critical", "warning", "info"} or not rule.get("for"):
@@ -74,12 +79,18 @@ def scrape_findings(composition: Composition) -> Iterator[str]:
     for name, job in jobs.items():
         several = composition.services.get(name, {}).get("deploy", {}).get("replicas", 1) > 1
         [found] = job["dns_sd_configs" if "dns_sd_configs" in job else "static_configs"]
-        host, port = (found["names"][0], found["port"]) if "port" in found else found["targets"][0].split(":")
+        host, port = (
+            (found["names"][0], found["port"])
+            if "port" in found
+            else found["targets"][0].split(":")
+        )
         if several is not ("port" in found):
             yield f"{name}: each of several instances has to be looked up, a single one to be named"
         if host != name or int(port) != CONTAINER_PORTS.get(name):
             yield f"{name}: is asked at {host}:{port}"
-        if name in CONTAINER_PORTS and not answers(package_of(name), job.get("metrics_path", "/metrics")):
+        if name in CONTAINER_PORTS and not answers(
+            package_of(name), job.get("metrics_path", "/metrics")
+        ):
             yield f"{name}: has no {job.get('metrics_path')}"
     yield from _files(composition, configuration)
 
@@ -87,23 +98,48 @@ def scrape_findings(composition: Composition) -> Iterator[str]:
 def _files(composition: Composition, configuration: dict[str, Any]) -> Iterator[str]:
     """Every file that a container is told to read is one that it has."""
     wanted = [f"/etc/prometheus/{Path(file).name}" for file in configuration["rule_files"]]
-    wanted += [part.partition("=")[2] for part in composition.services["prometheus"]["command"] if "config.file" in part]
-    yield from (f"prometheus: {file} is not mounted" for file in wanted if file not in composition.volumes("prometheus"))
-    if configuration["rule_files"] != [file for file in wanted if file in configuration["rule_files"]]:
+    wanted += [
+        part.partition("=")[2]
+        for part in composition.services["prometheus"]["command"]
+        if "config.file" in part
+    ]
+    yield from (
+        f"prometheus: {file} is not mounted"
+        for file in wanted
+        if file not in composition.volumes("prometheus")
+    )
+    if configuration["rule_files"] != [
+        file for file in wanted if file in configuration["rule_files"]
+    ]:
         yield f"prometheus: looks for rules in {configuration['rule_files']}"
-    folder = read(composition, f"{GRAFANA}/dashboards/sluice.yml")["providers"][0]["options"]["path"]
+    folder = read(composition, f"{GRAFANA}/dashboards/sluice.yml")["providers"][0]["options"][
+        "path"
+    ]
     mounts = composition.volumes("grafana")
-    if mounts.get(folder) != "./" + str(Path(DASHBOARD).parent) or mounts.get("/etc/grafana/provisioning") != f"./{GRAFANA}":
+    if (
+        mounts.get(folder) != "./" + str(Path(DASHBOARD).parent)
+        or mounts.get("/etc/grafana/provisioning") != f"./{GRAFANA}"
+    ):
         yield f"grafana: dashboards are looked for in {folder}"
     home = composition.environment("grafana")["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
-    if not (composition.root / DASHBOARD).with_name(Path(home).name).exists() or str(Path(home).parent) != folder:
+    if (
+        not (composition.root / DASHBOARD).with_name(Path(home).name).exists()
+        or str(Path(home).parent) != folder
+    ):
         yield f"grafana: there is no {home}"
-    if read(composition, f"{GRAFANA}/datasources/prometheus.yml")["datasources"][0]["url"] != "http://prometheus:9090":
+    if (
+        read(composition, f"{GRAFANA}/datasources/prometheus.yml")["datasources"][0]["url"]
+        != "http://prometheus:9090"
+    ):
         yield "grafana: asks elsewhere than Prometheus"
 
 
 def findings(composition: Composition) -> list[str]:
-    return [*alert_findings(composition), *panel_findings(composition), *scrape_findings(composition)]
+    return [
+        *alert_findings(composition),
+        *panel_findings(composition),
+        *scrape_findings(composition),
+    ]
 
 
 def test_alerts_dashboards_and_scraping_agree_with_the_code(composition: Composition) -> None:
@@ -148,7 +184,9 @@ def test_what_the_services_do_not_have_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
     if file == DASHBOARD:
-        before, after = (text if text.startswith('"uid') else json.dumps(text)[1:-1] for text in (before, after))
+        before, after = (
+            text if text.startswith('"uid') else json.dumps(text)[1:-1] for text in (before, after)
+        )
     change(composition.root / file, before, after)
     found = findings(composition)
     assert any(finding in one for one in found), found

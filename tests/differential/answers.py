@@ -1,4 +1,5 @@
-"""The same template on the same files, by the reference runner and by Sluice: what each of them answers."""
+"""The same template on the same files, by the reference runner and by Sluice: what each of them
+answers."""
 
 import asyncio
 import hashlib
@@ -51,12 +52,18 @@ class Folder:
 Answer = Mapping[str, Any]
 
 
-def by_cwltool(workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path) -> Answer:
+def by_cwltool(
+    workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path
+) -> Answer:
     """Raises ``CalledProcessError`` where cwltool refuses or fails; what it said is printed."""
     (folder / "order.json").write_text(json.dumps({**order_of(files), **params}))
-    program = str(Path(sys.executable).with_name("cwltool"))  # started as a module, it answers 0 whatever happens
+    program = str(
+        Path(sys.executable).with_name("cwltool")
+    )  # started as a module, it answers 0 whatever happens
     command = [program, "--quiet", "--outdir", str(folder / "out"), str(workflow), "order.json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
     print(done.stderr)
     done.check_returncode()
     return answer_of_order(json.loads(done.stdout))
@@ -72,14 +79,19 @@ def by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[s
     return asyncio.run(carry_by_sluice(url, workflow, files, params))
 
 
-async def carry_by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
+async def carry_by_sluice(
+    url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]
+) -> Answer:
     """As ``by_sluice``."""
     given = read_template_files([workflow]).new(workflow.stem)
     async with connected(url) as connection:
         template = await connection.operator.store_template(given)
         new = NewDataset(name=f"texts-for-{given.name}", on_demand=True)
         dataset = await carry.bring_in(
-            connection, entries_of(files, template.plan.data_entries), dataset=new, on_file=lambda size: None
+            connection,
+            entries_of(files, template.plan.data_entries),
+            dataset=new,
+            on_file=lambda size: None,
         )
         local = local_files(template.plan, params)
         values = await bring_in_parameters(connection, params, local, dataset_name=dataset.name)
@@ -94,11 +106,15 @@ async def answer_of_chain(connection: Connection, chain: Chain, template: Templa
         await asyncio.sleep(LOOK)
         chain = await connection.operator.chain(chain.uid)
     assert chain.state is ChainState.FINISHED, chain.reason
-    return {output.name: await _value(connection, chain, output) for output in template.plan.outputs}
+    return {
+        output.name: await _value(connection, chain, output) for output in template.plan.outputs
+    }
 
 
 async def _value(connection: Connection, chain: Chain, output: PlanOutput) -> Any:
-    [dataset] = [one for one in chain.datasets if (one.step, one.port) == (output.step, output.port)]
+    [dataset] = [
+        one for one in chain.datasets if (one.step, one.port) == (output.step, output.port)
+    ]
     entries = [_entry(file, output) async for file in connection.dms.all_files(dataset.uid)]
     if not output.single or len(entries) > 1:
         return entries
@@ -126,14 +142,22 @@ def _comparable(value: Any) -> Any:
             return [_comparable(one) for one in value]
         case {"class": "File"}:
             path = _path(value)
-            beside = sorted((_comparable(one) for one in value.get("secondaryFiles", ())), key=lambda one: str(one.name))
+            beside = sorted(
+                (_comparable(one) for one in value.get("secondaryFiles", ())),
+                key=lambda one: str(one.name),
+            )
             for one in value.get("secondaryFiles", ()):
                 assert _path(one).parent == path.parent
             return Written(value["basename"], _sha256(path), tuple(beside))
         case {"class": "Directory"}:
             path = _path(value)
             below = sorted(path.rglob("*"))
-            return Folder(value["basename"], tuple((str(p.relative_to(path)), None if p.is_dir() else _sha256(p)) for p in below))
+            return Folder(
+                value["basename"],
+                tuple(
+                    (str(p.relative_to(path)), None if p.is_dir() else _sha256(p)) for p in below
+                ),
+            )
         case dict():
             return {key: _comparable(one) for key, one in value.items()}
     return value

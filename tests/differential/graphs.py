@@ -1,4 +1,5 @@
-"""Random templates: graphs of steps of every shape, as CWL workflows over the data set ``texts`` and the file ``extra``."""
+"""Random templates: graphs of steps of every shape, as CWL workflows over the data set ``texts``
+and the file ``extra``."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,16 @@ from tests.differential.growing import Graph, Stream
 from tests.differential.tools import joining, on_each, shell, tool
 
 #: What a tool does to a text.
-COMMANDS = (["rev"], ["sort"], ["sort", "-r"], ["tr", "a-z", "A-Z"], ["head", "-n", "2"], ["cat", "-n"], ["wc", "-c"], ["uniq"])
+COMMANDS = (
+    ["rev"],
+    ["sort"],
+    ["sort", "-r"],
+    ["tr", "a-z", "A-Z"],
+    ["head", "-n", "2"],
+    ["cat", "-n"],
+    ["wc", "-c"],
+    ["uniq"],
+)
 #: Some are in no text of some data sets, and one in no text at all.
 WORDS = ("apple", "e", "Z", "9", "nowhere")
 
@@ -26,7 +36,11 @@ class Drawn:
 def graphs(draw: st.DrawFn) -> Drawn:
     graph = Graph()
     for _ in range(draw(st.integers(1, 6))):
-        maker = draw(st.sampled_from([maker for maker in _MAKERS if maker.possible(graph) for _ in range(maker.weight)]))
+        maker = draw(
+            st.sampled_from(
+                [maker for maker in _MAKERS if maker.possible(graph) for _ in range(maker.weight)]
+            )
+        )
         maker.make(draw, graph)
         graph.shapes.append(maker.name)
     kept = draw(st.sets(st.sampled_from([one.ref for one in graph.made]), max_size=2))
@@ -35,7 +49,8 @@ def graphs(draw: st.DrawFn) -> Drawn:
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """``needs``: kinds of streams, at least so many of each. ``weight``: what is seldom possible is then drawn more often."""
+    """``needs``: kinds of streams, at least so many of each. ``weight``: what is seldom possible is
+    then drawn more often."""
 
     make: Any
     needs: Any
@@ -92,7 +107,13 @@ def _filter(draw: st.DrawFn, graph: Graph) -> None:
     source, word = _pick(draw, graph, _each), draw(st.sampled_from(WORDS))
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "File?", "outputBinding": {"glob": name}}
-    run = shell(f'grep -q {word} "$0" && cat "$0" > "$1"; true', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
+    run = shell(
+        f'grep -q {word} "$0" && cat "$0" > "$1"; true',
+        {"f": "File"},
+        {"o": output},
+        "$(inputs.f)",
+        name,
+    )
     step = {"scatter": "f", "in": {"f": graph.source(source)}, "run": run, **_batched(draw)}
     graph.add(step, Stream("o", sparse=True, line=_line(graph, source)))
 
@@ -100,23 +121,37 @@ def _filter(draw: st.DrawFn, graph: Graph) -> None:
 def _when(draw: st.DrawFn, graph: Graph) -> None:
     source, size = _pick(draw, graph, _each), draw(st.integers(0, 30))
     run = on_each(draw(st.sampled_from(COMMANDS)), len(graph.steps))
-    step = {"scatter": "f", "when": f"$(inputs.f.size > {size})", "in": {"f": graph.source(source)}, "run": run}
+    step = {
+        "scatter": "f",
+        "when": f"$(inputs.f.size > {size})",
+        "in": {"f": graph.source(source)},
+        "run": run,
+    }
     graph.add(step, Stream("o", sparse=True, line=_line(graph, source)))
 
 
 def _pair(draw: st.DrawFn, graph: Graph) -> None:
     first = _pick(draw, graph, _full)
     second = _pick(draw, graph, lambda one: _each(one) and one.line == first.line)
-    inputs = {"f": {"type": "File", "inputBinding": {"position": 1}}, "g": {"type": "File?", "inputBinding": {"position": 2}}}
+    inputs = {
+        "f": {"type": "File", "inputBinding": {"position": 1}},
+        "g": {"type": "File?", "inputBinding": {"position": 2}},
+    }
     run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
     given = {"f": graph.source(first), "g": graph.source(second, together=True)}
-    graph.add({"scatter": ["f", "g"], "scatterMethod": "dotproduct", "in": given, "run": run}, Stream("o", line=first.line))
+    graph.add(
+        {"scatter": ["f", "g"], "scatterMethod": "dotproduct", "in": given, "run": run},
+        Stream("o", line=first.line),
+    )
 
 
 def _merge(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, _each)
     run = joining(f"all.t{len(graph.steps)}")
-    graph.add({"in": {"fs": graph.source(source)}, "run": run, **_in_levels(draw)}, Stream("o", many=False))
+    graph.add(
+        {"in": {"fs": graph.source(source)}, "run": run, **_in_levels(draw)},
+        Stream("o", many=False),
+    )
 
 
 def _in_levels(draw: st.DrawFn) -> dict[str, Any]:
@@ -128,7 +163,11 @@ def _in_levels(draw: st.DrawFn) -> dict[str, Any]:
 def _merge_perhaps(draw: st.DrawFn, graph: Graph) -> None:
     source, least = _pick(draw, graph, _each), draw(st.integers(0, 6))
     run = joining(f"all.t{len(graph.steps)}")
-    step = {"when": f"$(inputs.fs.length >= {least})", "in": {"fs": graph.source(source)}, "run": run}
+    step = {
+        "when": f"$(inputs.fs.length >= {least})",
+        "in": {"fs": graph.source(source)},
+        "run": run,
+    }
     graph.add(step, Stream("o", many=False, sparse=True))
 
 
@@ -136,7 +175,13 @@ def _choose(draw: st.DrawFn, graph: Graph) -> None:
     _merge_perhaps(draw, graph)
     _merge(draw, graph)
     chosen = graph.sources(graph.streams[-2:], pickValue="first_non_null")
-    run = tool(["rev"], {"f": "File"}, {"o": "stdout"}, stdin="$(inputs.f.path)", stdout=f"chosen.t{len(graph.steps)}")
+    run = tool(
+        ["rev"],
+        {"f": "File"},
+        {"o": "stdout"},
+        stdin="$(inputs.f.path)",
+        stdout=f"chosen.t{len(graph.steps)}",
+    )
     graph.add({"in": {"f": chosen}, "run": run}, Stream("o", many=False))
 
 
@@ -157,13 +202,22 @@ def _behind(draw: st.DrawFn, graph: Graph) -> dict[str, Any]:
 
 def _merge_behind(draw: st.DrawFn, graph: Graph) -> None:
     run = joining(f"all.t{len(graph.steps)}")
-    graph.add({"in": {"fs": _behind(draw, graph)}, "run": run, **_in_levels(draw)}, Stream("o", many=False))
+    graph.add(
+        {"in": {"fs": _behind(draw, graph)}, "run": run, **_in_levels(draw)},
+        Stream("o", many=False),
+    )
 
 
 def _map_behind(draw: st.DrawFn, graph: Graph) -> None:
     number = len(graph.steps)
-    run = {**on_each(draw(st.sampled_from(COMMANDS)), number), "stdout": f"$(inputs.f.basename).t{number}"}
-    graph.add({"scatter": "f", "in": {"f": _behind(draw, graph)}, "run": run}, Stream("o", line=number + 1))
+    run = {
+        **on_each(draw(st.sampled_from(COMMANDS)), number),
+        "stdout": f"$(inputs.f.basename).t{number}",
+    }
+    graph.add(
+        {"scatter": "f", "in": {"f": _behind(draw, graph)}, "run": run},
+        Stream("o", line=number + 1),
+    )
 
 
 def _nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
@@ -177,7 +231,12 @@ def _nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
         },
         "steps": {
             "join": {"in": {"fs": "cut/o"}, "out": ["o"], "run": joining(f"page.t{number}")},
-            "cut": {"scatter": "f", "in": {"f": "files"}, "out": ["o"], "run": on_each(draw(st.sampled_from(COMMANDS)), number)},
+            "cut": {
+                "scatter": "f",
+                "in": {"f": "files"},
+                "out": ["o"],
+                "run": on_each(draw(st.sampled_from(COMMANDS)), number),
+            },
         },
     }
     given = {"in": {"files": graph.source(source)}, "run": inner}
@@ -186,7 +245,10 @@ def _nested_over_data(draw: st.DrawFn, graph: Graph) -> None:
 
 def _broadcast(draw: st.DrawFn, graph: Graph) -> None:
     source, shared = _pick(draw, graph, _each), _pick(draw, graph, _single)
-    inputs = {"g": {"type": "File", "inputBinding": {"position": 1}}, "f": {"type": "File", "inputBinding": {"position": 2}}}
+    inputs = {
+        "g": {"type": "File", "inputBinding": {"position": 1}},
+        "f": {"type": "File", "inputBinding": {"position": 2}},
+    }
     run = tool(["cat"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
     graph.add(
         {"scatter": "f", "in": {"f": graph.source(source), "g": graph.source(shared)}, "run": run},
@@ -214,8 +276,16 @@ def _with_all(draw: st.DrawFn, graph: Graph) -> None:
 def _two_outputs(draw: st.DrawFn, graph: Graph) -> None:
     source, number = _pick(draw, graph, _each), len(graph.steps)
     names = {port: f"$(inputs.f.nameroot).{port}{number}" for port in ("head", "tail")}
-    outputs = {port: {"type": "File", "outputBinding": {"glob": name}} for port, name in names.items()}
-    run = shell('head -n1 "$0" > "$1"; tail -n1 "$0" > "$2"', {"f": "File"}, outputs, "$(inputs.f)", *names.values())
+    outputs = {
+        port: {"type": "File", "outputBinding": {"glob": name}} for port, name in names.items()
+    }
+    run = shell(
+        'head -n1 "$0" > "$1"; tail -n1 "$0" > "$2"',
+        {"f": "File"},
+        outputs,
+        "$(inputs.f)",
+        *names.values(),
+    )
     graph.add(
         {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
         Stream("head", line=_line(graph, source)),
@@ -225,9 +295,14 @@ def _two_outputs(draw: st.DrawFn, graph: Graph) -> None:
 
 def _value_from(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, _each)
-    given = {"f": graph.source(source), "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"}}
+    given = {
+        "f": graph.source(source),
+        "name": {"valueFrom": "$(inputs.f.nameroot) of $(inputs.f.size)"},
+    }
     inputs = {"name": {"type": "string", "inputBinding": {}}, "f": "File"}
-    run = tool(["echo"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}")
+    run = tool(
+        ["echo"], inputs, {"o": "stdout"}, stdout=f"$(inputs.f.nameroot).t{len(graph.steps)}"
+    )
     graph.add({"scatter": "f", "in": given, "run": run}, Stream("o", line=_line(graph, source)))
 
 
@@ -238,16 +313,32 @@ def _nested(draw: st.DrawFn, graph: Graph) -> None:
         "class": "Workflow",
         "inputs": {"f": "File"},
         "outputs": {"o": {"type": "File", "outputSource": "b/o"}},
-        "steps": {"a": {"in": {"f": "f"}, "out": ["o"], "run": first}, "b": {"in": {"f": "a/o"}, "out": ["o"], "run": second}},
+        "steps": {
+            "a": {"in": {"f": "f"}, "out": ["o"], "run": first},
+            "b": {"in": {"f": "a/o"}, "out": ["o"], "run": second},
+        },
     }
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": inner}, Stream("o", line=_line(graph, source)))
+    graph.add(
+        {"scatter": "f", "in": {"f": graph.source(source)}, "run": inner},
+        Stream("o", line=_line(graph, source)),
+    )
 
 
 def _count(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, _each)
-    output = {"type": "int", "outputBinding": {"glob": "n", "loadContents": True, "outputEval": "$(parseInt(self[0].contents))"}}
+    output = {
+        "type": "int",
+        "outputBinding": {
+            "glob": "n",
+            "loadContents": True,
+            "outputEval": "$(parseInt(self[0].contents))",
+        },
+    }
     run = tool(["wc", "-l"], {"f": "File"}, {"o": output}, stdin="$(inputs.f.path)", stdout="n")
-    graph.add({"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="int", line=_line(graph, source)))
+    graph.add(
+        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
+        Stream("o", kind="int", line=_line(graph, source)),
+    )
 
 
 def _add_up(draw: st.DrawFn, graph: Graph) -> None:
@@ -262,9 +353,16 @@ def _folder(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, lambda one: _each(one) and not one.alike)
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "Directory", "outputBinding": {"glob": name}}
-    run = shell('mkdir -p "$1/deep"; cp "$0" "$1/deep/own"', {"f": "File"}, {"o": output}, "$(inputs.f)", name)
+    run = shell(
+        'mkdir -p "$1/deep"; cp "$0" "$1/deep/own"',
+        {"f": "File"},
+        {"o": output},
+        "$(inputs.f)",
+        name,
+    )
     graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="folder", line=_line(graph, source))
+        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
+        Stream("o", kind="folder", line=_line(graph, source)),
     )
 
 
@@ -277,7 +375,10 @@ def _look_into(draw: st.DrawFn, graph: Graph) -> None:
         "$(inputs.d.path)",
         stdout=f"$(inputs.d.basename).u{len(graph.steps)}",
     )
-    graph.add({"scatter": "d", "in": {"d": graph.source(source)}, "run": run}, Stream("o", line=source.line))
+    graph.add(
+        {"scatter": "d", "in": {"d": graph.source(source)}, "run": run},
+        Stream("o", line=source.line),
+    )
 
 
 def _split(draw: st.DrawFn, graph: Graph) -> None:
@@ -292,14 +393,18 @@ def _split(draw: st.DrawFn, graph: Graph) -> None:
         stem,
     )
     graph.add(
-        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run}, Stream("o", kind="files", line=_line(graph, source))
+        {"scatter": "f", "in": {"f": graph.source(source)}, "run": run},
+        Stream("o", kind="files", line=_line(graph, source)),
     )
 
 
 def _join_parts(draw: st.DrawFn, graph: Graph) -> None:
     source = _pick(draw, graph, lambda one: one.kind == "files")
     run = joining(f"$(inputs.fs.length).t{len(graph.steps)}")
-    graph.add({"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run}, Stream("o", line=source.line, alike=True))
+    graph.add(
+        {"scatter": "fs", "in": {"fs": graph.source(source)}, "run": run},
+        Stream("o", line=source.line, alike=True),
+    )
 
 
 SELDOM = 15

@@ -6,8 +6,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What a step hands on. ``kind``: ``file``, ``int``, ``folder``, ``files``. ``many``: one for each file of the data set.
-    ``sparse``: some may be missing."""
+    """What a step hands on. ``kind``: ``file``, ``int``, ``folder``, ``files``. ``many``: one for
+    each file of the data set. ``sparse``: some may be missing."""
 
     ref: str
     kind: str = "file"
@@ -22,7 +22,9 @@ class Stream:
 @dataclass(slots=True)
 class Graph:
     steps: dict[str, Any] = field(default_factory=dict)
-    streams: list[Stream] = field(default_factory=lambda: [Stream("texts"), Stream("extra", many=False)])
+    streams: list[Stream] = field(
+        default_factory=lambda: [Stream("texts"), Stream("extra", many=False)]
+    )
     read: set[str] = field(default_factory=set)
     #: Names of the shapes that were drawn.
     shapes: list[str] = field(default_factory=list)
@@ -36,7 +38,10 @@ class Graph:
         """``found``: with the names of their ports."""
         name = f"s{len(self.steps)}"
         self.steps[name] = {**given, "out": [stream.ref for stream in found]}
-        self.streams += [replace(stream, ref=f"{name}/{stream.ref}", alike=stream.alike or self._reads_alike) for stream in found]
+        self.streams += [
+            replace(stream, ref=f"{name}/{stream.ref}", alike=stream.alike or self._reads_alike)
+            for stream in found
+        ]
         self._reads_alike = False
 
     def source(self, stream: Stream, *, together: bool = False) -> Any:
@@ -64,13 +69,27 @@ class Graph:
             "requirements": {f"{name}Requirement": {} for name in FEATURES},
             "sluice:retention": {"input": "keep"},
             "inputs": {"texts": "File[]"} | ({"extra": "File"} if "extra" in self.read else {}),
-            "outputs": {one.ref.replace("/", "-"): {"type": _type(one), "outputSource": one.ref} for one in outputs},
+            "outputs": {
+                one.ref.replace("/", "-"): {"type": _type(one), "outputSource": one.ref}
+                for one in outputs
+            },
             "steps": self.steps,
         }
 
 
-FEATURES = ("InlineJavascript", "MultipleInputFeature", "ScatterFeature", "StepInputExpression", "SubworkflowFeature")
-_TYPES = {"file": "File", "int": "int", "folder": "Directory", "files": {"type": "array", "items": "File"}}
+FEATURES = (
+    "InlineJavascript",
+    "MultipleInputFeature",
+    "ScatterFeature",
+    "StepInputExpression",
+    "SubworkflowFeature",
+)
+_TYPES = {
+    "file": "File",
+    "int": "int",
+    "folder": "Directory",
+    "files": {"type": "array", "items": "File"},
+}
 
 
 def _type(stream: Stream) -> Any:

@@ -1,4 +1,5 @@
-"""The reference runner in a process of its own that stays, as its start takes longer than a run: one line in, one line out."""
+"""The reference runner in a process of its own that stays, as its start takes longer than a run:
+one line in, one line out."""
 
 import json
 import logging
@@ -15,19 +16,32 @@ class Reference:
 
     def __enter__(self) -> "Reference":
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.differential.reference"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "tests.differential.reference"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._process.communicate(timeout=60)
 
-    def run(self, workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path) -> dict[str, Any]:
+    def run(
+        self, workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path
+    ) -> dict[str, Any]:
         """The output object; raises ``RuntimeError`` where cwltool refuses or fails."""
         order = {**order_of(files), **params}
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps({"workflow": workflow.as_uri(), "order": order, "folder": str(folder)}) + "\n")
+        self._process.stdin.write(
+            json.dumps({"workflow": workflow.as_uri(), "order": order, "folder": str(folder)})
+            + "\n"
+        )
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
         if "error" in answer:
@@ -37,7 +51,12 @@ class Reference:
 
 def order_of(files: Sequence[Path]) -> dict[str, Any]:
     """The data set, as the input that all workflows here have."""
-    return {"texts": [{"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()} for path in files]}
+    return {
+        "texts": [
+            {"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()}
+            for path in files
+        ]
+    }
 
 
 def _serve() -> None:
@@ -46,7 +65,8 @@ def _serve() -> None:
     answers, sys.stdout = sys.stdout, sys.stderr
     yaml = YAML()
     for line in sys.stdin:
-        # Fractions as its command reads them from a file: they are written on command lines as they are written there.
+        # Fractions as its command reads them from a file: they are written on command lines as they
+        # are written there.
         given = json.loads(line, parse_float=yaml.load)
         print(json.dumps(_answer(**given)), file=answers, flush=True)
 
@@ -60,7 +80,9 @@ def _answer(workflow: str, order: dict[str, Any], folder: str) -> dict[str, Any]
     logging.getLogger("cwltool").setLevel(logging.ERROR)
     try:
         tool = load_tool(workflow, LoadingContext({"construct_tool_object": default_make_tool}))
-        context = RuntimeContext({"basedir": folder, "outdir": f"{folder}/out", "use_container": False})
+        context = RuntimeContext(
+            {"basedir": folder, "outdir": f"{folder}/out", "use_container": False}
+        )
         outputs, status = SingleJobExecutor()(tool, order, context)
     except Exception as error:
         return {"error": f"{type(error).__name__}: {error}"}

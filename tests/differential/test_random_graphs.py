@@ -1,6 +1,8 @@
-"""Random templates, each by the reference runner and by Sluice: the same answer, whatever the graph.
+"""Random templates, each by the reference runner and by Sluice: the same answer, whatever the
+graph.
 
-``SLUICE_GRAPHS`` is how many are drawn (100); a longer search is ``SLUICE_GRAPHS=5000 make test-long PYTEST_ARGS="-k graphs"``.
+``SLUICE_GRAPHS`` is how many are drawn (100); a longer search is ``SLUICE_GRAPHS=5000 make
+test-long PYTEST_ARGS="-k graphs"``.
 """
 
 import asyncio
@@ -32,7 +34,8 @@ from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
 GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(100))
-#: So many are drawn together, and are on their way at the same time: what they are done with together costs less for each.
+#: So many are drawn together, and are on their way at the same time: what they are done with
+#: together costs less for each.
 TOGETHER = min(10, GRAPHS)
 #: Among so many every shape is drawn.
 ENOUGH = 100
@@ -74,14 +77,21 @@ def bench(system: LiveSystem, tmp_path_factory: pytest.TempPathFactory) -> Itera
         (folder / name).write_text(text)
     (extra := folder / "extra.list").write_text("of all\n")
     with Reference() as reference:
-        texts = [asyncio.run(_bring_in(system.url, [folder / name for name in names])) for names in DATASETS]
-        yield Bench(system.url, texts, asyncio.run(_bring_in(system.url, [extra])), reference, folder)
+        texts = [
+            asyncio.run(_bring_in(system.url, [folder / name for name in names]))
+            for names in DATASETS
+        ]
+        yield Bench(
+            system.url, texts, asyncio.run(_bring_in(system.url, [extra])), reference, folder
+        )
 
 
 async def _bring_in(url: str, files: Sequence[Path]) -> Given:
     async with connected(url) as connection:
         new = NewDataset(name=f"given-{uuid4().hex}", on_demand=True)
-        dataset = await carry.bring_in(connection, entries_of(files, DataEntries()), dataset=new, on_file=lambda size: None)
+        dataset = await carry.bring_in(
+            connection, entries_of(files, DataEntries()), dataset=new, on_file=lambda size: None
+        )
         return Given(files, dataset.uid)
 
 
@@ -90,8 +100,13 @@ def test_random_graphs_give_the_same(bench: Bench) -> None:
     shapes: Counter[str] = Counter()
     answered: list[bool] = []
 
-    @settings(max_examples=GRAPHS // TOGETHER, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(drawn=st.lists(graphs(), min_size=TOGETHER, max_size=TOGETHER), texts=st.sampled_from(bench.texts))
+    @settings(
+        max_examples=GRAPHS // TOGETHER, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    @given(
+        drawn=st.lists(graphs(), min_size=TOGETHER, max_size=TOGETHER),
+        texts=st.sampled_from(bench.texts),
+    )
     def compare(drawn: list[Drawn], texts: Given) -> None:
         documents = [one.document for one in drawn]
         with ThreadPoolExecutor(1) as aside:
@@ -122,14 +137,23 @@ def _expected(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
 
 async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]], texts: Given) -> list[Any]:
     async with connected(bench.url) as connection:
-        asked = await asyncio.gather(*(_request(connection, bench, graph, texts) for graph in drawn))
-        # One after the other: the others go on meanwhile, and to ask for all of them again and again is work, too.
+        asked = await asyncio.gather(
+            *(_request(connection, bench, graph, texts) for graph in drawn)
+        )
+        # One after the other: the others go on meanwhile, and to ask for all of them again and
+        # again is work, too.
         return [await answer_of_chain(connection, chain, template) for chain, template in asked]
 
 
-async def _request(connection: Connection, bench: Bench, graph: dict[str, Any], texts: Given) -> tuple[Chain, Template]:
+async def _request(
+    connection: Connection, bench: Bench, graph: dict[str, Any], texts: Given
+) -> tuple[Chain, Template]:
     name = f"graph-{uuid4().hex}"
-    template = await connection.operator.store_template(NewTemplate(name=name, cwl=json.dumps(graph)))
+    template = await connection.operator.store_template(
+        NewTemplate(name=name, cwl=json.dumps(graph))
+    )
     extra = {"class": "File", "dataset": str(bench.extra.dataset), "retention": "keep"}
     params = {"extra": extra} if "extra" in graph["inputs"] else {}
-    return await connection.operator.request_chain(texts.dataset, template.name, params=params), template
+    return await connection.operator.request_chain(
+        texts.dataset, template.name, params=params
+    ), template

@@ -49,7 +49,9 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
 
 
 #: By template, parameters that are files: what is in them.
-FILES: Mapping[str, Mapping[str, str]] = {"file-parameters": {"words": "apple\nfig\n", "title": "T\n"}}
+FILES: Mapping[str, Mapping[str, str]] = {
+    "file-parameters": {"words": "apple\nfig\n", "title": "T\n"}
+}
 
 
 def _texts(folder: Path) -> list[Path]:
@@ -90,7 +92,8 @@ INPUTS: Mapping[str, Callable[[Path], list[Path]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What both runners are given: a template, the files of its data set, its parameters; and a folder to work in."""
+    """What both runners are given: a template, the files of its data set, its parameters; and a
+    folder to work in."""
 
     template: Path
     files: list[Path]
@@ -107,9 +110,16 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pairs(system: LiveSystem, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Mapping[Path, Pair]:
-    """Of the templates that are asked for. The reference runner works beside Sluice, which has several at a time."""
-    items = [item for item in request.session.items if isinstance(item, pytest.Function) and item.path == request.path]
+def pairs(
+    system: LiveSystem, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Mapping[Path, Pair]:
+    """Of the templates that are asked for. The reference runner works beside Sluice, which has
+    several at a time."""
+    items = [
+        item
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and item.path == request.path
+    ]
     folder = tmp_path_factory.mktemp("same-answer")
     given = [_given(Path(str(item.callspec.params["template"])), folder) for item in items]
     with Reference() as reference, ThreadPoolExecutor(1) as aside:
@@ -126,7 +136,9 @@ def test_the_answer_is_the_reference_runners(template: Path, pairs: Mapping[Path
         if isinstance(answer, BaseException):
             raise answer
     assert isinstance(pair.expected, Mapping)
-    assert any(pair.expected.values()), "the template gives nothing on these files, which shows nothing"
+    assert any(pair.expected.values()), (
+        "the template gives nothing on these files, which shows nothing"
+    )
     assert pair.found == pair.expected
 
 
@@ -140,7 +152,9 @@ def _given(template: Path, above: Path) -> Given:
 
 def _expected(reference: Reference, given: Given) -> Answer | Exception:
     try:
-        return answer_of_order(reference.run(given.template, given.files, given.params, folder=given.folder))
+        return answer_of_order(
+            reference.run(given.template, given.files, given.params, folder=given.folder)
+        )
     except Exception as error:
         return error
 

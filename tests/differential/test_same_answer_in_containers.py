@@ -1,4 +1,5 @@
-"""The same for tools in containers. Both runners are given Docker's command, which here is Podman's in its place."""
+"""The same for tools in containers. Both runners are given Docker's command, which here is Podman's
+in its place."""
 
 from collections.abc import Iterator
 from pathlib import Path

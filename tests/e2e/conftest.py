@@ -1,4 +1,5 @@
-"""The systems that scenarios run on, one after the other: the embedded one and the stack, each started once."""
+"""The systems that scenarios run on, one after the other: the embedded one and the stack, each
+started once."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -1,4 +1,5 @@
-"""Runs the commands that a page of the documentation shows, word by word, in a folder that looks like the repository."""
+"""Runs the commands that a page of the documentation shows, word by word, in a folder that looks
+like the repository."""
 
 import os
 import re
@@ -29,8 +30,9 @@ def shown(page: Path) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Someone who pastes the commands into a shell. ``folder``: links to everything in the repository, so that what the
-    commands write stays out of it. The system's data is kept below ``home``, its port is any free one."""
+    """Someone who pastes the commands into a shell. ``folder``: links to everything in the
+    repository, so that what the commands write stays out of it. The system's data is kept below
+    ``home``, its port is any free one."""
 
     folder: Path
     home: Path
@@ -46,9 +48,20 @@ class Reader:
         return cls(folder, place / "home", environment)
 
     def run(self, script: str, *, folder: Path | None = None) -> str:
-        """What the commands print; a command that fails ends them, and the test with all that was printed."""
-        environment = {key: value for key, value in os.environ.items() if key not in {"VIRTUAL_ENV", "SLUICE_URL"}}
-        environment |= {"SLUICE_HOME": str(self.home), "SLUICE_PORT": "0", "COLUMNS": "200", **NO_CONTAINERS, **self.environment}
+        """What the commands print; a command that fails ends them, and the test with all that was
+        printed."""
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if key not in {"VIRTUAL_ENV", "SLUICE_URL"}
+        }
+        environment |= {
+            "SLUICE_HOME": str(self.home),
+            "SLUICE_PORT": "0",
+            "COLUMNS": "200",
+            **NO_CONTAINERS,
+            **self.environment,
+        }
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             cwd=folder or self.folder,

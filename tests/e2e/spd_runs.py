@@ -39,7 +39,9 @@ class Carried:
         return [output.path for output in self.outputs if output.path.suffix == ".root"]
 
 
-def generate_run(folder: Path, number: int, *, frames: int, damage: int | None = None) -> GeneratedRun:
+def generate_run(
+    folder: Path, number: int, *, frames: int, damage: int | None = None
+) -> GeneratedRun:
     out, truth = folder / f"daq-{number}", folder / f"truth-{number}.json"
     arguments = [
         "--out",
@@ -65,7 +67,9 @@ async def register_run(connection: Connection, run: GeneratedRun) -> Dataset:
     return await carry.bring_in(connection, run.frames, dataset=new, on_file=lambda size: None)
 
 
-async def follow_run(connection: Connection, dataset: UUID, *, template: Template, out: Path, look: Look) -> Carried:
+async def follow_run(
+    connection: Connection, dataset: UUID, *, template: Template, out: Path, look: Look
+) -> Carried:
     """Follows the chain that the intake makes for the data set, to its end."""
     chain = await carry.follow(connection, await carry.chain_of(connection, dataset), on_look=look)
     tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
@@ -80,30 +84,47 @@ def nothing(chain: Chain, tasks: Sequence[ChainTask]) -> None:
     """What a look does where a test waits for the end only."""
 
 
-def carry_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look = nothing) -> list[Carried]:
+def carry_runs(
+    url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look = nothing
+) -> list[Carried]:
     """All runs at the same time."""
 
     async def everything() -> list[Carried]:
         async with connected(url) as connection:
-            template = await connection.operator.store_template(NewTemplate(name="spd", cwl=WORKFLOW.read_text()))
+            template = await connection.operator.store_template(
+                NewTemplate(name="spd", cwl=WORKFLOW.read_text())
+            )
             await connection.dms.register_period(NewPeriod(name=PERIOD))
             datasets = [await register_run(connection, run) for run in runs]
-            places = [(dataset.uid, out / str(run.number)) for dataset, run in zip(datasets, runs, strict=True)]
-            ways = [follow_run(connection, uid, template=template, out=place, look=look) for uid, place in places]
+            places = [
+                (dataset.uid, out / str(run.number))
+                for dataset, run in zip(datasets, runs, strict=True)
+            ]
+            ways = [
+                follow_run(connection, uid, template=template, out=place, look=look)
+                for uid, place in places
+            ]
             return list(await asyncio.gather(*ways))
 
     return asyncio.run(everything())
 
 
 def follow_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path) -> list[Carried]:
-    """Runs that were registered before, with the system as it was then or another one on the same folder."""
+    """Runs that were registered before, with the system as it was then or another one on the same
+    folder."""
 
     async def everything() -> list[Carried]:
         async with connected(url) as connection:
             template = await connection.operator.template("spd")
-            uids = {chain.dataset_name: chain.dataset_uid for chain in (await connection.operator.chains()).chains}
+            uids = {
+                chain.dataset_name: chain.dataset_uid
+                for chain in (await connection.operator.chains()).chains
+            }
             places = [(uids[f"run-{run.number}"], out / str(run.number)) for run in runs]
-            ways = [follow_run(connection, uid, template=template, out=place, look=nothing) for uid, place in places]
+            ways = [
+                follow_run(connection, uid, template=template, out=place, look=nothing)
+                for uid, place in places
+            ]
             return list(await asyncio.gather(*ways))
 
     return asyncio.run(everything())

@@ -1,4 +1,5 @@
-"""The stack as a system under test: every service a process of its own, on RabbitMQ and PostgreSQL, each link a proxy."""
+"""The stack as a system under test: every service a process of its own, on RabbitMQ and PostgreSQL,
+each link a proxy."""
 
 import shutil
 import signal
@@ -30,7 +31,8 @@ BACK_LIMIT = 60.0
 
 @dataclass(frozen=True, slots=True)
 class StackSystem:
-    """What ``LiveSystem`` is for the embedded system. It is shared by tests: options for one of them alone do not exist."""
+    """What ``LiveSystem`` is for the embedded system. It is shared by tests: options for one of
+    them alone do not exist."""
 
     stack: RunningStack
 
@@ -56,7 +58,11 @@ class StackSystem:
 
     def cut_connections(self) -> int:
         """Resets every connection to database and broker at once; how many there were."""
-        links = [one for one in self.stack.ask(do="links") if one["link"].endswith((">postgres", ">rabbitmq"))]
+        links = [
+            one
+            for one in self.stack.ask(do="links")
+            if one["link"].endswith((">postgres", ">rabbitmq"))
+        ]
         for link in links:
             self.stack.ask(do="fault", link=link["link"], kind="reset", seconds=0.2)
         return sum(int(link["connections"]) for link in links)
@@ -79,23 +85,37 @@ class StackSystem:
         """Waits until everything that was killed is back at work: the stack starts it by itself."""
         end = time.monotonic() + BACK_LIMIT
         while not all(one["ready"] for one in self.stack.ask(do="processes")):
-            assert time.monotonic() < end, f"not all back within {BACK_LIMIT} s: {self.stack.ask(do='processes')}"
+            assert time.monotonic() < end, (
+                f"not all back within {BACK_LIMIT} s: {self.stack.ask(do='processes')}"
+            )
             time.sleep(0.05)
         return self
 
     def storage_files(self, kind: str) -> list[Path]:
         """Every file below one of the storages, as the disk has it."""
-        return sorted(path for path in (self.stack.folder / "data" / kind).rglob("*") if path.is_file())
+        return sorted(
+            path for path in (self.stack.folder / "data" / kind).rglob("*") if path.is_file()
+        )
 
     def errors(self) -> str:
         """What the processes' logs say of errors."""
         logs = sorted((self.stack.folder / "logs").glob("*.log"))
-        lines = [f"{log.stem}: {line}" for log in logs for line in log.read_text(errors="replace").splitlines()]
-        return "\n".join(line[:400] for line in lines if '"level": "error"' in line and "aiormq" not in line)
+        lines = [
+            f"{log.stem}: {line}"
+            for log in logs
+            for line in log.read_text(errors="replace").splitlines()
+        ]
+        return "\n".join(
+            line[:400] for line in lines if '"level": "error"' in line and "aiormq" not in line
+        )
 
     def _killable(self) -> list[int]:
         servers = {"postgres", "rabbitmq"}
-        return [one["pid"] for one in self.stack.ask(do="processes") if one["service"] not in servers and one["pid"] is not None]
+        return [
+            one["pid"]
+            for one in self.stack.ask(do="processes")
+            if one["service"] not in servers and one["pid"] is not None
+        ]
 
 
 @contextmanager
@@ -104,7 +124,10 @@ def stack_system() -> Iterator[StackSystem]:
     folder = Path(tempfile.mkdtemp(prefix="sluice-stack-"))
     folder.chmod(0o755)
     try:
-        with (folder / "said").open("w") as output, started(folder / "stack", OPTIONS, output=output) as stack:
+        with (
+            (folder / "said").open("w") as output,
+            started(folder / "stack", OPTIONS, output=output) as stack,
+        ):
             yield StackSystem(stack)
         assert left_in(folder) == [], "Ctrl-C ends everything"
     finally:
@@ -113,5 +136,9 @@ def stack_system() -> Iterator[StackSystem]:
 
 def left_in(folder: Path) -> list[str]:
     """Processes that work below a folder."""
-    places = [(process, process.info["cwd"] or "") for process in psutil.process_iter(["cwd", "cmdline"])]
-    return [str(process.info["cmdline"]) for process, place in places if place.startswith(str(folder))]
+    places = [
+        (process, process.info["cwd"] or "") for process in psutil.process_iter(["cwd", "cmdline"])
+    ]
+    return [
+        str(process.info["cmdline"]) for process, place in places if place.startswith(str(folder))
+    ]

@@ -1,4 +1,5 @@
-"""A whole embedded system for a test: the real process, database, transport and pilots, in a folder of its own."""
+"""A whole embedded system for a test: the real process, database, transport and pilots, in a folder
+of its own."""
 
 import asyncio
 import os
@@ -19,10 +20,12 @@ import psutil
 from sluice.cli.up import start_detached, stop
 from sluice.embedded.home import Home, RunningSystem
 
-#: Seconds of a lease: a lost pilot is noticed soon, so that tests need not wait for the default minute.
+#: Seconds of a lease: a lost pilot is noticed soon, so that tests need not wait for the default
+#: minute.
 LEASE = 6.0
 QUICK_LEASES = {"SLUICE_WMS_LEASE": f"{LEASE:.0f}", "SLUICE_WMS_HEARTBEAT": "1"}
-#: Where containers are not the subject: to ask each engine whether it works takes a pilot a second of a core at its start.
+#: Where containers are not the subject: to ask each engine whether it works takes a pilot a second
+#: of a core at its start.
 NO_CONTAINERS = {"SLUICE_PILOT_CONTAINERS": "[]"}
 
 
@@ -74,20 +77,27 @@ class LiveSystem:
         return int(victim.pid)
 
     def cut_connections(self) -> int:
-        """Ends every connection to the database at once; how many there were. Callable from inside an event loop, too."""
+        """Ends every connection to the database at once; how many there were. Callable from inside
+        an event loop, too."""
         return _aside(self._cut_connections())
 
     async def _cut_connections(self) -> int:
         connection = await asyncpg.connect(self.database_url("postgres"))
         try:
-            statement = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            statement = (
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <>"
+                " pg_backend_pid()"
+            )
             return int(await connection.fetchval(statement))
         finally:
             await connection.close()
 
     def kill_database(self) -> None:
         """SIGKILL to the database server itself."""
-        os.kill(int((self.home / "database" / "postmaster.pid").read_text().splitlines()[0]), signal.SIGKILL)
+        os.kill(
+            int((self.home / "database" / "postmaster.pid").read_text().splitlines()[0]),
+            signal.SIGKILL,
+        )
 
     def database_url(self, database: str) -> str:
         return f"postgresql://postgres:@/{database}?host={quote(self._socket_folder())}"
@@ -96,7 +106,8 @@ class LiveSystem:
         return (self.home / "database" / "postmaster.pid").read_text().splitlines()[4]
 
     def kill(self) -> None:
-        """SIGKILL to services and pilots at once; the database loses its clients in the middle of what they do."""
+        """SIGKILL to services and pilots at once; the database loses its clients in the middle of
+        what they do."""
         for process in [psutil.Process(self.running.pid), *self.pilots()]:
             process.send_signal(signal.SIGKILL)
         os.waitpid(self.running.pid, 0)
@@ -113,12 +124,15 @@ class LiveSystem:
     def errors(self) -> str:
         """What the log says of errors, or its end."""
         log = (self.home / "logs" / "system.log").read_text(errors="replace").splitlines()
-        return "\n".join(line for line in log if '"level": "error"' in line or "Traceback" in line) or "\n".join(log[-5:])
+        return "\n".join(
+            line for line in log if '"level": "error"' in line or "Traceback" in line
+        ) or "\n".join(log[-5:])
 
 
 @contextmanager
 def home_folder() -> Iterator[Path]:
-    """A folder for a system, removed at the end. Not below pytest's own: as root, the database runs as a user who must get in."""
+    """A folder for a system, removed at the end. Not below pytest's own: as root, the database runs
+    as a user who must get in."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-e2e-"))
     folder.chmod(0o755)
     try:
@@ -128,8 +142,11 @@ def home_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def live_system(*options: str, environment: Mapping[str, str] | None = None) -> Iterator[LiveSystem]:
-    """Starts a system, and stops it at the end whatever happens; what its log says of errors is printed when the test fails."""
+def live_system(
+    *options: str, environment: Mapping[str, str] | None = None
+) -> Iterator[LiveSystem]:
+    """Starts a system, and stops it at the end whatever happens; what its log says of errors is
+    printed when the test fails."""
     with home_folder() as home, _running(home, *options, environment=environment or {}) as system:
         yield system
 
@@ -154,10 +171,15 @@ def _aside(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 async def _spare_the_disk(url: str) -> None:
-    """No loss that a test could notice: only a crash of the whole machine would need what is turned off here."""
+    """No loss that a test could notice: only a crash of the whole machine would need what is turned
+    off here."""
     connection = await asyncpg.connect(url)
     try:
-        for statement in ("ALTER SYSTEM SET fsync = off", "ALTER SYSTEM SET full_page_writes = off", "SELECT pg_reload_conf()"):
+        for statement in (
+            "ALTER SYSTEM SET fsync = off",
+            "ALTER SYSTEM SET full_page_writes = off",
+            "SELECT pg_reload_conf()",
+        ):
             await connection.execute(statement)
     finally:
         await connection.close()

@@ -27,7 +27,14 @@ SLUICE = str(Path(sys.executable).parent / "sluice")
 )
 def test_a_benchmark_measures_both(options: list[str]) -> None:
     environment = os.environ | NO_CONTAINERS
-    done = subprocess.run([SLUICE, "bench", *options], capture_output=True, text=True, timeout=240, check=False, env=environment)
+    done = subprocess.run(
+        [SLUICE, "bench", *options],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env=environment,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     *table, line = done.stdout.splitlines()
     result = json.loads(line)

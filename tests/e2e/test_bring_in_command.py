@@ -1,4 +1,5 @@
-"""What commands bring in, and what they leave when it cannot be brought in: nothing. Against a real system."""
+"""What commands bring in, and what they leave when it cannot be brought in: nothing. Against a real
+system."""
 
 import asyncio
 import json
@@ -23,7 +24,10 @@ UNREADABLE = "/proc/self/mem"
 
 def states(system: LiveSystem, beginning: str) -> dict[str, str]:
     """Of data sets whose names begin so, those that are gone too."""
-    query: dict[str, list[str] | int] = {"state": [str(state) for state in DatasetState], "limit": 10_000}
+    query: dict[str, list[str] | int] = {
+        "state": [str(state) for state in DatasetState],
+        "limit": 10_000,
+    }
     listed = httpx.get(f"{system.dms_url}/api/v1/datasets", params=query).json()["datasets"]
     return {one["name"]: one["state"] for one in listed if one["name"].startswith(beginning)}
 
@@ -42,7 +46,9 @@ async def removed(system: LiveSystem, name: str) -> None:
 
 def test_a_copy_that_fails_leaves_no_data_set_open(system: LiveSystem, tmp_path: Path) -> None:
     texts = write_texts(tmp_path / "in", "one", "two")
-    done = sluice("dataset", "register", "half-read", *texts, UNREADABLE, "--url", system.url, code=1)
+    done = sluice(
+        "dataset", "register", "half-read", *texts, UNREADABLE, "--url", system.url, code=1
+    )
     assert UNREADABLE in done.stderr
     asyncio.run(removed(system, "half-read"))
 
@@ -50,7 +56,15 @@ def test_a_copy_that_fails_leaves_no_data_set_open(system: LiveSystem, tmp_path:
 def test_an_interrupt_leaves_no_data_set_open(system: LiveSystem, tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as file:
         file.truncate(3 << 30)
-    command = [SLUICE, "dataset", "register", "interrupted", str(tmp_path / "huge"), "--url", system.url]
+    command = [
+        SLUICE,
+        "dataset",
+        "register",
+        "interrupted",
+        str(tmp_path / "huge"),
+        "--url",
+        system.url,
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
 
         async def begun() -> bool:
@@ -64,7 +78,9 @@ def test_an_interrupt_leaves_no_data_set_open(system: LiveSystem, tmp_path: Path
     asyncio.run(removed(system, "interrupted"))
 
 
-def test_a_name_that_is_taken_is_refused_and_its_files_stay(system: LiveSystem, tmp_path: Path) -> None:
+def test_a_name_that_is_taken_is_refused_and_its_files_stay(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     [first, second] = write_texts(tmp_path / "in", "one", "two")
     sluice("dataset", "register", "taken", first, "--url", system.url)
     before = {path: path.read_bytes() for path in left(system, "taken")}
@@ -74,25 +90,53 @@ def test_a_name_that_is_taken_is_refused_and_its_files_stay(system: LiveSystem, 
     assert {path: path.read_bytes() for path in left(system, "taken")} == before
 
 
-def test_a_wrong_parameter_is_refused_before_anything_is_copied(system: LiveSystem, tmp_path: Path) -> None:
+def test_a_wrong_parameter_is_refused_before_anything_is_copied(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     workflow, texts = write_workflow(tmp_path / "refused.cwl"), write_texts(tmp_path / "in", "a")
     given = ["--param", "sufix=?"]
-    sentence = "parameter 'sufix' is unknown (did you mean 'suffix'?); the workflow has suffix (string)"
-    done = sluice("run", str(workflow), "-i", *texts, *given, "-o", str(tmp_path / "out"), "--url", system.url, code=1)
+    sentence = (
+        "parameter 'sufix' is unknown (did you mean 'suffix'?); the workflow has suffix (string)"
+    )
+    done = sluice(
+        "run",
+        str(workflow),
+        "-i",
+        *texts,
+        *given,
+        "-o",
+        str(tmp_path / "out"),
+        "--url",
+        system.url,
+        code=1,
+    )
     assert sentence in done.stderr
     assert states(system, "refused") == {}
     sluice("template", "publish", str(workflow), "--yes", "--url", system.url)
-    uid = json.loads(sluice("dataset", "register", "fine", *texts, "--json", "--url", system.url).stdout)["uid"]
-    assert sentence in sluice("chain", "start", uid, "refused", *given, "--url", system.url, code=1).stderr
+    uid = json.loads(
+        sluice("dataset", "register", "fine", *texts, "--json", "--url", system.url).stdout
+    )["uid"]
+    assert (
+        sentence
+        in sluice("chain", "start", uid, "refused", *given, "--url", system.url, code=1).stderr
+    )
 
 
-def test_data_that_a_workflow_cannot_take_are_refused_before_they_are_copied(system: LiveSystem, tmp_path: Path) -> None:
+def test_data_that_a_workflow_cannot_take_are_refused_before_they_are_copied(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     workflow, texts = write_workflow(tmp_path / "fussy.cwl"), write_texts(tmp_path / "in", "a")
-    fields = 'sluice:require: {files: {minimum: 2}, bytes: {maximum: 1}, meta: {version: {glob: "2.*"}}}'
+    fields = (
+        'sluice:require: {files: {minimum: 2}, bytes: {maximum: 1}, meta: {version: {glob: "2.*"}}}'
+    )
     workflow.write_text(workflow.read_text().replace("inputs:\n", f"{fields}\ninputs:\n", 1))
     run = ["run", str(workflow), "-o", str(tmp_path / "out"), "--url", system.url, "-i", *texts]
     said = sluice(*run, "--meta", 'version="1.4"', code=1).stderr
-    for told in ("files from 2 to ∞, which is 1", "bytes from -∞ to 1, which is 2", "meta version like '2.*', which is '1.4'"):
+    for told in (
+        "files from 2 to ∞, which is 1",
+        "bytes from -∞ to 1, which is 2",
+        "meta version like '2.*', which is '1.4'",
+    ):
         assert f"requires {told}" in said
     assert states(system, "fussy") == {}
 
@@ -108,13 +152,20 @@ def test_files_in_subfolders_are_taken_when_asked_for(system: LiveSystem, tmp_pa
     assert (tmp_path / "deep" / "joined.txt").read_text() == "B!\nA!\n"
 
 
-def test_what_was_brought_in_for_a_chain_that_is_not_to_be_goes_again(system: LiveSystem, tmp_path: Path) -> None:
+def test_what_was_brought_in_for_a_chain_that_is_not_to_be_goes_again(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     """The file of a parameter cannot be read: the data set was complete by then."""
     workflow = write_workflow(tmp_path / "taken-back.cwl")
     text = workflow.read_text()
-    text = text.replace('  suffix: {type: string, default: "!"}\n', '  suffix: {type: string, default: "!"}\n  ref: File\n')
+    text = text.replace(
+        '  suffix: {type: string, default: "!"}\n',
+        '  suffix: {type: string, default: "!"}\n  ref: File\n',
+    )
     text = text.replace("in: {parts: shout/loud}", "in: {parts: shout/loud, ref: ref}")
-    workflow.write_text(text.replace('inputs: {parts: "File[]"}', 'inputs: {parts: "File[]", ref: File}'))
+    workflow.write_text(
+        text.replace('inputs: {parts: "File[]"}', 'inputs: {parts: "File[]", ref: File}')
+    )
     run = ["run", str(workflow), "-i", *write_texts(tmp_path / "in", "a"), "--url", system.url]
     assert "no such file" in sluice(*run, "--param", f"ref={tmp_path}/nothing", code=1).stderr
     assert states(system, "taken-back") == {}, "this is seen before"

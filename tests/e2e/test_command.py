@@ -63,13 +63,24 @@ UPPER = '[python3, -c, "import sys; print(open(sys.argv[1]).read().strip().upper
 
 def sluice(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     environment = os.environ | NO_CONTAINERS
-    done = subprocess.run([SLUICE, *arguments], capture_output=True, text=True, timeout=120, check=False, env=environment)
-    assert done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
+    done = subprocess.run(
+        [SLUICE, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == code, (
+        f"exit {done.returncode}, not {code}\n{done.stdout}\n{done.stderr}"
+    )
     assert "Traceback" not in done.stderr
     return done
 
 
-def write_workflow(path: Path, *, command: str = UPPER, limit: int = 60, glob: str = "loud.txt", attempts: int = 3) -> Path:
+def write_workflow(
+    path: Path, *, command: str = UPPER, limit: int = 60, glob: str = "loud.txt", attempts: int = 3
+) -> Path:
     path.write_text(SHOUT.format(command=command, limit=limit, glob=glob, attempts=attempts))
     return path
 
@@ -81,17 +92,41 @@ def write_texts(folder: Path, *words: str) -> list[str]:
     return [str(path) for path in sorted(folder.iterdir())]
 
 
-def test_run_carries_files_through_and_writes_a_manifest(system: LiveSystem, tmp_path: Path) -> None:
+def test_run_carries_files_through_and_writes_a_manifest(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     """Invariant 8: the merge receives the files in the order in which they were given."""
-    workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "one", "two", "three")
+    workflow, texts = (
+        write_workflow(tmp_path / "shout.cwl"),
+        write_texts(tmp_path / "in", "one", "two", "three"),
+    )
     given = [texts[2], texts[0], texts[1]]
-    sluice("run", str(workflow), "--input", *given, "--param", "suffix=?", "--out", str(tmp_path / "out"), "--url", system.url)
+    sluice(
+        "run",
+        str(workflow),
+        "--input",
+        *given,
+        "--param",
+        "suffix=?",
+        "--out",
+        str(tmp_path / "out"),
+        "--url",
+        system.url,
+    )
     joined = (tmp_path / "out" / "joined.txt").read_bytes()
     assert joined == b"THREE?\nONE?\nTWO?\n"
     [entry] = json.loads((tmp_path / "out" / "manifest.json").read_text())["outputs"]
-    assert (entry["name"], entry["size"], entry["sha256"]) == ("joined.txt", len(joined), hashlib.sha256(joined).hexdigest())
+    assert (entry["name"], entry["size"], entry["sha256"]) == (
+        "joined.txt",
+        len(joined),
+        hashlib.sha256(joined).hexdigest(),
+    )
     assert entry["origin"]["attempt"] == 1
-    assert [Path(text).read_text() for text in texts] == ["one\n", "two\n", "three\n"], "the person's own files stay"
+    assert [Path(text).read_text() for text in texts] == [
+        "one\n",
+        "two\n",
+        "three\n",
+    ], "the person's own files stay"
 
 
 @pytest.mark.parametrize(
@@ -105,13 +140,28 @@ def test_run_carries_files_through_and_writes_a_manifest(system: LiveSystem, tmp
     ids=["no program", "exit code", "hangs", "no output"],
 )
 def test_run_that_fails_says_why_in_plain_words(
-    system: LiveSystem, tmp_path: Path, options: dict[str, str | int], error_class: str, sentence: str
+    system: LiveSystem,
+    tmp_path: Path,
+    options: dict[str, str | int],
+    error_class: str,
+    sentence: str,
 ) -> None:
     if "sleep" in str(options.get("command")):
         options = options | {"command": "[python3, -c, 'import time; time.sleep(1000)']"}
     workflow = write_workflow(tmp_path / "bad.cwl", attempts=1, **options)  # type: ignore[arg-type] # parametrised
     texts = write_texts(tmp_path / "in", "one")
-    done = sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, "--json", code=1)
+    done = sluice(
+        "run",
+        str(workflow),
+        "-i",
+        *texts,
+        "-o",
+        str(tmp_path / "out"),
+        "--url",
+        system.url,
+        "--json",
+        code=1,
+    )
     answer = json.loads(done.stdout)
     assert answer["status"] == "failed"
     assert answer["reason"]
@@ -121,7 +171,9 @@ def test_run_that_fails_says_why_in_plain_words(
     assert not (tmp_path / "out" / "manifest.json").exists()
 
 
-def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(system: LiveSystem, tmp_path: Path) -> None:
+def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     workflow = tmp_path / "wrong.cwl"
     workflow.write_text(
         write_workflow(tmp_path / "right.cwl")
@@ -129,43 +181,78 @@ def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(syste
         .replace("text: texts", "text: textz")
         .replace("shout/loud", "shout/lout")
     )
-    done = sluice("run", str(workflow), "-i", *write_texts(tmp_path / "in", "x"), "--url", system.url, code=1)
+    done = sluice(
+        "run", str(workflow), "-i", *write_texts(tmp_path / "in", "x"), "--url", system.url, code=1
+    )
     assert "textz" in done.stderr
     assert "lout" in done.stderr
     assert "wrong" not in names_of_templates(system, "--all")
 
 
 def names_of_templates(system: LiveSystem, *options: str) -> list[str]:
-    return [one["name"] for one in json.loads(sluice("template", "list", "--json", *options, "--url", system.url).stdout)]
+    return [
+        one["name"]
+        for one in json.loads(
+            sluice("template", "list", "--json", *options, "--url", system.url).stdout
+        )
+    ]
 
 
 def test_run_leaves_what_is_published_as_it_is(system: LiveSystem, tmp_path: Path) -> None:
-    """A trial of the file that a live template was made of: the next data set still goes through the live one."""
+    """A trial of the file that a live template was made of: the next data set still goes through
+    the live one."""
     workflow, texts = write_workflow(tmp_path / "live.cwl"), write_texts(tmp_path / "in", "a")
-    workflow.write_text(workflow.read_text().replace("inputs:", "sluice:match: {trial: live}\ninputs:", 1))
+    workflow.write_text(
+        workflow.read_text().replace("inputs:", "sluice:match: {trial: live}\ninputs:", 1)
+    )
     sluice("template", "upload", str(workflow), "--url", system.url)
     workflow.write_text(workflow.read_text().replace(".upper()", ".lower()"))
-    sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--meta", "trial=live", "--url", system.url)
+    sluice(
+        "run",
+        str(workflow),
+        "-i",
+        *texts,
+        "-o",
+        str(tmp_path / "out"),
+        "--meta",
+        "trial=live",
+        "--url",
+        system.url,
+    )
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "again"), "--url", system.url)
     assert (tmp_path / "out" / "joined.txt").read_text() == "a!\n", "the trial's own files"
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["template"] == {"name": "live", "version": None}
-    sluice("dataset", "register", "comes-later", *texts, "--meta", "trial=live", "--url", system.url)
+    sluice(
+        "dataset", "register", "comes-later", *texts, "--meta", "trial=live", "--url", system.url
+    )
 
     def carried() -> list[str]:
         chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
-        return [f"{one['template_name']} {one['template_version']}" for one in chains if one["dataset_name"] == "comes-later"]
+        return [
+            f"{one['template_name']} {one['template_version']}"
+            for one in chains
+            if one["dataset_name"] == "comes-later"
+        ]
 
-    asyncio.run(eventually(lambda: asyncio.to_thread(lambda: bool(carried())), what="the data set is matched"))
+    asyncio.run(
+        eventually(
+            lambda: asyncio.to_thread(lambda: bool(carried())), what="the data set is matched"
+        )
+    )
     assert carried() == ["live 1"]
     assert names_of_templates(system).count("live") == 1
-    assert names_of_templates(system, "--all").count("live") == 2, "what was run twice is there once"
+    assert names_of_templates(system, "--all").count("live") == 2, (
+        "what was run twice is there once"
+    )
     assert "live (run)" in sluice("chain", "list", "--url", system.url).stdout
 
 
 def test_run_names_files_that_are_not_there(system: LiveSystem, tmp_path: Path) -> None:
     workflow = write_workflow(tmp_path / "shout.cwl")
-    done = sluice("run", str(workflow), "-i", str(tmp_path / "absent.txt"), "--url", system.url, code=1)
+    done = sluice(
+        "run", str(workflow), "-i", str(tmp_path / "absent.txt"), "--url", system.url, code=1
+    )
     assert "absent.txt" in done.stderr
 
 
@@ -179,16 +266,34 @@ def write_large(path: Path) -> Path:
 
 def test_run_ends_where_no_node_will_ever_fit(system: LiveSystem, tmp_path: Path) -> None:
     workflow, texts = write_large(tmp_path / "huge.cwl"), write_texts(tmp_path / "in", "a")
-    done = sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, code=1)
-    assert "step shout cannot run, for no node fits: a job needs 9999 cores, the node has " in " ".join(done.stderr.split())
-    assert "The chain is canceled; with --wait it would wait for such a node." in " ".join(done.stderr.split())
+    done = sluice(
+        "run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, code=1
+    )
+    assert (
+        "step shout cannot run, for no node fits: a job needs 9999 cores, the node has "
+        in " ".join(done.stderr.split())
+    )
+    assert "The chain is canceled; with --wait it would wait for such a node." in " ".join(
+        done.stderr.split()
+    )
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
     assert [chain["state"] for chain in chains if chain["template_name"] == "huge"] == ["canceled"]
 
 
 def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path) -> None:
     workflow, texts = write_large(tmp_path / "large.cwl"), write_texts(tmp_path / "in", "a")
-    command = [SLUICE, "run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, "--wait"]
+    command = [
+        SLUICE,
+        "run",
+        str(workflow),
+        "-i",
+        *texts,
+        "-o",
+        str(tmp_path / "out"),
+        "--url",
+        system.url,
+        "--wait",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "waits:" in line)
@@ -202,7 +307,10 @@ def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path)
 
 
 def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
-    workflow, texts = write_workflow(tmp_path / "listed.cwl"), write_texts(tmp_path / "in", "a", "b")
+    workflow, texts = (
+        write_workflow(tmp_path / "listed.cwl"),
+        write_texts(tmp_path / "in", "a", "b"),
+    )
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url)
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
     [chain] = [chain for chain in chains if chain["template_name"] == "listed"]
@@ -212,12 +320,16 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     page = httpx.get(f"{system.url}/chains/{chain['uid']}")
     assert page.is_success
     assert chain["dataset_name"] in page.text, "its page on the web"
-    tasks = json.loads(sluice("task", "list", "--chain", chain["uid"], "--json", "--url", system.url).stdout)
+    tasks = json.loads(
+        sluice("task", "list", "--chain", chain["uid"], "--json", "--url", system.url).stdout
+    )
     assert sorted(task["jobs"]["total"] for task in tasks) == [1, 2]
     task = next(task for task in tasks if task["step"] == "shout")
     jobs = json.loads(sluice("task", "jobs", task["task_id"], "--json", "--url", system.url).stdout)
     assert [job["inputs"] for job in jobs] == [["text 0.txt"], ["text 1.txt"]]
-    assert json.loads(sluice("pilot", "list", "--json", "--url", system.url).stdout)[0]["slots"] == 2
+    assert (
+        json.loads(sluice("pilot", "list", "--json", "--url", system.url).stdout)[0]["slots"] == 2
+    )
     datasets = json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout)
     uids = {one["uid"] for one in chain["datasets"]}
     [output] = [one for one in datasets if one["uid"] in uids and one["type"] == "output"]
@@ -225,32 +337,50 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
 
 
 def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) -> None:
-    workflow, texts = write_workflow(tmp_path / "thrown-away.cwl"), write_texts(tmp_path / "in", "a", "b")
+    workflow, texts = (
+        write_workflow(tmp_path / "thrown-away.cwl"),
+        write_texts(tmp_path / "in", "a", "b"),
+    )
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url)
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
     [chain] = [chain for chain in chains if chain["template_name"] == "thrown-away"]
-    folders = {one["uid"]: httpx.get(f"{system.dms_url}/api/v1/datasets/{one['uid']}").json() for one in chain["datasets"]}
+    folders = {
+        one["uid"]: httpx.get(f"{system.dms_url}/api/v1/datasets/{one['uid']}").json()
+        for one in chain["datasets"]
+    }
     [output] = [one for one in folders.values() if one["type"] == "output"]
     there = [path for path in system.storage_files("output") if output["name"] in str(path)]
     assert there, "the output is on its storage"
     assert "deleted now" in sluice("chain", "discard", chain["uid"], "--url", system.url).stdout
 
     def gone() -> bool:
-        states = [httpx.get(f"{system.dms_url}/api/v1/datasets/{uid}").json()["state"] for uid in folders]
+        states = [
+            httpx.get(f"{system.dms_url}/api/v1/datasets/{uid}").json()["state"] for uid in folders
+        ]
         return set(states) == {"deleted"}
 
-    asyncio.run(eventually(lambda: asyncio.to_thread(gone), what="all data sets of the chain are deleted"))
+    asyncio.run(
+        eventually(lambda: asyncio.to_thread(gone), what="all data sets of the chain are deleted")
+    )
     assert [path for path in there if path.exists()] == []
 
 
-def test_results_are_had_again_and_never_overwritten_unasked(system: LiveSystem, tmp_path: Path) -> None:
+def test_results_are_had_again_and_never_overwritten_unasked(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     workflow, texts = write_workflow(tmp_path / "again.cwl"), write_texts(tmp_path / "in", "a", "b")
     at, first, again = ["--url", system.url], tmp_path / "first", tmp_path / "again"
     sluice("run", str(workflow), "-i", *texts, "-o", str(first), *at)
-    [chain] = [one for one in json.loads(sluice("chain", "list", "--json", *at).stdout) if one["template_name"] == "again"]
+    [chain] = [
+        one
+        for one in json.loads(sluice("chain", "list", "--json", *at).stdout)
+        if one["template_name"] == "again"
+    ]
     get = ["chain", "get", chain["uid"], "--out", str(again), *at]
     assert str(again / "joined.txt") in sluice(*get).stdout
-    assert {path.name: path.read_text() for path in again.iterdir()} == {path.name: path.read_text() for path in first.iterdir()}
+    assert {path.name: path.read_text() for path in again.iterdir()} == {
+        path.name: path.read_text() for path in first.iterdir()
+    }
     before = (again / "joined.txt").stat()
     sluice(*get)
     assert (again / "joined.txt").stat().st_ino == before.st_ino, "it is there, and right"
@@ -273,8 +403,13 @@ def test_run_looks_at_its_folder_before_anything_starts(tmp_path: Path) -> None:
     home, out = tmp_path / "home", tmp_path / "out"
     out.mkdir()
     (out / "kept.txt").write_text("mine")
-    for folder, why in ((out, "it has kept.txt already"), (out / "kept.txt", "is a file; name a folder")):
-        refused = sluice("run", str(workflow), "-i", *texts, "--out", str(folder), "--home", str(home), code=1)
+    for folder, why in (
+        (out, "it has kept.txt already"),
+        (out / "kept.txt", "is a file; name a folder"),
+    ):
+        refused = sluice(
+            "run", str(workflow), "-i", *texts, "--out", str(folder), "--home", str(home), code=1
+        )
         assert why in refused.stderr
     assert not home.exists()
 
@@ -282,7 +417,9 @@ def test_run_looks_at_its_folder_before_anything_starts(tmp_path: Path) -> None:
 def interrupted(*arguments: str) -> tuple[str, str]:
     """Runs until there is a chain, then Ctrl-C: the chain, and what was said."""
     command = [SLUICE, "run", *arguments]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | NO_CONTAINERS) as process:
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=os.environ | NO_CONTAINERS
+    ) as process:
         assert process.stderr is not None
         chain = next(line for line in process.stderr if line.startswith("chain ")).split()[1]
         process.send_signal(signal.SIGINT)
@@ -292,15 +429,25 @@ def interrupted(*arguments: str) -> tuple[str, str]:
     return chain, said
 
 
-def test_after_ctrl_c_the_chain_goes_on_and_the_command_says_how(system: LiveSystem, tmp_path: Path) -> None:
+def test_after_ctrl_c_the_chain_goes_on_and_the_command_says_how(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     gate = tmp_path / "gate"
-    waiting = f"import os, sys, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.05)\nprint('through', *sys.argv[2:])"
-    workflow = write_workflow(tmp_path / "gated.cwl", command=json.dumps(["python3", "-c", waiting]))
+    waiting = (
+        f"import os, sys, time\nwhile not os.path.exists({str(gate)!r}):"
+        " time.sleep(0.05)\nprint('through', *sys.argv[2:])"
+    )
+    workflow = write_workflow(
+        tmp_path / "gated.cwl", command=json.dumps(["python3", "-c", waiting])
+    )
     texts, out = write_texts(tmp_path / "in", "a"), str(tmp_path / "out")
     chain, said = interrupted(str(workflow), "-i", *texts, "--out", out, "--url", system.url)
     assert f"sluice chain watch {chain} --url {system.url}" in said
     assert f"sluice chain get {chain} --out {out} --url {system.url}" in said
-    assert "there are results when it has finished" in sluice("chain", "get", chain, "--url", system.url, code=1).stderr
+    assert (
+        "there are results when it has finished"
+        in sluice("chain", "get", chain, "--url", system.url, code=1).stderr
+    )
     gate.touch()
     sluice("chain", "watch", chain, "--url", system.url)
     sluice("chain", "get", chain, "--out", out, "--url", system.url)
@@ -314,8 +461,8 @@ def test_without_a_system_the_command_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_up_run_down(tmp_path: Path) -> None:
-    """Up twice is once; a run uses what is up; down stops it; a run without a system starts one and stops it again,
-    interrupted or not."""
+    """Up twice is once; a run uses what is up; down stops it; a run without a system starts one and
+    stops it again, interrupted or not."""
     with home_folder() as folder:
         check_up_run_down(folder, tmp_path)
 
@@ -326,15 +473,23 @@ def check_up_run_down(folder: Path, tmp_path: Path) -> None:
     (mine := tmp_path / "my data").mkdir()
     sluice("up", "--detach", "--port", "0", "--storage-root", str(mine), *home)
     sluice("storage", "add", "archive", "input", f"file://{mine}", "--read-only", *home)
-    assert "--storage-root" in sluice("storage", "add", "other", "input", f"file://{tmp_path}/in", *home, code=1).stderr
+    assert (
+        "--storage-root"
+        in sluice("storage", "add", "other", "input", f"file://{tmp_path}/in", *home, code=1).stderr
+    )
     assert "already runs" in sluice("up", "--detach", *home).stdout
     assert json.loads(sluice("status", "--json", *home).stdout)["running"]
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "first"), *home)
     assert "stopped" in sluice("down", *home).stdout
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "second"), *home)
-    assert (tmp_path / "second" / "joined.txt").read_text() == (tmp_path / "first" / "joined.txt").read_text() == "X!\n"
+    assert (
+        (tmp_path / "second" / "joined.txt").read_text()
+        == (tmp_path / "first" / "joined.txt").read_text()
+        == "X!\n"
+    )
     sluice("status", *home, code=1)
-    # Interrupted, it stops the system that it started, and says so; the chain goes on with the next one.
+    # Interrupted, it stops the system that it started, and says so; the chain goes on with the next
+    # one.
     chain, said = interrupted(str(workflow), "-i", *texts, "-o", str(tmp_path / "third"), *home)
     assert "stops with it. The chain goes on when it runs again:\n  sluice up --home" in said
     sluice("status", *home, code=1)

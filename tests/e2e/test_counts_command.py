@@ -1,4 +1,5 @@
-"""What a chain produced in numbers, from the tools that count it to the template that asks for it. On a real system."""
+"""What a chain produced in numbers, from the tools that count it to the template that asks for it.
+On a real system."""
 
 import json
 from pathlib import Path
@@ -48,7 +49,9 @@ else:
 """
 
 
-def test_what_jobs_counted_stands_with_the_output_and_templates_ask_for_it(system: LiveSystem, tmp_path: Path) -> None:
+def test_what_jobs_counted_stands_with_the_output_and_templates_ask_for_it(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     workflow, script = tmp_path / "counting.cwl", tmp_path / "counting.py"
     script.write_text(SCRIPT)
     workflow.write_text(WORKFLOW.replace("SCRIPT", str(script)))
@@ -60,7 +63,10 @@ def test_what_jobs_counted_stands_with_the_output_and_templates_ask_for_it(syste
     shown = json.loads(sluice("dataset", "show", uid, "--url", system.url, "--json").stdout)
     letters = sum(Path(text).stat().st_size for text in texts)
     assert shown["meta"]["produced"] == {"files": 3, "bytes": letters, "letters": letters}
-    assert f"3 files, {letters} B, {letters} letters" in sluice("dataset", "show", uid, "--url", system.url).stdout
+    assert (
+        f"3 files, {letters} B, {letters} letters"
+        in sluice("dataset", "show", uid, "--url", system.url).stdout
+    )
     assert len(list(tmp_path.glob("tried *"))) == 3, "each job was tried twice"
     fussy = workflow.with_name("fussy.cwl")
     wants = f"sluice:require: {{meta: {{produced.letters: {{minimum: {letters + 1}}}}}}}"

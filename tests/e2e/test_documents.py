@@ -20,9 +20,12 @@ ON_STACK = pytest.mark.xdist_group("e2e-stack")
 
 #: Their commands need a container engine; ``tests/deploy`` compares them with the code.
 CONTAINERS = {"run-in-production", "back-up-and-restore"}
-#: Starting and stopping systems is tested by itself (``test_up_and_down``): these pages' readers have one that runs.
+#: Starting and stopping systems is tested by itself (``test_up_and_down``): these pages' readers
+#: have one that runs.
 ALONE = {"run-on-one-machine"}
-HOW_TOS = sorted(page for page in (ROOT / "docs/how-to").glob("*.md") if page.stem not in CONTAINERS | ALONE)
+HOW_TOS = sorted(
+    page for page in (ROOT / "docs/how-to").glob("*.md") if page.stem not in CONTAINERS | ALONE
+)
 
 
 #: What is done with a system of one's own alone.
@@ -101,9 +104,13 @@ def test_tutorial_from_a_script(reader: Reader) -> None:
             page = await http.get(f"{url[1]}/chains")
         assert page.status_code == httpx.codes.OK
         listed = reader.in_the_environment("sluice chain list")
-        return "week-1" in page.text and re.search(r"week-1\s+report 1\s+finished", listed) is not None
+        return (
+            "week-1" in page.text and re.search(r"week-1\s+report 1\s+finished", listed) is not None
+        )
 
-    asyncio.run(eventually(carried_through, what="the data set that was registered is carried through"))
+    asyncio.run(
+        eventually(carried_through, what="the data set that was registered is carried through")
+    )
 
 
 @ON_STACK
@@ -115,7 +122,16 @@ def follow_tutorial(reader: Reader, script: str) -> None:
     printed = reader.in_the_environment(script)
     assert "2 steps: words (map), count (merge)" in printed
     assert "bad.txt" in printed, "the file that failed is named"
-    assert (reader.folder / "choosy/out/counts.txt").read_text().split() == ["2", "a", "1", "line", "1", "with", "1", "word"]
+    assert (reader.folder / "choosy/out/counts.txt").read_text().split() == [
+        "2",
+        "a",
+        "1",
+        "line",
+        "1",
+        "with",
+        "1",
+        "word",
+    ]
 
 
 @ON_EMBEDDED
@@ -132,7 +148,8 @@ def test_how_to_on_the_stack(page: Path, at_the_stack: Reader, stack: StackSyste
 
 
 def check_answers(page: Path, printed: str) -> None:
-    """What a page shows as an answer was the first one; it leaves out the ends of long sentences (…), and more fields."""
+    """What a page shows as an answer was the first one; it leaves out the ends of long sentences
+    (…), and more fields."""
     for block in re.findall(r"^```json\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL):
         shown = json.loads(block)
         answer, _ = json.JSONDecoder().raw_decode(printed[printed.index("{") :])
@@ -141,7 +158,10 @@ def check_answers(page: Path, printed: str) -> None:
         }
         beginnings = [one["message"].partition("…")[0] for one in shown["findings"]]
         assert len(answer["findings"]) == len(beginnings)
-        assert all(one["message"].startswith(start) for one, start in zip(answer["findings"], beginnings, strict=True))
+        assert all(
+            one["message"].startswith(start)
+            for one, start in zip(answer["findings"], beginnings, strict=True)
+        )
 
 
 def follow_how_to(reader: Reader, script: str, url: str) -> str:

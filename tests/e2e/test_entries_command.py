@@ -62,18 +62,25 @@ def test_run_takes_files_with_others_and_gives_directories_and_values(
     out = tmp_path / "out"
     sluice("run", str(workflow), "--input", str(reads), "--out", str(out), "--url", system.url)
     manifest = json.loads((out / "manifest.json").read_text())["outputs"]
-    assert {one["name"]: (out / one["name"]).read_text() for one in manifest if one["output"] == "trees"} == {
+    assert {
+        one["name"]: (out / one["name"]).read_text() for one in manifest if one["output"] == "trees"
+    } == {
         "trees/000000/tree/a.txt": "a",
         "trees/000000/tree/a.txt.idx": "index of a.txt",
         "trees/000001/tree/bc.txt": "bc",
         "trees/000001/tree/bc.txt.idx": "index of bc.txt",
     }
     assert json.loads((out / "sizes.json").read_text()) == [1, 2]
-    assert [one["name"] for one in manifest if one["output"] == "same"] == ["same-000000-same.txt", "same-000001-same.txt"]
+    assert [one["name"] for one in manifest if one["output"] == "same"] == [
+        "same-000000-same.txt",
+        "same-000001-same.txt",
+    ]
     for one in manifest:
         content = (out / one["name"]).read_bytes()
         assert (one["size"], one["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
-    assert len(manifest) == sum(path.is_file() for path in out.rglob("*")) - 1, "all but the manifest itself"
+    assert len(manifest) == sum(path.is_file() for path in out.rglob("*")) - 1, (
+        "all but the manifest itself"
+    )
 
 
 def test_a_file_that_is_missing_beside_another_is_told_before_anything_starts(
@@ -81,14 +88,36 @@ def test_a_file_that_is_missing_beside_another_is_told_before_anything_starts(
 ) -> None:
     (reads / "bc.txt.idx").unlink()
     before = json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout)
-    done = sluice("run", str(workflow), "--input", str(reads), "--out", str(tmp_path / "out"), "--url", system.url, code=1)
+    done = sluice(
+        "run",
+        str(workflow),
+        "--input",
+        str(reads),
+        "--out",
+        str(tmp_path / "out"),
+        "--url",
+        system.url,
+        code=1,
+    )
     assert "bc.txt: bc.txt.idx" in " ".join(done.stderr.split())
     assert json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout) == before
 
 
-def test_data_sets_are_registered_as_a_template_wants_them(system: LiveSystem, workflow: Path, reads: Path) -> None:
+def test_data_sets_are_registered_as_a_template_wants_them(
+    system: LiveSystem, workflow: Path, reads: Path
+) -> None:
     sluice("template", "upload", str(workflow), "--url", system.url)
-    given = ["dataset", "register", "some-reads", str(reads), "--meta", "kind=other", "--url", system.url, "--json"]
+    given = [
+        "dataset",
+        "register",
+        "some-reads",
+        str(reads),
+        "--meta",
+        "kind=other",
+        "--url",
+        system.url,
+        "--json",
+    ]
     assert json.loads(sluice(*given, "--template", "reads").stdout)["count_files"] == 2
     given[2] = "all-files"
     assert json.loads(sluice(*given).stdout)["count_files"] == 4

@@ -20,14 +20,18 @@ pytestmark = pytest.mark.xdist_group("e2e-command")
 async def send_nonsense(url: str, *names: str) -> None:
     transport = open_transport(url, sluice_topology())
     async with running(transport):
-        await transport.send([Message(name, DMS_DELETIONS, b"no message [at all]") for name in names])
+        await transport.send(
+            [Message(name, DMS_DELETIONS, b"no message [at all]") for name in names]
+        )
 
 
 async def both_dead(url: str) -> None:
     transport = open_transport(url, sluice_topology())
 
     async def holds() -> bool:
-        return await transport.count_dead(DMS_DELETIONS) == 2 and not await transport.depth(DMS_DELETIONS)
+        return await transport.count_dead(DMS_DELETIONS) == 2 and not await transport.depth(
+            DMS_DELETIONS
+        )
 
     async with running(transport):
         await eventually(holds, what="both messages dead")
@@ -46,11 +50,20 @@ def test_dead_messages_are_seen_put_back_and_dropped(system: LiveSystem) -> None
     assert "no message [at all]" in shown
 
     assert sluice("queue", "body", DMS_DELETIONS, "first", *home).stdout == "no message [at all]"
-    assert "no dead letter of message 'no'" in sluice("queue", "body", DMS_DELETIONS, "no", *home, code=1).stderr
+    assert (
+        "no dead letter of message 'no'"
+        in sluice("queue", "body", DMS_DELETIONS, "no", *home, code=1).stderr
+    )
 
     assert "1 put back" in sluice("queue", "requeue", DMS_DELETIONS, "first", *home).stdout
     asyncio.run(both_dead(transport))  # it was tried again, and died again
-    assert "2 dropped from dms.deletions, 0 dead now" in sluice("queue", "drop", DMS_DELETIONS, "--all", *home).stdout
+    assert (
+        "2 dropped from dms.deletions, 0 dead now"
+        in sluice("queue", "drop", DMS_DELETIONS, "--all", *home).stdout
+    )
     assert "no dead message" in sluice("queue", "show", DMS_DELETIONS, *home).stdout
-    assert "give the ids of messages, or --all" in sluice("queue", "drop", DMS_DELETIONS, *home, code=2).stderr
+    assert (
+        "give the ids of messages, or --all"
+        in sluice("queue", "drop", DMS_DELETIONS, *home, code=2).stderr
+    )
     assert "no.such" in sluice("queue", "show", "no.such", *home, code=1).stderr

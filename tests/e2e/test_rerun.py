@@ -51,16 +51,32 @@ async def attempts_of(connection: Connection, chain: Chain, step: str) -> list[i
     return [job.attempt for job in (await connection.operator.jobs(task)).jobs]
 
 
-def test_one_job_of_eight_runs_again_after_it_was_mended(system: LiveSystem, tmp_path: Path) -> None:
+def test_one_job_of_eight_runs_again_after_it_was_mended(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     """Invariants 3, 5 and 8: the output is complete and in order, seven jobs are taken over."""
     (flag := tmp_path / "flag").touch()
-    workflow = write_workflow(tmp_path / "picky.cwl", command=PICKY.replace("FLAG", str(flag)), attempts=2)
+    workflow = write_workflow(
+        tmp_path / "picky.cwl", command=PICKY.replace("FLAG", str(flag)), attempts=2
+    )
     words = ["a", "b", "c", "bad", "d", "e", "f", "g"]
-    arguments = ["run", str(workflow), "-i", *write_texts(tmp_path / "in", *words), "-o", str(tmp_path / "out")]
+    arguments = [
+        "run",
+        str(workflow),
+        "-i",
+        *write_texts(tmp_path / "in", *words),
+        "-o",
+        str(tmp_path / "out"),
+    ]
     failed = json.loads(sluice(*arguments, "--url", system.url, "--json", code=1).stdout)
     before = failed["chain"]
-    said = sluice("chain", "rerun", before, "--failed-only", "--dry-run", "--url", system.url).stdout
-    assert [line.split()[:4] for line in said.splitlines()[1:]] == [["shout", "runs", "1", "7"], ["join", "runs", "not", "known"]]
+    said = sluice(
+        "chain", "rerun", before, "--failed-only", "--dry-run", "--url", system.url
+    ).stdout
+    assert [line.split()[:4] for line in said.splitlines()[1:]] == [
+        ["shout", "runs", "1", "7"],
+        ["join", "runs", "not", "known"],
+    ]
     flag.unlink()
     made = sluice("chain", "rerun", before, "--failed-only", "--url", system.url, "--json").stdout
     chain = ended(system, json.loads(made)["uid"])
@@ -75,5 +91,9 @@ def test_one_job_of_eight_runs_again_after_it_was_mended(system: LiveSystem, tmp
     attempts, path = ask(system, look)
     assert attempts == [0, 0, 0, 1, 0, 0, 0, 0]
     assert Path(path).read_text().split() == [word.upper() for word in words]
-    refused = sluice("chain", "rerun", str(chain.uid), "--from", "join", "--url", system.url, code=1)
-    assert "it cannot be run again so: step shout would have to run, and its input" in refused.stderr
+    refused = sluice(
+        "chain", "rerun", str(chain.uid), "--from", "join", "--url", system.url, code=1
+    )
+    assert (
+        "it cannot be run again so: step shout would have to run, and its input" in refused.stderr
+    )

@@ -26,14 +26,23 @@ def find_catalogued(system: System) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     with httpx.Client(base_url=system.dms_url, timeout=30) as dms:
         states = [("state", state.value) for state in DatasetState]
-        for dataset in dms.get("/api/v1/datasets", params=[*states, ("limit", "1000")]).raise_for_status().json()["datasets"]:
-            page = FilePage.model_validate(dms.get(f"/api/v1/datasets/{dataset['uid']}/files").raise_for_status().json())
-            found.setdefault(dataset["state"], set()).update(file.url.removeprefix("file://") for file in page.files)
+        for dataset in (
+            dms.get("/api/v1/datasets", params=[*states, ("limit", "1000")])
+            .raise_for_status()
+            .json()["datasets"]
+        ):
+            page = FilePage.model_validate(
+                dms.get(f"/api/v1/datasets/{dataset['uid']}/files").raise_for_status().json()
+            )
+            found.setdefault(dataset["state"], set()).update(
+                file.url.removeprefix("file://") for file in page.files
+            )
     return found
 
 
 def assert_storages_clean(system: System, carried: Sequence[Carried]) -> None:
-    """Inputs released, nothing intermediate left, no dark file: storages and catalogue hold the same."""
+    """Inputs released, nothing intermediate left, no dark file: storages and catalogue hold the
+    same."""
     end = time.monotonic() + AFTERMATH
     while (wrong := find_untidy(system, carried)) and time.monotonic() < end:
         time.sleep(0.1)
@@ -41,14 +50,32 @@ def assert_storages_clean(system: System, carried: Sequence[Carried]) -> None:
 
 
 def find_untidy(system: System, carried: Sequence[Carried]) -> list[str]:
-    """In words. Others may have used the system, too: these chains have to be clean, and the catalogue true for all."""
-    inputs, intermediate, output = (system.storage_files(kind) for kind in ("input", "intermediate", "output"))
-    found = [f"input not released: {path}" for one in carried for path in inputs if path.parent.name == one.chain.dataset_name]
+    """In words. Others may have used the system, too: these chains have to be clean, and the
+    catalogue true for all."""
+    inputs, intermediate, output = (
+        system.storage_files(kind) for kind in ("input", "intermediate", "output")
+    )
+    found = [
+        f"input not released: {path}"
+        for one in carried
+        for path in inputs
+        if path.parent.name == one.chain.dataset_name
+    ]
     found += [f"intermediate: {path}" for one in carried for path in files_of(one, intermediate)]
-    found += ["outputs of " + str(one.chain.uid) for one in carried if len(files_of(one, output)) != len(one.outputs)]
+    found += [
+        "outputs of " + str(one.chain.uid)
+        for one in carried
+        if len(files_of(one, output)) != len(one.outputs)
+    ]
     catalogued = find_catalogued(system)
-    live = set().union(*(paths for state, paths in catalogued.items() if state in {"closed", "uploaded"}))
-    on_disk = {str(path) for kind in ("input", "intermediate", "output", "logs") for path in system.storage_files(kind)}
+    live = set().union(
+        *(paths for state, paths in catalogued.items() if state in {"closed", "uploaded"})
+    )
+    on_disk = {
+        str(path)
+        for kind in ("input", "intermediate", "output", "logs")
+        for path in system.storage_files(kind)
+    }
     return found + [f"on one side only: {path}" for path in sorted(on_disk ^ live)]
 
 
@@ -64,7 +91,8 @@ def assert_events(run: GeneratedRun, carried: Carried) -> None:
 
 
 def test_two_runs_at_once_give_exactly_the_true_events(tmp_path: Path, scene: Scene) -> None:
-    """Invariants 4, 7 and 8: order kept, the damaged frame named, inputs released when the output is safe, no file left over."""
+    """Invariants 4, 7 and 8: order kept, the damaged frame named, inputs released when the output
+    is safe, no file left over."""
     runs = [generate_run(tmp_path, 1, frames=8), generate_run(tmp_path, 2, frames=10, damage=5)]
     with scene() as system:
         first, second = carry_runs(system.url, runs, out=tmp_path / "out")
@@ -76,7 +104,11 @@ def test_two_runs_at_once_give_exactly_the_true_events(tmp_path: Path, scene: Sc
         assert job.inputs == ["run000002-frame000005.raw"]
         assert "CRC" in job.message
         assert_storages_clean(system, [first, second])
-        kept = [path.name for path in files_of(second, system.storage_files("logs")) if ".decode." in str(path)]
+        kept = [
+            path.name
+            for path in files_of(second, system.storage_files("logs"))
+            if ".decode." in str(path)
+        ]
         assert len(kept) == 10, "the logs of the step with the failed job are kept"
 
 
@@ -84,7 +116,8 @@ STEPS = {"decode", "build_events", "filter_events", "verify", "merge", "merge_mo
 
 
 class PilotKiller:
-    """Beside everything else, kills a pilot the first time that a step is seen with jobs in a pilot's hands."""
+    """Beside everything else, kills a pilot the first time that a step is seen with jobs in a
+    pilot's hands."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -104,13 +137,19 @@ class PilotKiller:
         with httpx.Client(base_url=self._system.url, timeout=30) as operator:
             while not self._over.wait(0.03):
                 tasks = operator.get("/api/v1/tasks").raise_for_status().json()["tasks"]
-                busy = {task["step"] for task in tasks if task["jobs"] and task["jobs"]["leased"] + task["jobs"]["running"]}
+                busy = {
+                    task["step"]
+                    for task in tasks
+                    if task["jobs"] and task["jobs"]["leased"] + task["jobs"]["running"]
+                }
                 if busy - self.killed and self._system.pilots():
                     self._system.kill_a_pilot(len(self.killed))
                     self.killed |= busy
 
 
-def test_pilots_killed_in_the_middle_of_each_step_change_nothing(tmp_path: Path, scene: Scene) -> None:
+def test_pilots_killed_in_the_middle_of_each_step_change_nothing(
+    tmp_path: Path, scene: Scene
+) -> None:
     """Invariants 3 and 7: a pilot's death costs time and nothing else."""
     run = generate_run(tmp_path, 3, frames=6)
     with scene() as system:
@@ -118,17 +157,22 @@ def test_pilots_killed_in_the_middle_of_each_step_change_nothing(tmp_path: Path,
             [carried] = carry_runs(system.url, [run], out=tmp_path / "out")
         assert_events(run, carried)
         assert killer.killed == STEPS
-        assert [step.state for step in carried.chain.steps] == [StepState.FINISHED] * len(carried.chain.steps)
+        assert [step.state for step in carried.chain.steps] == [StepState.FINISHED] * len(
+            carried.chain.steps
+        )
         assert_storages_clean(system, [carried])
 
 
 def test_a_killed_system_goes_on_where_it_was(tmp_path: Path, scene: Scene) -> None:
-    """Invariant 7: SIGKILL to services and pilots at once, and what was begun ends as if nothing had been."""
+    """Invariant 7: SIGKILL to services and pilots at once, and what was begun ends as if nothing
+    had been."""
     run = generate_run(tmp_path, 4, frames=6)
     with scene() as system:
 
         def strike(chain: Chain, tasks: Sequence[ChainTask]) -> None:
-            if any(task.step == "filter_events" and task.jobs and task.jobs.finished for task in tasks):
+            if any(
+                task.step == "filter_events" and task.jobs and task.jobs.finished for task in tasks
+            ):
                 raise Struck
 
         with pytest.raises(Struck):
@@ -141,15 +185,24 @@ def test_a_killed_system_goes_on_where_it_was(tmp_path: Path, scene: Scene) -> N
 
 
 def test_a_lost_database_stops_nothing_for_good(tmp_path: Path, scene: Scene) -> None:
-    """Invariants 2 and 7: all connections cut in one step, the server killed in another: the result is the same."""
+    """Invariants 2 and 7: all connections cut in one step, the server killed in another: the result
+    is the same."""
     run = generate_run(tmp_path, 5, frames=6)
     with scene() as system:
-        blows: dict[str, Callable[[], object]] = {"decode": system.cut_connections, "build_events": system.kill_database}
+        blows: dict[str, Callable[[], object]] = {
+            "decode": system.cut_connections,
+            "build_events": system.kill_database,
+        }
         struck: list[str] = []
 
         def look(chain: Chain, tasks: Sequence[ChainTask]) -> None:
             for task in tasks:
-                if task.step in blows and task.step not in struck and task.jobs is not None and task.jobs.finished:
+                if (
+                    task.step in blows
+                    and task.step not in struck
+                    and task.jobs is not None
+                    and task.jobs.finished
+                ):
                     struck.append(task.step)
                     blows[task.step]()
 

@@ -28,7 +28,9 @@ from tests.waiting import eventually
 pytestmark = pytest.mark.xdist_group("e2e-up-and-down")
 
 #: Says that it has begun, and waits until it is let go.
-WAIT = "[sh, -c, 'touch {folder}/begun; while [ ! -e {folder}/go ]; do sleep 0.02; done; cat \"$0\"']"
+WAIT = (
+    "[sh, -c, 'touch {folder}/begun; while [ ! -e {folder}/go ]; do sleep 0.02; done; cat \"$0\"']"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,14 @@ class Place:
         return ["--home", str(self.home)]
 
     def start_job(self) -> None:
-        workflow = write_workflow(self.folder / "waits.cwl", command=WAIT.format(folder=self.folder))
+        workflow = write_workflow(
+            self.folder / "waits.cwl", command=WAIT.format(folder=self.folder)
+        )
         sluice("template", "upload", str(workflow), *self.option)
         texts = write_texts(self.folder / "in", "a")
-        registered = json.loads(sluice("dataset", "register", "texts", *texts, "--json", *self.option).stdout)
+        registered = json.loads(
+            sluice("dataset", "register", "texts", *texts, "--json", *self.option).stdout
+        )
         sluice("chain", "start", registered["uid"], "waits", *self.option)
 
     def begun(self) -> None:
@@ -67,7 +73,9 @@ class Place:
     def going_down(self) -> Iterator["subprocess.Popen[str]"]:
         """While the command waits for the job, as it has said."""
         command = [SLUICE, "down", *self.option]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as down:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as down:
             assert down.stderr is not None
             assert down.stderr.readline().startswith("waiting for 1 job to end")
             yield down
@@ -101,7 +109,8 @@ def test_nothing_is_left_of_a_system_that_was_killed(place: Place) -> None:
 
 
 def test_a_stop_waits_for_what_runs_or_hands_it_back(place: Place) -> None:
-    """Waits unless told otherwise, by an option, by Ctrl-C, or by the time it was given from the start."""
+    """Waits unless told otherwise, by an option, by Ctrl-C, or by the time it was given from the
+    start."""
     place.up()
     place.start_job()
     place.begun()
@@ -136,13 +145,16 @@ def test_ctrl_c_waits_for_what_runs(place: Place) -> None:
     environment = os.environ | NO_CONTAINERS
     said = place.folder / "said"
     with said.open("w") as output:
-        up = subprocess.Popen(command, env=environment, stdout=output, stderr=output, start_new_session=True)
+        up = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
     until(lambda: Home(place.home).running(), "the system is up")
     place.start_job()
     place.begun()
     os.killpg(up.pid, signal.SIGINT)
     until(
-        lambda: "waiting for 1 job to end (Ctrl-C once more" in (place.folder / "said").read_text(), "it says what it waits for"
+        lambda: "waiting for 1 job to end (Ctrl-C once more" in (place.folder / "said").read_text(),
+        "it says what it waits for",
     )
     assert psutil.Process(up.pid).is_running()
     os.killpg(up.pid, signal.SIGINT)
@@ -154,9 +166,9 @@ def test_a_port_that_is_taken_is_one_sentence(place: Place, system: LiveSystem) 
     port = system.url.rpartition(":")[2]
     for command in (["up", "--detach"], ["up"]):
         said = sluice(*command, "--port", port, *place.option, code=1).stderr
-        assert said == (
-            f"error: port {port} of 127.0.0.1 is taken by a Sluice system with another home folder: "
-            "choose another one with --port (0: any free one)\n"
+        assert (
+            said == f"error: port {port} of 127.0.0.1 is taken by a Sluice system with another home"
+            " folder: choose another one with --port (0: any free one)\n"
         )
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -168,7 +180,8 @@ def test_a_port_that_is_taken_is_one_sentence(place: Place, system: LiveSystem) 
 def test_a_demonstration_that_stays_up_says_how_to_stop_it(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At the port that was asked for; the command can be typed as it stands, in a shell that has nothing on its PATH."""
+    """At the port that was asked for; the command can be typed as it stands, in a shell that has
+    nothing on its PATH."""
     [port] = free_ports(1)
     monkeypatch.setenv("SLUICE_PORT", str(port))
     monkeypatch.setattr(demo, "RUNS", demo.RUNS[:1])
@@ -176,5 +189,7 @@ def test_a_demonstration_that_stays_up_says_how_to_stop_it(
     said = capsys.readouterr().out
     assert f"look at http://127.0.0.1:{port}" in said
     [command] = re.findall("stop it with `(.*)`", said)
-    done = subprocess.run(shlex.split(command), env={"HOME": "/nowhere"}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        shlex.split(command), env={"HOME": "/nowhere"}, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout) == (0, "stopped\n")

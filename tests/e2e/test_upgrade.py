@@ -1,4 +1,5 @@
-"""The schema changes under a running system: the previous release's code goes on with it, and hands over to today's."""
+"""The schema changes under a running system: the previous release's code goes on with it, and hands
+over to today's."""
 
 import asyncio
 import subprocess
@@ -53,7 +54,9 @@ def migrate(system: LiveSystem) -> None:
                 try:
                     await migrator.start()
                     break
-                except NotAvailable:  # the old code holds a lock: as a service does, it is tried again
+                except (
+                    NotAvailable
+                ):  # the old code holds a lock: as a service does, it is tried again
                     if time.monotonic() > deadline:
                         raise
                     await asyncio.sleep(0.2)
@@ -65,13 +68,18 @@ def is_under_way(tasks: Sequence[ChainTask]) -> bool:
     return any(task.step == "decode" and task.jobs and task.jobs.finished for task in tasks)
 
 
-def test_the_previous_release_works_on_the_new_schema_and_hands_over(tmp_path: Path, previous_release: Mapping[str, str]) -> None:
-    """Invariant 7: a run begun before the migration ends after it; one begun by the old code is finished by the new."""
+def test_the_previous_release_works_on_the_new_schema_and_hands_over(
+    tmp_path: Path, previous_release: Mapping[str, str]
+) -> None:
+    """Invariant 7: a run begun before the migration ends after it; one begun by the old code is
+    finished by the new."""
     newest = {name: revisions_of(f"{name}.db.migrations").newest for name in SERVICES}
     runs = [generate_run(tmp_path, number, frames=8) for number in (6, 7)]
     with live_system(environment=previous_release) as system:
         old = revisions(system)
-        assert all(old[name] != newest[name] for name in SERVICES), "nothing to migrate, or not the previous release"
+        assert all(old[name] != newest[name] for name in SERVICES), (
+            "nothing to migrate, or not the previous release"
+        )
 
         def wait(chain: Chain, tasks: Sequence[ChainTask]) -> None:
             if is_under_way(tasks):

@@ -25,9 +25,15 @@ pytestmark = pytest.mark.xdist_group("e2e-web")
 
 __all__ = ["operator", "spd_text"]  # fixtures
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+]
 
-#: What a browser says of an answer like 422 itself; everything else on its console is a fault of the page.
+#: What a browser says of an answer like 422 itself; everything else on its console is a fault of
+#: the page.
 EXPECTED = "Failed to load resource: the server responded with a status of 4"
 
 
@@ -35,7 +41,9 @@ EXPECTED = "Failed to load resource: the server responded with a status of 4"
 async def browser() -> AsyncIterator[Browser]:
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        pytest.fail("the browser test needs Chromium: apt-get install -y --no-install-recommends chromium")
+        pytest.fail(
+            "the browser test needs Chromium: apt-get install -y --no-install-recommends chromium"
+        )
     expect.set_options(timeout=20_000)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -62,10 +70,15 @@ async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
 
 
 @asynccontextmanager
-async def opened(browser: Browser, base: str, *, width: int = 1280, dark: bool = False) -> AsyncIterator[Page]:
-    """A page; at its end: nothing was asked of another server, and the browser had nothing to complain about."""
+async def opened(
+    browser: Browser, base: str, *, width: int = 1280, dark: bool = False
+) -> AsyncIterator[Page]:
+    """A page; at its end: nothing was asked of another server, and the browser had nothing to
+    complain about."""
     context = await browser.new_context(
-        base_url=base, viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+        base_url=base,
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if dark else "light",
     )
     page = await context.new_page()
     complaints: list[str] = []
@@ -90,7 +103,9 @@ async def opened(browser: Browser, base: str, *, width: int = 1280, dark: bool =
         await context.close()
 
 
-async def test_uploading_a_template_from_the_first_mistake_to_its_drawing(browser: Browser, base: str, spd_text: str) -> None:
+async def test_uploading_a_template_from_the_first_mistake_to_its_drawing(
+    browser: Browser, base: str, spd_text: str
+) -> None:
     async with opened(browser, base) as page:
         await page.goto("/")
         await page.get_by_role("link", name="Upload a template").click()
@@ -108,7 +123,9 @@ async def test_uploading_a_template_from_the_first_mistake_to_its_drawing(browse
         await page.get_by_role("button", name="Check and compare").click()
         await expect(page.get_by_role("heading", name="Publish from-the-browser?")).to_be_visible()
         await page.get_by_role("button", name="Publish version 1").click()
-        await expect(page.get_by_role("status").filter(has_text="Published as version 1.")).to_be_visible()
+        await expect(
+            page.get_by_role("status").filter(has_text="Published as version 1.")
+        ).to_be_visible()
         drawing = page.get_by_role("region", name="Flow of the steps")
         for step in ("decode", "build_events", "filter_events", "verify", "merge"):
             await expect(drawing.locator("text.name").get_by_text(step, exact=True)).to_be_visible()
@@ -138,28 +155,42 @@ async def test_a_folder_is_uploaded_and_a_chain_of_it_started_by_hand(
         await expect(page.get_by_text("Must be a whole number, not 'few'.")).to_be_visible()
         await page.get_by_label("limit").fill("7")
         await page.get_by_role("button", name="Start the chain").click()
-        await expect(page.get_by_role("status").filter(has_text="The chain is started.")).to_be_visible()
+        await expect(
+            page.get_by_role("status").filter(has_text="The chain is started.")
+        ).to_be_visible()
     assert operator.neighbours.requested[0].params == {"limit": 7}
 
 
 async def test_progress_is_followed_and_a_chain_is_canceled_after_a_question(
     browser: Browser, base: str, operator: Operator, scene: Scene
 ) -> None:
-    chain = next(one for one in operator.neighbours.chains.values() if one.dataset_name == "run-0312-frames")
-    task = next(one for one in operator.neighbours.tasks.values() if one.chain_uid == chain.uid and one.step == "build_events")
+    chain = next(
+        one for one in operator.neighbours.chains.values() if one.dataset_name == "run-0312-frames"
+    )
+    task = next(
+        one
+        for one in operator.neighbours.tasks.values()
+        if one.chain_uid == chain.uid and one.step == "build_events"
+    )
     async with opened(browser, base) as page:
         await page.goto(f"/chains/{chain.uid}")
         step = page.locator("#steps li", has_text="build_events")
-        await expect(step.get_by_role("img")).to_have_attribute("aria-label", "31 of 59 jobs finished, 8 with pilots, 20 waiting")
+        await expect(step.get_by_role("img")).to_have_attribute(
+            "aria-label", "31 of 59 jobs finished, 8 with pilots, 20 waiting"
+        )
         operator.neighbours.tasks[task.uid] = task.model_copy(update={"finished": 51, "ready": 0})
-        await expect(step.get_by_role("img")).to_have_attribute("aria-label", "51 of 59 jobs finished, 8 with pilots")
+        await expect(step.get_by_role("img")).to_have_attribute(
+            "aria-label", "51 of 59 jobs finished, 8 with pilots"
+        )
 
         page.once("dialog", lambda dialog: dialog.dismiss())
         await page.get_by_role("button", name="Cancel the chain").click()
         assert operator.neighbours.chains[chain.uid].state is ChainState.IN_PROGRESS
         page.once("dialog", lambda dialog: dialog.accept())
         await page.get_by_role("button", name="Cancel the chain").click()
-        await expect(page.get_by_role("status").filter(has_text="The chain is canceled.")).to_be_visible()
+        await expect(
+            page.get_by_role("status").filter(has_text="The chain is canceled.")
+        ).to_be_visible()
         assert operator.neighbours.chains[chain.uid].state is ChainState.CANCELED
         await expect(page.get_by_role("button", name="Cancel the chain")).to_have_count(0)
 
@@ -171,7 +202,9 @@ async def test_following_leaves_what_is_typed_and_the_keyboards_place_alone(
     async with opened(browser, base) as page:
         await page.goto(f"/tasks/{task.uid}")
         await page.get_by_label("Rank").fill("77")
-        operator.neighbours.tasks[task.uid] = task.model_copy(update={"rank": 3.0, "failed_attempts": 99})
+        operator.neighbours.tasks[task.uid] = task.model_copy(
+            update={"rank": 3.0, "failed_attempts": 99}
+        )
         await expect(page.get_by_text("99 attempts did not succeed")).to_be_visible(timeout=15_000)
         await expect(page.get_by_label("Rank")).to_have_value("77")
         await page.get_by_role("button", name="Change").click()
@@ -189,17 +222,39 @@ async def test_markup_in_a_log_stays_text(browser: Browser, base: str, scene: Sc
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_no_page_is_wider_than_the_window(
-    browser: Browser, base: str, operator: Operator, scene: Scene, spd_text: str, width: int, dark: bool
+    browser: Browser,
+    base: str,
+    operator: Operator,
+    scene: Scene,
+    spd_text: str,
+    width: int,
+    dark: bool,
 ) -> None:
     """Not even where names are as long as they may be, without a place to break them."""
     name = "run-" + "0123456789" * 17
-    lengthy = scene.chain(name, 3, [Counts(finished=2, failed=1, running=1, total=4)], ChainState.IN_PROGRESS)
-    failed = scene.chain(name + "x", 3, [Counts(failed=4, total=4)], ChainState.FAILED, reason=f"step decode: {name} is damaged")
+    lengthy = scene.chain(
+        name, 3, [Counts(finished=2, failed=1, running=1, total=4)], ChainState.IN_PROGRESS
+    )
+    failed = scene.chain(
+        name + "x",
+        3,
+        [Counts(failed=4, total=4)],
+        ChainState.FAILED,
+        reason=f"step decode: {name} is damaged",
+    )
     chains, tasks = list(operator.neighbours.chains), list(operator.neighbours.tasks)
     template = await operator.client.store_template(NewTemplate(name="t" * 200, cwl=spd_text))
     through = Scene(operator.neighbours, template, scene.folder, scene.now)
-    long_template = through.chain(name, 2, [Counts(finished=2, running=1, total=4)], ChainState.IN_PROGRESS)
-    through.chain(name, 2, [Counts(failed=4, total=4)], ChainState.FAILED, reason=f"step decode: {name} is damaged")
+    long_template = through.chain(
+        name, 2, [Counts(finished=2, running=1, total=4)], ChainState.IN_PROGRESS
+    )
+    through.chain(
+        name,
+        2,
+        [Counts(failed=4, total=4)],
+        ChainState.FAILED,
+        reason=f"step decode: {name} is damaged",
+    )
     paths = [
         f"/chains/{long_template.uid}",
         f"/tasks/{long_template.steps[0].task_uid}",
@@ -230,10 +285,14 @@ async def test_no_page_is_wider_than_the_window(
             assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
             if path in {"/", "/chains", "/tasks"}:
                 cards = "[...document.querySelectorAll('.card.table')]"
-                assert await page.evaluate(f"{cards}.every(card => card.scrollWidth <= card.clientWidth)"), path
+                assert await page.evaluate(
+                    f"{cards}.every(card => card.scrollWidth <= card.clientWidth)"
+                ), path
 
 
-async def test_every_control_is_reached_by_keyboard_and_has_a_name(browser: Browser, base: str, scene: Scene) -> None:
+async def test_every_control_is_reached_by_keyboard_and_has_a_name(
+    browser: Browser, base: str, scene: Scene
+) -> None:
     async with opened(browser, base) as page:
         await page.goto("/tasks")
         await page.keyboard.press("Tab")
@@ -241,7 +300,8 @@ async def test_every_control_is_reached_by_keyboard_and_has_a_name(browser: Brow
         await page.keyboard.press("Enter")
         assert await page.evaluate("document.activeElement.id") == "content"
         unnamed = await page.evaluate(
-            "[...document.querySelectorAll('a, button, input:not([type=hidden]), textarea')]"
-            ".filter(one => !(one.textContent.trim() || one.ariaLabel || one.labels?.length)).length"
+            "[...document.querySelectorAll('a, button, input:not([type=hidden]),"
+            " textarea')].filter(one => !(one.textContent.trim() || one.ariaLabel ||"
+            " one.labels?.length)).length"
         )
         assert unnamed == 0

@@ -1,1 +1,2 @@
-"""The fault suite: work carried by separate processes while a seeded schedule breaks them, and an independent look at the end."""
+"""The fault suite: work carried by separate processes while a seeded schedule breaks them, and an
+independent look at the end."""

@@ -1,4 +1,5 @@
-"""``python -m tests.faults --seed N``: the long run. Its report is printed and kept below ``var/faults``."""
+"""``python -m tests.faults --seed N``: the long run. Its report is printed and kept below
+``var/faults``."""
 
 import argparse
 import sys
@@ -9,10 +10,17 @@ from tests.faults.work import Plan
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Work carried by a stack while faults happen")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.faults", description="Work carried by a stack while faults happen"
+    )
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same faults")
     parser.add_argument("--faults", type=int, default=60)
-    parser.add_argument("--spacing", type=float, default=4.0, help="seconds between the beginnings of two faults, on average")
+    parser.add_argument(
+        "--spacing",
+        type=float,
+        default=4.0,
+        help="seconds between the beginnings of two faults, on average",
+    )
     parser.add_argument("--files", type=int, default=2000, help="of the large data set")
     parser.add_argument("--frames", type=int, default=30, help="of each of the two detector runs")
     parser.add_argument("--folder", type=Path, default=Path("var/faults"))
@@ -21,7 +29,14 @@ def main() -> int:
     # So long that the twelve slots have jobs of the large data set until the last faults.
     pause = 8 * seconds / arguments.files
     size = Size(
-        plan=Plan(files=arguments.files, stream=12, stream_files=25, frames=arguments.frames, seconds=0.9 * seconds, pause=pause),
+        plan=Plan(
+            files=arguments.files,
+            stream=12,
+            stream_files=25,
+            frames=arguments.frames,
+            seconds=0.9 * seconds,
+            pause=pause,
+        ),
         faults=arguments.faults,
         spacing=arguments.spacing,
         work_limit=seconds + 900,

@@ -1,4 +1,5 @@
-"""RabbitMQ's management interface: copies of real messages are kept aside, to be published once more."""
+"""RabbitMQ's management interface: copies of real messages are kept aside, to be published once
+more."""
 
 from typing import Any
 from urllib.parse import quote
@@ -21,15 +22,28 @@ class Tap:
     async def open(self) -> None:
         arguments = {"x-max-length": _KEPT, "x-overflow": "drop-head"}
         for destination in self._destinations:
-            await self._call("PUT", f"/api/queues/{VHOST}/{_queue(destination)}", {"durable": True, "arguments": arguments})
-            await self._call("POST", f"/api/bindings/{VHOST}/e/{quote(destination)}/q/{_queue(destination)}", {"routing_key": ""})
+            await self._call(
+                "PUT",
+                f"/api/queues/{VHOST}/{_queue(destination)}",
+                {"durable": True, "arguments": arguments},
+            )
+            await self._call(
+                "POST",
+                f"/api/bindings/{VHOST}/e/{quote(destination)}/q/{_queue(destination)}",
+                {"routing_key": ""},
+            )
 
     async def repeat(self, destination: str, copies: int) -> int:
-        """Publishes copies of up to so many messages that were sent there; how many. Raises ``httpx.HTTPError``."""
+        """Publishes copies of up to so many messages that were sent there; how many. Raises
+        ``httpx.HTTPError``."""
         wanted = {"count": copies, "ackmode": "ack_requeue_false", "encoding": "base64"}
-        found: list[dict[str, Any]] = (await self._call("POST", f"/api/queues/{VHOST}/{_queue(destination)}/get", wanted)).json()
+        found: list[dict[str, Any]] = (
+            await self._call("POST", f"/api/queues/{VHOST}/{_queue(destination)}/get", wanted)
+        ).json()
         for message in found:
-            again = {key: message[key] for key in ("properties", "payload", "payload_encoding")} | {"routing_key": ""}
+            again = {key: message[key] for key in ("properties", "payload", "payload_encoding")} | {
+                "routing_key": ""
+            }
             await self._call("POST", f"/api/exchanges/{VHOST}/{quote(destination)}/publish", again)
         return len(found)
 

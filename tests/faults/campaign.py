@@ -28,7 +28,8 @@ from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
 from tests.faults.work import Arrival, Plan, jobs_in, make_work
 
-#: Where the defaults would make a run wait for minutes. A job may lose many pilots here, and none is a poison job for that.
+#: Where the defaults would make a run wait for minutes. A job may lose many pilots here, and none
+#: is a poison job for that.
 ENVIRONMENT = {
     **QUICK_LEASES,
     "SLUICE_WMS_LOSSES": "50",
@@ -40,8 +41,8 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """``work_limit``, ``rest_limit``: seconds until the chains have ended, and until everything has come to rest. The disk has
-    room for what the pack's merges ask for."""
+    """``work_limit``, ``rest_limit``: seconds until the chains have ended, and until everything has
+    come to rest. The disk has room for what the pack's merges ask for."""
 
     plan: Plan
     faults: int
@@ -58,13 +59,24 @@ def run_campaign(folder: Path, size: Size, *, seed: int) -> Report:
     shutil.rmtree(folder, ignore_errors=True)
     work = make_work(folder / "work", size.plan, seed=seed)
     clocks = Clocks(folder / "clocks", SERVICES)
-    with small_disk(folder / "stack" / "data", size) as disk, stack_with_clocks(folder, clocks, size) as stack:
+    with (
+        small_disk(folder / "stack" / "data", size) as disk,
+        stack_with_clocks(folder, clocks, size) as stack,
+    ):
         campaign = _Campaign(StackControl(stack), work, clocks=clocks, disk=disk, size=size)
         return asyncio.run(campaign.run(seed, schedule))
 
 
 class _Campaign:
-    def __init__(self, stack: StackControl, work: list[Arrival], *, clocks: Clocks, disk: SmallDisk, size: Size) -> None:
+    def __init__(
+        self,
+        stack: StackControl,
+        work: list[Arrival],
+        *,
+        clocks: Clocks,
+        disk: SmallDisk,
+        size: Size,
+    ) -> None:
         self._stack = stack
         self._work = work
         self._clocks = clocks
@@ -77,7 +89,9 @@ class _Campaign:
         async with feeder(self._stack.url("operator"), self._stack.url("dms")) as feed:
             await feed.store_templates()
             progress = Progress(self._stack.databases)
-            injector = Injector(self._stack, tap=tap, clocks=self._clocks, disk=self._disk, now=progress.now)
+            injector = Injector(
+                self._stack, tap=tap, clocks=self._clocks, disk=self._disk, now=progress.now
+            )
             try:
                 async with asyncio.timeout(self._size.work_limit), asyncio.TaskGroup() as group:
                     group.create_task(injector.run(schedule))
@@ -106,7 +120,12 @@ class _Campaign:
     async def _look(self) -> tuple[Snapshot, list[Finding]]:
         expectation = [arrival.expected for arrival in self._work]
         url = self._stack.management_url
-        return await settle(self._stack.databases, lambda: count_messages(url), expectation, seconds=self._size.rest_limit)
+        return await settle(
+            self._stack.databases,
+            lambda: count_messages(url),
+            expectation,
+            seconds=self._size.rest_limit,
+        )
 
 
 @contextmanager
@@ -121,10 +140,21 @@ def small_disk(folder: Path, size: Size) -> Iterator[SmallDisk]:
 @contextmanager
 def stack_with_clocks(folder: Path, clocks: Clocks, size: Size) -> Iterator[RunningStack]:
     """The stack in ``folder/stack``, every service under a clock that can be set."""
-    compose = write_compose(folder / "compose", {service: clocks.environment(service) for service in SERVICES})
+    compose = write_compose(
+        folder / "compose", {service: clocks.environment(service) for service in SERVICES}
+    )
     settings = ",".join(f"{name}={value}" for name, value in ENVIRONMENT.items())
     replicas = ",".join(f"{name}={count}" for name, count in REPLICAS.items())
-    options = ["--compose", str(compose), "--replicas", replicas, "--slots", str(size.slots), "--set", settings]
+    options = [
+        "--compose",
+        str(compose),
+        "--replicas",
+        replicas,
+        "--slots",
+        str(size.slots),
+        "--set",
+        settings,
+    ]
     with open(folder / "stack.log", "w") as output:
         try:
             with started(folder / "stack", options, output=output) as stack:

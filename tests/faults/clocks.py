@@ -1,9 +1,10 @@
-"""Clocks that jump: each service's processes see the time through libfaketime, with an offset that a file holds.
+"""Clocks that jump: each service's processes see the time through libfaketime, with an offset that
+a file holds.
 
-Only the wall clock is faked; the monotonic clocks, which time-outs are measured with, are those of the machine, as they are when
-a machine's time is set. Pilots are left out: under libfaketime 0.9.10 a ``time.sleep`` on the monotonic clock fails, which they
-use and the services do not. The library is looked for where Debian's package puts it, and where ``scripts/install-faketime.sh``
-does.
+Only the wall clock is faked; the monotonic clocks, which time-outs are measured with, are those of
+the machine, as they are when a machine's time is set. Pilots are left out: under libfaketime 0.9.10
+a ``time.sleep`` on the monotonic clock fails, which they use and the services do not. The library
+is looked for where Debian's package puts it, and where ``scripts/install-faketime.sh`` does.
 """
 
 from collections.abc import Iterable
@@ -13,13 +14,16 @@ _ROOT = Path(__file__).resolve().parents[2]
 _PLACES = ("usr/lib/*/faketime/libfaketimeMT.so.1",)
 
 
-#: What the library leaves here when its process is killed; it takes offence at finding it when a process number comes again.
+#: What the library leaves here when its process is killed; it takes offence at finding it when a
+#: process number comes again.
 _SHARED = Path("/dev/shm")
 
 
 class NoFakeTime(RuntimeError):
     def __init__(self) -> None:
-        super().__init__("libfaketime is not there, so no clock can jump: run scripts/install-faketime.sh")
+        super().__init__(
+            "libfaketime is not there, so no clock can jump: run scripts/install-faketime.sh"
+        )
 
 
 class Clocks:

@@ -1,4 +1,5 @@
-"""Folders for whole stacks: their paths are short, for the sockets in them, and open to the user that the database runs as."""
+"""Folders for whole stacks: their paths are short, for the sockets in them, and open to the user
+that the database runs as."""
 
 import shutil
 import tempfile

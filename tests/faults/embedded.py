@@ -1,4 +1,5 @@
-"""A small piece of work carried by an embedded system: the good end state on which the checks are proven."""
+"""A small piece of work carried by an embedded system: the good end state on which the checks are
+proven."""
 
 import asyncio
 from collections.abc import Iterator
@@ -16,7 +17,13 @@ from tests.faults.checker.snapshot import Snapshot
 from tests.faults.feeding import feeder
 from tests.faults.work import Plan, make_work
 
-_DATABASES = {"dms": "dms", "wms": "wms", "chains": "wfms_chains", "watcher": "wfms_watcher", "intake": "wfms_intake"}
+_DATABASES = {
+    "dms": "dms",
+    "wms": "wms",
+    "chains": "wfms_chains",
+    "watcher": "wfms_watcher",
+    "intake": "wfms_intake",
+}
 _ENVIRONMENT = {"SLUICE_DMS_SWEEP_AGAIN_SECONDS": "3"}
 
 
@@ -32,8 +39,11 @@ class EndState:
 
 @contextmanager
 def carried_work(folder: Path) -> Iterator[EndState]:
-    """Data sets of 60 and of 5 files and two detector runs, the second with a damaged frame; a pilot dies on the way."""
-    work = make_work(folder, Plan(files=60, stream=1, stream_files=5, frames=10, seconds=1.0), seed=1)
+    """Data sets of 60 and of 5 files and two detector runs, the second with a damaged frame; a
+    pilot dies on the way."""
+    work = make_work(
+        folder, Plan(files=60, stream=1, stream_files=5, frames=10, seconds=1.0), seed=1
+    )
     expectation = [arrival.expected for arrival in work]
     with live_system("--pilots", "2", "--slots", "2", environment=_ENVIRONMENT) as system:
 
@@ -44,7 +54,9 @@ def carried_work(folder: Path) -> Iterator[EndState]:
             system.kill_a_pilot(0)
             queues = _database(system, "transport")
             databases = {service: _database(system, name) for service, name in _DATABASES.items()}
-            return await settle(databases, lambda: count_stored_messages(queues), expectation, seconds=240)
+            return await settle(
+                databases, lambda: count_stored_messages(queues), expectation, seconds=240
+            )
 
         state, findings = asyncio.run(carry())
         yield EndState(state, expectation, findings, system.home / "storages")

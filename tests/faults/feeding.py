@@ -27,7 +27,8 @@ _PATIENCE = 240.0
 
 
 class Feeder:
-    """``calls``, ``repeats``: requests and writes that succeeded, and those repeated for want of an answer or of room."""
+    """``calls``, ``repeats``: requests and writes that succeeded, and those repeated for want of an
+    answer or of room."""
 
     def __init__(self, operator: OperatorClient, dms: DmsClient) -> None:
         self._operator = operator
@@ -37,7 +38,9 @@ class Feeder:
 
     async def store_templates(self) -> None:
         for name, path in WORKFLOWS.items():
-            await self._insist(partial(self._operator.store_template, NewTemplate(name=name, cwl=path.read_text())))
+            await self._insist(
+                partial(self._operator.store_template, NewTemplate(name=name, cwl=path.read_text()))
+            )
         await self._insist(lambda: self._dms.register_period(NewPeriod(name=PERIOD)))
 
     async def bring_in_all(self, arrivals: Sequence[Arrival]) -> None:
@@ -58,9 +61,14 @@ class Feeder:
             await self._insist(lambda: self._dms.register_run(run))
         [place] = await self._insist(lambda: self._dms.storages(StorageType.INPUT))
         name, period = arrival.expected.dataset, None if arrival.run is None else PERIOD
-        new = NewDataset(name=name, meta=arrival.meta, run=arrival.run, period=period, url=f"{place.url}/{name}")
+        new = NewDataset(
+            name=name, meta=arrival.meta, run=arrival.run, period=period, url=f"{place.url}/{name}"
+        )
         dataset = await self._insist(lambda: self._dms.register_dataset(new))
-        files = [await self._put(path, f"{place.url}/{name}", seq) for seq, path in enumerate(arrival.files)]
+        files = [
+            await self._put(path, f"{place.url}/{name}", seq)
+            for seq, path in enumerate(arrival.files)
+        ]
         await self._insist(lambda: self._dms.register_files(dataset.uid, files))
         await self._insist(lambda: self._dms.close_dataset(dataset.uid, files=len(files)))
 

@@ -18,7 +18,8 @@ from tests.faults.schedule import DESTINATIONS, Fault, Kind
 from tests.faults.stack import StackControl
 from tests.faults.storage import SmallDisk
 
-#: Seconds to wait for what a fault strikes at: a process that is just starting again, a message that nobody has sent yet.
+#: Seconds to wait for what a fault strikes at: a process that is just starting again, a message
+#: that nobody has sent yet.
 _PATIENCE = 60.0
 
 
@@ -28,7 +29,8 @@ class NothingToStrike(Exception):
 
 @dataclass(slots=True)
 class Struck:
-    """``began``, ``ended``: seconds after the beginning. ``what``: what was done, in words; ``failed``: why it could not be."""
+    """``began``, ``ended``: seconds after the beginning. ``what``: what was done, in words;
+    ``failed``: why it could not be."""
 
     fault: Fault
     began: float
@@ -38,7 +40,15 @@ class Struck:
 
 
 class Injector:
-    def __init__(self, stack: StackControl, *, tap: Tap, clocks: Clocks, disk: SmallDisk, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        stack: StackControl,
+        *,
+        tap: Tap,
+        clocks: Clocks,
+        disk: SmallDisk,
+        now: Callable[[], float],
+    ) -> None:
         self._stack = stack
         self._tap = tap
         self._clocks = clocks
@@ -47,7 +57,8 @@ class Injector:
         self.struck: list[Struck] = []
 
     async def run(self, schedule: Sequence[Fault]) -> None:
-        """Returns when the last fault has ended. One that cannot be carried out is noted, and does not stop the others."""
+        """Returns when the last fault has ended. One that cannot be carried out is noted, and does
+        not stop the others."""
         async with asyncio.TaskGroup() as group:
             for fault in schedule:
                 group.create_task(self._strike(fault))
@@ -100,7 +111,9 @@ class Injector:
         finally:
             for process in reversed(frozen):
                 _send(process, signal.SIGCONT)
-        return f"{name} ({pid}) stopped for {fault.seconds} s, {len(frozen) - 1} of its children too"
+        return (
+            f"{name} ({pid}) stopped for {fault.seconds} s, {len(frozen) - 1} of its children too"
+        )
 
     async def _restart(self, server: str, mode: str) -> str:
         """Ended when it answers again."""
@@ -109,10 +122,18 @@ class Injector:
         back = await self._until(lambda: self._is_ready(server, True), 120.0)
         if not back:
             raise NothingToStrike(f"{server} did not come back within two minutes")
-        return f"{server} restarted ({mode})" + ("" if went_down else "; it was back before anybody looked")
+        return f"{server} restarted ({mode})" + (
+            "" if went_down else "; it was back before anybody looked"
+        )
 
     async def _break_link(self, fault: Fault) -> str:
-        await self._stack.ask(do="fault", link=fault.target, kind=fault.kind.value, seconds=fault.seconds, delay=fault.amount)
+        await self._stack.ask(
+            do="fault",
+            link=fault.target,
+            kind=fault.kind.value,
+            seconds=fault.seconds,
+            delay=fault.amount,
+        )
         await asyncio.sleep(fault.seconds)
         delay = f", {fault.amount} s each way" if fault.kind is Kind.DELAY else ""
         return f"{fault.target}: {fault.kind} for {fault.seconds} s{delay}"

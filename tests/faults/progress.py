@@ -1,4 +1,5 @@
-"""How the work goes on, seen from the databases alone: when something last moved, and how long nothing did."""
+"""How the work goes on, seen from the databases alone: when something last moved, and how long
+nothing did."""
 
 import asyncio
 import time
@@ -8,7 +9,13 @@ from dataclasses import dataclass, field
 import asyncpg
 
 #: What a lost connection looks like; the last one where it breaks between two parts of an answer.
-_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+_LOST = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
 
 #: Seconds between two looks.
 _PERIOD = 0.25
@@ -16,24 +23,33 @@ _ANSWER_LIMIT = 5.0
 
 #: Service → a number that grows with all that it gets done.
 _COUNTS = {
-    "dms": """
+    "dms": (
+        """
         SELECT (SELECT count(*) FROM dataset_files) + (SELECT count(*) FROM replicas WHERE state = 'deleted')
-            + (SELECT count(registered_at) + count(closed_at) + count(uploaded_at) + count(deleted_at) FROM datasets)""",
-    "wms": """
+            + (SELECT count(registered_at) + count(closed_at) + count(uploaded_at) + count(deleted_at) FROM datasets)"""
+    ),
+    "wms": (
+        """
         SELECT (SELECT count(*) FROM attempts) + (SELECT coalesce(sum(total), 0) FROM tasks)
-            + (SELECT count(created_at) + count(ended_at) FROM tasks)""",
-    "chains": """
+            + (SELECT count(created_at) + count(ended_at) FROM tasks)"""
+    ),
+    "chains": (
+        """
         SELECT (SELECT count(*) + count(ended_at) FROM chains) + (SELECT count(started_at) + count(ended_at) FROM steps)
             + (SELECT count(*) + count(watched_at) + count(uploaded_at) FROM datasets)
-            + (SELECT count(released_at) + count(handed_over_at) FROM datasets)""",
-    "watcher": "SELECT (SELECT count(*) + count(ended_at) FROM watches) + (SELECT count(*) FROM releases)",
+            + (SELECT count(released_at) + count(handed_over_at) FROM datasets)"""
+    ),
+    "watcher": (
+        "SELECT (SELECT count(*) + count(ended_at) FROM watches) + (SELECT count(*) FROM releases)"
+    ),
 }
 _ENDED = "SELECT count(ended_at) FROM chains"
 
 
 @dataclass
 class Progress:
-    """``moves``: times, in seconds after the beginning, at which something had moved. ``ended``: chains that have."""
+    """``moves``: times, in seconds after the beginning, at which something had moved. ``ended``:
+    chains that have."""
 
     databases: Mapping[str, str]
     began: float = field(default_factory=time.monotonic)
@@ -59,7 +75,10 @@ class Progress:
 
     def longest_stall(self) -> tuple[float, float]:
         """(when it began, how long it was), between the first and the last move."""
-        gaps = [(later - earlier, earlier) for earlier, later in zip(self.moves, self.moves[1:], strict=False)]
+        gaps = [
+            (later - earlier, earlier)
+            for earlier, later in zip(self.moves, self.moves[1:], strict=False)
+        ]
         longest, at = max(gaps, default=(0.0, 0.0))
         return at, longest
 
@@ -71,7 +90,9 @@ class Progress:
                 await asyncio.sleep(_PERIOD)
 
     async def _follow(self, service: str) -> None:
-        connection = await asyncpg.connect(self.databases[service], timeout=_ANSWER_LIMIT, command_timeout=_ANSWER_LIMIT)
+        connection = await asyncpg.connect(
+            self.databases[service], timeout=_ANSWER_LIMIT, command_timeout=_ANSWER_LIMIT
+        )
         try:
             while True:
                 count = await connection.fetchval(_COUNTS[service])

@@ -14,8 +14,9 @@ from tests.faults.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``seconds``: of the work, of coming to rest afterwards. ``recoveries``: seconds from each fault's beginning to the next
-    progress; None: the work was over. ``outcomes``: attempts by how they ended. ``restarts``: process → starts, exits."""
+    """``seconds``: of the work, of coming to rest afterwards. ``recoveries``: seconds from each
+    fault's beginning to the next progress; None: the work was over. ``outcomes``: attempts by how
+    they ended. ``restarts``: process → starts, exits."""
 
     seed: int
     struck: Sequence[Struck]
@@ -47,22 +48,42 @@ class Report:
         known = [seconds for seconds in self.recoveries if seconds is not None]
         at, stall = self.stall
         return [
-            f"seed {self.seed}: {len(self.struck)} faults, {self.jobs} jobs, {self.work_seconds:.0f} s of work",
-            *(self._line(one, recovery) for one, recovery in zip(self.struck, self.recoveries, strict=True)),
+            (
+                f"seed {self.seed}: {len(self.struck)} faults, {self.jobs} jobs,"
+                f" {self.work_seconds:.0f} s of work"
+            ),
+            *(
+                self._line(one, recovery)
+                for one, recovery in zip(self.struck, self.recoveries, strict=True)
+            ),
             "kinds: " + ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())),
-            "attempts: " + ", ".join(f"{outcome} {count}" for outcome, count in sorted(self.outcomes.items())),
-            f"next progress after a fault: median {_median(known):.2f} s, longest {max(known, default=0.0):.2f} s",
+            "attempts: "
+            + ", ".join(f"{outcome} {count}" for outcome, count in sorted(self.outcomes.items())),
+            (
+                f"next progress after a fault: median {_median(known):.2f} s, longest"
+                f" {max(known, default=0.0):.2f} s"
+            ),
             f"longest stall: {stall:.2f} s, from {at:.1f} s on",
-            f"at rest {self.rest_seconds:.0f} s after the last chain had ended; the feeder repeated {self.feeder_repeats} calls",
-            *(f"NOT DONE: {one.fault.kind} at {one.fault.target}: {one.failed}" for one in self.failed),
+            (
+                f"at rest {self.rest_seconds:.0f} s after the last chain had ended; the feeder"
+                f" repeated {self.feeder_repeats} calls"
+            ),
+            *(
+                f"NOT DONE: {one.fault.kind} at {one.fault.target}: {one.failed}"
+                for one in self.failed
+            ),
             *(f"FOUND: {finding.check}: {finding.what}" for finding in self.findings),
-            f"seed {self.seed}: " + ("nothing lost, nothing twice" if self.good else f"{len(self.findings)} findings"),
+            f"seed {self.seed}: "
+            + ("nothing lost, nothing twice" if self.good else f"{len(self.findings)} findings"),
         ]
 
     @staticmethod
     def _line(one: Struck, recovery: float | None) -> str:
         after = "the work was over" if recovery is None else f"progress after {recovery:.2f} s"
-        return f"  {one.began:7.2f} to {one.ended:7.2f} s  {one.fault.kind:<26} {one.what or one.failed}; {after}"
+        return (
+            f"  {one.began:7.2f} to {one.ended:7.2f} s  {one.fault.kind:<26}"
+            f" {one.what or one.failed}; {after}"
+        )
 
 
 def recoveries(struck: Sequence[Struck], progress: Progress) -> list[float | None]:

@@ -1,7 +1,8 @@
 """Which faults happen when: a pure function of the seed, so that a run can be repeated.
 
-Every kind of fault is in every schedule; within a kind, targets are dealt out like cards, none twice before each was there once.
-Faults begin about every ``spacing`` seconds and last longer than that, so that several are at work at a time.
+Every kind of fault is in every schedule; within a kind, targets are dealt out like cards, none
+twice before each was there once. Faults begin about every ``spacing`` seconds and last longer than
+that, so that several are at work at a time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,10 +28,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``at``: seconds after the beginning. ``seconds``: how long it lasts; 0: an instant, or as long as a restart takes.
+    """``at``: seconds after the beginning. ``seconds``: how long it lasts; 0: an instant, or as
+    long as a restart takes.
 
-    ``target``: ``<service>/<replica, from 0>``, a link ``<from>><to>``, a server, a queue, a service, or the storage.
-    ``amount``: seconds that a link delays or a clock jumps; copies of a message; of a freeze, 1: its children too.
+    ``target``: ``<service>/<replica, from 0>``, a link ``<from>><to>``, a server, a queue, a
+    service, or the storage. ``amount``: seconds that a link delays or a clock jumps; copies of a
+    message; of a freeze, 1: its children too.
     """
 
     number: int
@@ -53,7 +56,14 @@ LINKS = [
 ]  # fmt: skip
 
 #: Queues and events whose messages are repeated.
-DESTINATIONS = ["wms.tasks", "dms.files", "dms.deletions", "dms.uploads", "dms.dataset-closed", "wms.task-ended"]
+DESTINATIONS = [
+    "wms.tasks",
+    "dms.files",
+    "dms.deletions",
+    "dms.uploads",
+    "dms.dataset-closed",
+    "wms.task-ended",
+]
 
 #: Kind → how many of sixty faults are of it.
 _SHARES = {
@@ -76,9 +86,11 @@ _RESTART_QUIET = 25.0
 _JUMPS = [-86_400.0, -3_600.0, -45.0, 45.0, 3_600.0, 86_400.0]
 
 
-def make_schedule(seed: int, *, faults: int, spacing: float = 3.0, lease: float = 6.0) -> list[Fault]:
-    """In order of time. ``lease``: seconds, so that a frozen pilot sleeps beyond it. Raises ``ValueError`` for fewer faults than
-    there are kinds."""
+def make_schedule(
+    seed: int, *, faults: int, spacing: float = 3.0, lease: float = 6.0
+) -> list[Fault]:
+    """In order of time. ``lease``: seconds, so that a frozen pilot sleeps beyond it. Raises
+    ``ValueError`` for fewer faults than there are kinds."""
     random = Random(seed)
     waiting = _deal(random, faults)
     # Two faults at one target do not overlap: the end of one would undo the other.
@@ -88,7 +100,9 @@ def make_schedule(seed: int, *, faults: int, spacing: float = 3.0, lease: float 
         at = round((number - 1) * spacing + random.uniform(0.0, 0.9 * spacing), 2)
         place = next((i for i, (_, target) in enumerate(waiting) if busy.get(target, -1.0) < at), 0)
         kind, target = waiting.pop(place)
-        fault = _fault(random, number, kind, target=target, at=max(at, busy.get(target, 0.0)), lease=lease)
+        fault = _fault(
+            random, number, kind, target=target, at=max(at, busy.get(target, 0.0)), lease=lease
+        )
         busy[target] = fault.at + (_RESTART_QUIET if kind in _RESTARTS else fault.seconds)
         schedule.append(fault)
     return sorted(schedule, key=lambda fault: (fault.at, fault.number))
@@ -96,11 +110,18 @@ def make_schedule(seed: int, *, faults: int, spacing: float = 3.0, lease: float 
 
 def overlaps(schedule: Sequence[Fault]) -> int:
     """How many faults begin while another one lasts."""
-    return sum(any(other.at < fault.at < other.at + other.seconds for other in schedule) for fault in schedule)
+    return sum(
+        any(other.at < fault.at < other.at + other.seconds for other in schedule)
+        for fault in schedule
+    )
 
 
 def _deal(random: Random, faults: int) -> list[tuple[Kind, str]]:
-    cards = [(kind, target) for kind, count in _counts(faults).items() for target in _take(_targets(random, kind), count)]
+    cards = [
+        (kind, target)
+        for kind, count in _counts(faults).items()
+        for target in _take(_targets(random, kind), count)
+    ]
     random.shuffle(cards)
     return cards
 
@@ -108,24 +129,35 @@ def _deal(random: Random, faults: int) -> list[tuple[Kind, str]]:
 def _counts(faults: int) -> dict[Kind, int]:
     """Faults of each kind in proportion to the shares, at least one of each; they add up."""
     if faults < len(_SHARES):
-        raise ValueError(f"a schedule has at least one fault of each of the {len(_SHARES)} kinds, not {faults} in all")
+        raise ValueError(
+            f"a schedule has at least one fault of each of the {len(_SHARES)} kinds, not {faults} in all"
+        )
     total = sum(_SHARES.values())
     counts = {kind: max(1, faults * share // total) for kind, share in _SHARES.items()}
     while sum(counts.values()) != faults:
         step = 1 if sum(counts.values()) < faults else -1
         adjustable = [kind for kind in counts if counts[kind] + step >= 1]
-        kind = max(adjustable, key=lambda kind: step * (_SHARES[kind] * faults / total - counts[kind]))
+        kind = max(
+            adjustable, key=lambda kind: step * (_SHARES[kind] * faults / total - counts[kind])
+        )
         counts[kind] += step
     return counts
 
 
 def _targets(random: Random, kind: Kind) -> list[str]:
-    """All targets of a kind in a random order; of processes, one replica of every service comes before the others."""
+    """All targets of a kind in a random order; of processes, one replica of every service comes
+    before the others."""
     match kind:
         case Kind.KILL:
-            rounds = [[f"{name}/{n}" for name, replicas in REPLICAS.items() if n < replicas] for n in range(3)]
+            rounds = [
+                [f"{name}/{n}" for name, replicas in REPLICAS.items() if n < replicas]
+                for n in range(3)
+            ]
         case Kind.FREEZE:
-            rounds = [[f"pilot/{n}" for n in range(REPLICAS["pilot"])], [f"{name}/0" for name in SERVICES]]
+            rounds = [
+                [f"pilot/{n}" for n in range(REPLICAS["pilot"])],
+                [f"{name}/0" for name in SERVICES],
+            ]
         case Kind.RESTART_DATABASE_FAST | Kind.RESTART_DATABASE_IMMEDIATE:
             rounds = [["postgres"]]
         case Kind.RESTART_BROKER:
@@ -145,12 +177,18 @@ def _take(targets: Sequence[str], count: int) -> Iterator[str]:
     return (targets[place % len(targets)] for place in range(count))
 
 
-def _fault(random: Random, number: int, kind: Kind, *, target: str, at: float, lease: float) -> Fault:
+def _fault(
+    random: Random, number: int, kind: Kind, *, target: str, at: float, lease: float
+) -> Fault:
     seconds, amount = 0.0, 0.0
     match kind:
         case Kind.FREEZE if target.startswith("pilot/"):
-            # Alone, it is a process that hangs while its jobs end; with its children, a machine that slept.
-            seconds, amount = random.uniform(1.5 * lease, 2.5 * lease), float(target.endswith(("0", "2")))
+            # Alone, it is a process that hangs while its jobs end; with its children, a machine
+            # that slept.
+            seconds, amount = (
+                random.uniform(1.5 * lease, 2.5 * lease),
+                float(target.endswith(("0", "2"))),
+            )
         case Kind.FREEZE:
             seconds = random.uniform(2.0, 8.0)
         case Kind.CUT | Kind.RESET:

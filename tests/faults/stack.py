@@ -1,4 +1,5 @@
-"""The stack as the suite uses it: its compose file with more environment, its databases, and its control socket."""
+"""The stack as the suite uses it: its compose file with more environment, its databases, and its
+control socket."""
 
 import asyncio
 from collections.abc import Mapping
@@ -40,17 +41,23 @@ class StackControl:
         """Name, pid (None: not running) and readiness of ``<service>/<number>``."""
         service, number = target.split("/")
         found = [one for one in await self.ask(do="processes") if one["service"] == service]
-        return cast(dict[str, Any], sorted(found, key=lambda one: cast(str, one["name"]))[int(number)])
+        return cast(
+            dict[str, Any], sorted(found, key=lambda one: cast(str, one["name"]))[int(number)]
+        )
 
 
 def write_compose(folder: Path, environment: Mapping[str, Mapping[str, str]]) -> Path:
-    """A copy of the compose file with more environment for some services, and without what only looks after the others; all else
-    is as in production."""
+    """A copy of the compose file with more environment for some services, and without what only
+    looks after the others; all else is as in production."""
     folder.mkdir(parents=True, exist_ok=True)
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    compose["services"] = {name: one for name, one in compose["services"].items() if name not in _LEFT_OUT}
+    compose["services"] = {
+        name: one for name, one in compose["services"].items() if name not in _LEFT_OUT
+    }
     for service, values in environment.items():
-        compose["services"][service]["environment"] = compose["services"][service].get("environment", {}) | dict(values)
+        compose["services"][service]["environment"] = compose["services"][service].get(
+            "environment", {}
+        ) | dict(values)
     link = folder / "deploy"
     link.unlink(missing_ok=True)
     link.symlink_to(ROOT / "deploy")

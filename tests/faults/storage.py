@@ -11,15 +11,17 @@ _LARGEST = 1 << 28
 
 
 class SmallDisk:
-    """A tmpfs at ``folder``. Where mounting is not allowed, ``full`` is False: then writing is refused instead, for lack of the
-    right to, which users other than root notice."""
+    """A tmpfs at ``folder``. Where mounting is not allowed, ``full`` is False: then writing is
+    refused instead, for lack of the right to, which users other than root notice."""
 
     def __init__(self, folder: Path, *, megabytes: int) -> None:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         options = f"size={megabytes}m,mode=755"
         done = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", options, "sluice-faults", str(folder)], capture_output=True, check=False
+            ["mount", "-t", "tmpfs", "-o", options, "sluice-faults", str(folder)],
+            capture_output=True,
+            check=False,
         )
         self.full = done.returncode == 0
         self._modes: dict[Path, int] = {}
@@ -50,7 +52,9 @@ class SmallDisk:
 
     def close(self) -> None:
         if self.full:
-            subprocess.run(["umount", "--lazy", str(self._folder)], capture_output=True, check=False)
+            subprocess.run(
+                ["umount", "--lazy", str(self._folder)], capture_output=True, check=False
+            )
             self.full = False
 
     def _refuse(self) -> None:

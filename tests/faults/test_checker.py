@@ -1,5 +1,6 @@
-"""Every check can fail: a good end state, from a real run, is spoiled, and what is wrong is found by the check for it. Files are
-spoiled on a copy of the storages; rows in a copy of the tables as they were read, out of reach of the databases' constraints."""
+"""Every check can fail: a good end state, from a real run, is spoiled, and what is wrong is found
+by the check for it. Files are spoiled on a copy of the storages; rows in a copy of the tables as
+they were read, out of reach of the databases' constraints."""
 
 import copy
 import shutil
@@ -46,7 +47,11 @@ _FILLED = [
 
 def first(state: Snapshot, service: str, table: str, **values: Any) -> Row:
     """The first row with these values."""
-    return next(row for row in state.rows(service, table) if all(row[key] == value for key, value in values.items()))
+    return next(
+        row
+        for row in state.rows(service, table)
+        if all(row[key] == value for key, value in values.items())
+    )
 
 
 def output(state: Snapshot) -> Row:
@@ -60,15 +65,23 @@ def file_of(state: Snapshot, dataset: Row) -> Row:
 
 
 def intermediate(state: Snapshot) -> Row:
-    return next(row for row in state.rows("dms", "datasets") if row["type"] == "intermediate" and row["state"] == "deleted")
+    return next(
+        row
+        for row in state.rows("dms", "datasets")
+        if row["type"] == "intermediate" and row["state"] == "deleted"
+    )
 
 
 def message_waits(state: Snapshot) -> None:
-    state.rows("wms", "outbox").append({"id": 1, "message_id": "m", "destination": "dms.files", "body": b"{}"})
+    state.rows("wms", "outbox").append(
+        {"id": 1, "message_id": "m", "destination": "dms.files", "body": b"{}"}
+    )
 
 
 def message_kept_waits(state: Snapshot) -> None:
-    state.rows("dms", "outbox").append({"id": 1, "message_id": "m", "destination": "dms.dataset-closed", "sent_at": None})
+    state.rows("dms", "outbox").append(
+        {"id": 1, "message_id": "m", "destination": "dms.dataset-closed", "sent_at": None}
+    )
 
 
 def message_left(state: Snapshot) -> None:
@@ -80,7 +93,9 @@ def letter_dead(state: Snapshot) -> None:
 
 
 def handover_left(state: Snapshot) -> None:
-    state.rows("intake", "handovers").append({"dataset_uid": "d", "reason": "the chains do not answer"})
+    state.rows("intake", "handovers").append(
+        {"dataset_uid": "d", "reason": "the chains do not answer"}
+    )
 
 
 def unmatched(state: Snapshot) -> None:
@@ -147,7 +162,9 @@ def output_released(state: Snapshot) -> None:
 
 
 def release_not_handed_over(state: Snapshot) -> None:
-    next(row for row in state.rows("chains", "datasets") if row["handed_over_at"])["handed_over_at"] = None
+    next(row for row in state.rows("chains", "datasets") if row["handed_over_at"])[
+        "handed_over_at"
+    ] = None
 
 
 def output_uploading(state: Snapshot) -> None:
@@ -279,7 +296,9 @@ def content_another(state: Snapshot) -> None:
 
 
 def name_another(state: Snapshot) -> None:
-    own = next(row for row in state.rows("dms", "datasets") if row["name"].endswith(".merge.merged"))
+    own = next(
+        row for row in state.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
+    )
     first(state, "dms", "dataset_files", dataset_uid=own["uid"])["name"] = "00000000.1-another.root"
 
 
@@ -304,7 +323,9 @@ def copy_forgotten(state: Snapshot) -> None:
 
 
 def copy_of_the_deleted(state: Snapshot) -> None:
-    next(row for row in state.rows("dms", "replicas") if row["state"] == "deleted")["state"] = "available"
+    next(row for row in state.rows("dms", "replicas") if row["state"] == "deleted")["state"] = (
+        "available"
+    )
 
 
 def deleted_before_read(state: Snapshot) -> None:
@@ -327,7 +348,13 @@ SPOILS: dict[str, list[Spoil]] = {
     "everything carried": [chain_doubled, chain_missing, input_unknown, task_missing, task_doubled],
     "chains finished": [chain_unfinished, step_failed, failed_jobs_uncounted],
     "watches reported": [watch_missing, watch_unreported],
-    "released": [input_kept, release_forgotten, release_doubled, output_released, release_not_handed_over],
+    "released": [
+        input_kept,
+        release_forgotten,
+        release_doubled,
+        output_released,
+        release_not_handed_over,
+    ],
     "uploaded": [output_uploading, dataset_in_hand],
     "counts of tasks": [task_miscounts, job_lost],
     "tasks finished": [task_failed, task_miscounts],
@@ -347,7 +374,9 @@ SPOILS: dict[str, list[Spoil]] = {
 }
 
 
-@pytest.mark.parametrize(("check", "spoil"), [(check, spoil) for check, spoils in SPOILS.items() for spoil in spoils])
+@pytest.mark.parametrize(
+    ("check", "spoil"), [(check, spoil) for check, spoils in SPOILS.items() for spoil in spoils]
+)
 def test_a_spoiled_state_is_found(good: EndState, check: str, spoil: Spoil) -> None:
     spoiled = copy.deepcopy(good.state)
     spoil(spoiled)
@@ -374,27 +403,42 @@ def dark_file(folder: Path) -> None:
     (folder / "intermediate" / "left").write_text("by an attempt that lost")
 
 
-FILE_SPOILS = {"files intact": [file_deleted, file_cut_short, byte_flipped], "no dark files": [dark_file]}
+FILE_SPOILS = {
+    "files intact": [file_deleted, file_cut_short, byte_flipped],
+    "no dark files": [dark_file],
+}
 
 
-@pytest.mark.parametrize(("check", "spoil"), [(check, spoil) for check, spoils in FILE_SPOILS.items() for spoil in spoils])
-def test_a_spoiled_storage_is_found(good: EndState, tmp_path: Path, check: str, spoil: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize(
+    ("check", "spoil"),
+    [(check, spoil) for check, spoils in FILE_SPOILS.items() for spoil in spoils],
+)
+def test_a_spoiled_storage_is_found(
+    good: EndState, tmp_path: Path, check: str, spoil: Callable[[Path], None]
+) -> None:
     folder = tmp_path / "storages"
     shutil.copytree(good.storages, folder)
     spoil(folder)
     spoiled = copy.deepcopy(good.state)
-    spoiled.files = {path.replace(str(folder), str(good.storages)): file for path, file in read_storages([str(folder)]).items()}
+    spoiled.files = {
+        path.replace(str(folder), str(good.storages)): file
+        for path, file in read_storages([str(folder)]).items()
+    }
     assert {finding.check for finding in look(spoiled, good.expectation)} == {check}
 
 
 def test_events_that_differ_from_the_truth_are_found(good: EndState) -> None:
     """One merged file is left out of the catalogue, so that its events are missing."""
     spoiled = copy.deepcopy(good.state)
-    merged = next(row for row in spoiled.rows("dms", "datasets") if row["name"].endswith(".merge.merged"))
+    merged = next(
+        row for row in spoiled.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
+    )
     members = spoiled.rows("dms", "dataset_files")
     members.remove(first(spoiled, "dms", "dataset_files", dataset_uid=merged["uid"]))
     assert "events true" in {finding.check for finding in look(spoiled, good.expectation)}
 
 
 def test_every_check_is_proven() -> None:
-    assert {name_of(check) for check in CHECKS} == SPOILS.keys() | FILE_SPOILS.keys() | {"events true"}
+    assert {name_of(check) for check in CHECKS} == SPOILS.keys() | FILE_SPOILS.keys() | {
+        "events true"
+    }

@@ -13,15 +13,22 @@ def test_no_module_of_the_checker_imports_the_system() -> None:
     modules = sorted(CHECKER.glob("*.py"))
     assert len(modules) > 5
     for module in modules:
-        imported = {name for node in ast.walk(ast.parse(module.read_text())) for name in _names(node)}
+        imported = {
+            name for node in ast.walk(ast.parse(module.read_text())) for name in _names(node)
+        }
         assert not {name.split(".")[0] for name in imported} & JUDGED, module.name
         own = {name for name in imported if name.startswith("tests")}
         assert all(name.startswith("tests.faults.checker") for name in own), module.name
 
 
 def test_nothing_of_the_system_is_loaded_with_it() -> None:
-    program = "import sys, tests.faults.checker.settle; print(*{name.split('.')[0] for name in sys.modules})"
-    loaded = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    program = (
+        "import sys, tests.faults.checker.settle; print(*{name.split('.')[0] for name in"
+        " sys.modules})"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout.split()
     assert "asyncpg" in loaded
     assert not set(loaded) & JUDGED
 

@@ -47,7 +47,12 @@ def test_a_report_names_seed_faults_and_findings(progress: Progress, tmp_path: P
     told = report(progress, struck(2.0), findings=[Finding("no dark files", "/a is dark")])
     text = "\n".join(told.lines())
     assert not told.good
-    for part in ("seed 3: 1 faults", "SIGKILL to wms-1; progress after 3.50 s", "longest stall: 4.50 s", "FOUND: no dark files"):
+    for part in (
+        "seed 3: 1 faults",
+        "SIGKILL to wms-1; progress after 3.50 s",
+        "longest stall: 4.50 s",
+        "FOUND: no dark files",
+    ):
         assert part in text
     told.write(tmp_path / "var" / "report.json")
     kept = json.loads((tmp_path / "var" / "report.json").read_text())

@@ -14,7 +14,10 @@ SEEDS = range(1, 21)
 
 
 def test_the_same_seed_gives_the_same_faults_in_any_process() -> None:
-    program = "from tests.faults.schedule import *; print([astuple(f) for f in make_schedule(5, faults=60)])"
+    program = (
+        "from tests.faults.schedule import *; print([astuple(f) for f in make_schedule(5,"
+        " faults=60)])"
+    )
     program = "from dataclasses import astuple; " + program
     others = {
         subprocess.run(
@@ -46,7 +49,9 @@ def test_every_kind_is_there_and_several_faults_overlap(seed: int, faults: int) 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_sixty_faults_kill_every_process_there_is(seed: int) -> None:
     killed = {fault.target for fault in make_schedule(seed, faults=60) if fault.kind is Kind.KILL}
-    assert killed == {f"{name}/{number}" for name, replicas in REPLICAS.items() for number in range(replicas)}
+    assert killed == {
+        f"{name}/{number}" for name, replicas in REPLICAS.items() for number in range(replicas)
+    }
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -57,7 +62,11 @@ def test_one_target_has_one_fault_at_a_time(seed: int) -> None:
 
 
 def test_frozen_pilots_sleep_beyond_their_leases() -> None:
-    frozen = [f for f in make_schedule(1, faults=60, lease=6.0) if f.kind is Kind.FREEZE and f.target.startswith("pilot/")]
+    frozen = [
+        f
+        for f in make_schedule(1, faults=60, lease=6.0)
+        if f.kind is Kind.FREEZE and f.target.startswith("pilot/")
+    ]
     assert len(frozen) == REPLICAS["pilot"]
     assert all(fault.seconds > 6.0 for fault in frozen)
     assert {fault.amount for fault in frozen} == {0.0, 1.0}, "one alone, others with their jobs"

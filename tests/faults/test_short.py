@@ -1,4 +1,5 @@
-"""The short version of the suite: fifteen faults and more while a small amount of work is carried by a stack."""
+"""The short version of the suite: fifteen faults and more while a small amount of work is carried
+by a stack."""
 
 import shutil
 from pathlib import Path
@@ -16,7 +17,9 @@ KEPT = Path(__file__).resolve().parents[2] / "var" / "faults"
 
 FAULTS, SPACING = 16, 2.5
 SIZE = Size(
-    plan=Plan(files=200, stream=4, stream_files=10, frames=10, seconds=0.9 * FAULTS * SPACING, pause=1.5),
+    plan=Plan(
+        files=200, stream=4, stream_files=10, frames=10, seconds=0.9 * FAULTS * SPACING, pause=1.5
+    ),
     faults=FAULTS,
     spacing=SPACING,
     work_limit=240.0,
@@ -34,4 +37,6 @@ def test_nothing_is_lost_and_nothing_comes_twice_whatever_fails(short_folder: Pa
     assert report.findings == []
     assert report.failed == []
     assert {one.fault.kind for one in report.struck} == set(Kind)
-    assert report.outcomes["finished"] == report.jobs - 1, "all jobs but the one of the damaged frame"
+    assert report.outcomes["finished"] == report.jobs - 1, (
+        "all jobs but the one of the damaged frame"
+    )

@@ -1,5 +1,5 @@
-"""Two transactions that change the same rows, named in opposite orders and found by opposite plans: neither waits for the other
-for ever."""
+"""Two transactions that change the same rows, named in opposite orders and found by opposite plans:
+neither waits for the other for ever."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -31,9 +31,15 @@ CHECKSUM = bytes(32)
 #: What a transaction does.
 Work = Callable[[Connection], Awaitable[object]]
 
-#: Settings of two sessions that find the same rows in opposite orders: as they lie, which is backwards here, and by the index.
+#: Settings of two sessions that find the same rows in opposite orders: as they lie, which is
+#: backwards here, and by the index.
 QUICK = {"enable_bitmapscan": "off", "deadlock_timeout": "20ms"}
-AS_THEY_LIE = {**QUICK, "enable_indexscan": "off", "enable_indexonlyscan": "off", "enable_mergejoin": "off"}
+AS_THEY_LIE = {
+    **QUICK,
+    "enable_indexscan": "off",
+    "enable_indexonlyscan": "off",
+    "enable_mergejoin": "off",
+}
 BY_THE_INDEX = {**QUICK, "enable_seqscan": "off", "enable_hashjoin": "off"}
 
 
@@ -45,10 +51,14 @@ async def session(url: str, **settings: str) -> AsyncIterator[Connection]:
 
 
 async def meet(url: str, gate: Work, first: Work, second: Work) -> None:
-    """Both are begun while ``gate`` holds a row in the middle of theirs, and go on once both wait. Raises what they raise."""
+    """Both are begun while ``gate`` holds a row in the middle of theirs, and go on once both wait.
+    Raises what they raise."""
 
     async def both_wait() -> bool:
-        waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        waiting = (
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND"
+            " wait_event_type = 'Lock'"
+        )
         return bool(await watch.fetchval(waiting) == 2)
 
     async def run(connection: Connection, work: Work) -> None:
@@ -65,7 +75,9 @@ async def meet(url: str, gate: Work, first: Work, second: Work) -> None:
         await held.start()
         await gate(holder)
         at_work = [asyncio.create_task(run(one, first)), asyncio.create_task(run(other, second))]
-        await eventually(both_wait, what="both transactions wait for the row that is held, or for each other")
+        await eventually(
+            both_wait, what="both transactions wait for the row that is held, or for each other"
+        )
         await held.rollback()
         await asyncio.gather(*at_work)
 
@@ -85,16 +97,21 @@ async def migrated(make_database: DatabaseFactory, versions: str) -> str:
     return url
 
 
-async def test_reports_on_steps_of_one_chain_release_the_same_data_sets(make_database: DatabaseFactory) -> None:
+async def test_reports_on_steps_of_one_chain_release_the_same_data_sets(
+    make_database: DatabaseFactory,
+) -> None:
     url = await migrated(make_database, "wfms.watcher.db.migrations")
-    # PostgreSQL's hashing puts these in opposite orders when they come alone and when they come with many others.
+    # PostgreSQL's hashing puts these in opposite orders when they come alone and when they come
+    # with many others.
     one, middle, other = [UUID(int=number) for number in (2, 4, 3)]
     more = [UUID(int=number) for number in range(1000, 1500)]
 
     def release(*uids: UUID) -> Work:
         return lambda connection: insert_releases(connection, uids, now=NOW)
 
-    await meet(url, release(middle), release(one, middle, other), release(other, middle, one, *more))
+    await meet(
+        url, release(middle), release(one, middle, other), release(other, middle, one, *more)
+    )
     async with session(url) as connection:
         assert await connection.fetchval("SELECT count(*) FROM releases") == 3 + len(more)
 
@@ -105,9 +122,13 @@ async def test_two_data_sets_get_files_at_the_same_places(make_database: Databas
     def register(*paths: str) -> Work:
         async def work(connection: Connection) -> None:
             dataset = uuid4()
-            files = [SentFile(path, seq, 1, CHECKSUM, "", storage, path, {}, None) for seq, path in enumerate(paths)]
+            files = [
+                SentFile(path, seq, 1, CHECKSUM, "", storage, path, {}, None)
+                for seq, path in enumerate(paths)
+            ]
             await connection.execute(
-                "INSERT INTO datasets (uid, name, type, meta, on_demand, request) VALUES ($1, $2, 'input', '{}', false, '{}')",
+                "INSERT INTO datasets (uid, name, type, meta, on_demand, request) VALUES ($1, $2,"
+                " 'input', '{}', false, '{}')",
                 dataset,
                 str(dataset),
             )
@@ -122,14 +143,21 @@ async def test_two_data_sets_get_files_at_the_same_places(make_database: Databas
 
         return attempt
 
-    await meet(url, register("b"), unless_known(register("a", "b", "c")), unless_known(register("c", "b", "a")))
+    await meet(
+        url,
+        register("b"),
+        unless_known(register("a", "b", "c")),
+        unless_known(register("c", "b", "a")),
+    )
 
 
 async def test_two_uploads_note_the_same_copies(make_database: DatabaseFactory) -> None:
     url, storage = await _catalogue(make_database)
 
     def note(*paths: str) -> Work:
-        return lambda connection: insert_replicas(connection, storage, [(101, path) for path in paths])
+        return lambda connection: insert_replicas(
+            connection, storage, [(101, path) for path in paths]
+        )
 
     await meet(url, note("b"), note("a", "b", "c"), note("c", "b", "a"))
 
@@ -143,21 +171,34 @@ async def test_two_deletions_share_copies(make_database: DatabaseFactory) -> Non
         storage,
     )
     gate = statement("SELECT 1 FROM replicas WHERE id = 2 FOR UPDATE")
-    await meet(url, gate, lambda one: mark_deleted(one, [3, 2, 1]), lambda other: mark_deleted(other, [1, 2, 3]))
+    await meet(
+        url,
+        gate,
+        lambda one: mark_deleted(one, [3, 2, 1]),
+        lambda other: mark_deleted(other, [1, 2, 3]),
+    )
 
 
 async def _catalogue(make_database: DatabaseFactory) -> tuple[str, UUID]:
     """A database of the DMS with a storage and three files."""
     url, storage = await migrated(make_database, "dms.db.migrations"), uuid4()
     await execute(
-        url, "INSERT INTO storages (id, name, type, url, read_only) VALUES ($1, 's', 'input', 'file:///s', false)", storage
+        url,
+        "INSERT INTO storages (id, name, type, url, read_only) VALUES ($1, 's', 'input',"
+        " 'file:///s', false)",
+        storage,
     )
-    files = "INSERT INTO files (id, size, checksum, meta) SELECT id, 1, $1, '{}' FROM unnest(ARRAY[103, 102, 101]) AS id"
+    files = (
+        "INSERT INTO files (id, size, checksum, meta) SELECT id, 1, $1, '{}' FROM unnest(ARRAY[103,"
+        " 102, 101]) AS id"
+    )
     await execute(url, files, CHECKSUM)
     return url, storage
 
 
-async def test_releases_of_several_chains_are_handed_over_twice(make_database: DatabaseFactory) -> None:
+async def test_releases_of_several_chains_are_handed_over_twice(
+    make_database: DatabaseFactory,
+) -> None:
     url = await migrated(make_database, "wfms.chains.db.migrations")
     chains = [UUID(int=number) for number in (3, 2, 1)]
     for chain in chains:
@@ -184,8 +225,12 @@ async def test_releases_of_several_chains_are_handed_over_twice(make_database: D
     await meet(url, gate, hand_over(*chains), hand_over(*reversed(chains)))
 
 
-@pytest.mark.parametrize("settle", [MARK_SENT, DELETE_OUTBOX, RELEASE_OUTBOX], ids=["sent", "deleted", "released"])
-async def test_two_relays_settle_the_same_messages(make_database: DatabaseFactory, settle: str) -> None:
+@pytest.mark.parametrize(
+    "settle", [MARK_SENT, DELETE_OUTBOX, RELEASE_OUTBOX], ids=["sent", "deleted", "released"]
+)
+async def test_two_relays_settle_the_same_messages(
+    make_database: DatabaseFactory, settle: str
+) -> None:
     url = await migrated(make_database, "wfms.watcher.db.migrations")
     await execute(
         url,
@@ -227,4 +272,9 @@ async def test_messages_are_answered_while_their_leases_are_renewed(
     gate = statement("SELECT 1 FROM sluice_transport.message WHERE seq = 2 FOR UPDATE")
     forward: Held = ([1, 2, 3], [1, 1, 1], 7)
     backward: Held = ([3, 2, 1], [1, 1, 1], 7)
-    await meet(url, gate, statement(transport.RENEW, "q", *backward, 30.0), statement(answer, "q", *forward, *more))
+    await meet(
+        url,
+        gate,
+        statement(transport.RENEW, "q", *backward, 30.0),
+        statement(answer, "q", *forward, *more),
+    )

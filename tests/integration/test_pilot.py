@@ -1,4 +1,5 @@
-"""The pilot as a process against a WMS that misbehaves on purpose: outages, stale answers, lost leases, kills."""
+"""The pilot as a process against a WMS that misbehaves on purpose: outages, stale answers, lost
+leases, kills."""
 
 import asyncio
 import os
@@ -49,11 +50,24 @@ async def wms() -> AsyncIterator[ScriptedWms]:
 
 @pytest.fixture
 async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPilot]:
-    """Starts ``sluice-pilot`` with one slot; all that still live at the end are killed. ``before``: a command that becomes it."""
+    """Starts ``sluice-pilot`` with one slot; all that still live at the end are killed. ``before``:
+    a command that becomes it."""
     started: list[PilotProcess] = []
 
-    async def start(*options: str, wait: bool = True, before: Sequence[str] = (), **settings: str) -> PilotProcess:
-        arguments = ["--wms-url", wms.url, "--name", "node-1", "--slots", "1", "--work-dir", str(tmp_path / "work"), *options]
+    async def start(
+        *options: str, wait: bool = True, before: Sequence[str] = (), **settings: str
+    ) -> PilotProcess:
+        arguments = [
+            "--wms-url",
+            wms.url,
+            "--name",
+            "node-1",
+            "--slots",
+            "1",
+            "--work-dir",
+            str(tmp_path / "work"),
+            *options,
+        ]
         quick = {"SLUICE_PILOT_GRACE": "0.5", "SLUICE_PILOT_LEASE_WAIT": "2", **NO_CONTAINERS}
         environment = {**os.environ, **quick, **settings}
         log = tmp_path / f"pilot-{len(started)}.log"
@@ -80,7 +94,8 @@ def root(tmp_path: Path) -> Path:
 
 def jobs_of(root: Path, task_: PilotTask, count: int) -> list[LeasedJob]:
     return [
-        job(task_, [input_file(root / "in" / f"{n}.dat", data=f"{n}".encode())], job_id=n, seq=n) for n in range(1, count + 1)
+        job(task_, [input_file(root / "in" / f"{n}.dat", data=f"{n}".encode())], job_id=n, seq=n)
+        for n in range(1, count + 1)
     ]
 
 
@@ -97,7 +112,9 @@ def waiting_tool(mark: Path, go: Path, **fields: Any) -> dict[str, Any]:
 
 
 def files_below(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.rglob("*") if path.is_file()) if folder.exists() else []
+    return (
+        sorted(path.name for path in folder.rglob("*") if path.is_file()) if folder.exists() else []
+    )
 
 
 def alive(pid: int) -> bool:
@@ -107,7 +124,9 @@ def alive(pid: int) -> bool:
         return False
 
 
-async def test_from_registration_to_sign_off(wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path) -> None:
+async def test_from_registration_to_sign_off(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path
+) -> None:
     pilot = await start_pilot()
     task_ = task(root, SHA)
     wms.add(task_, jobs_of(root, task_, 50))
@@ -128,19 +147,28 @@ async def test_from_registration_to_sign_off(wms: ScriptedWms, start_pilot: Star
 async def test_jobs_never_need_more_cores_together_than_the_pilot_has(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
-    """Leased all at once, as by a WMS that does not look at what is free; each fails where it meets another."""
+    """Leased all at once, as by a WMS that does not look at what is free; each fails where it meets
+    another."""
     await start_pilot("--slots", "4", SLUICE_PILOT_CORES="3")
     alone = "mkdir $0 && sleep 0.3 && rmdir $0"
-    task_ = task(root, tool(["sh", "-c", alone, str(root.parent / "alone")]), resources=Resources(cores=2, time_limit=60.0))
+    task_ = task(
+        root,
+        tool(["sh", "-c", alone, str(root.parent / "alone")]),
+        resources=Resources(cores=2, time_limit=60.0),
+    )
     wms.add(task_, jobs_of(root, task_, 4))
     await until(lambda: len(wms.reports) == 4)
-    assert [(report.outcome, report.message) for _, report in wms.reports] == [(AttemptOutcome.FINISHED, "")] * 4
+    assert [(report.outcome, report.message) for _, report in wms.reports] == [
+        (AttemptOutcome.FINISHED, "")
+    ] * 4
     room = wms.lease_requests[0].room
     assert room is not None
     assert (room.free.cores, wms.registered[0].resources.cores) == (3, 3)
 
 
-async def test_it_waits_for_a_wms_that_is_not_there_yet(wms: ScriptedWms, start_pilot: StartPilot) -> None:
+async def test_it_waits_for_a_wms_that_is_not_there_yet(
+    wms: ScriptedWms, start_pilot: StartPilot
+) -> None:
     await wms.stop()
     pilot = await start_pilot(wait=False)
     await until(lambda: pilot.has_said("pilot.not_registered"))
@@ -149,7 +177,9 @@ async def test_it_waits_for_a_wms_that_is_not_there_yet(wms: ScriptedWms, start_
     assert len(wms.registered) == 1
 
 
-async def test_registers_again_as_the_same_pilot_when_forgotten(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_registers_again_as_the_same_pilot_when_forgotten(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     await start_pilot()
     wms.forgotten = True
     await until(lambda: len(wms.registered) == 2)
@@ -159,7 +189,9 @@ async def test_registers_again_as_the_same_pilot_when_forgotten(wms: ScriptedWms
     await until(lambda: len(wms.reports) == 3)
 
 
-async def test_reports_of_an_outage_arrive_after_it(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_reports_of_an_outage_arrive_after_it(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     await start_pilot()
     wms.silent = {"report"}
     task_ = task(root, SHA)
@@ -172,7 +204,9 @@ async def test_reports_of_an_outage_arrive_after_it(wms: ScriptedWms, start_pilo
     assert len({report.id for _, report in wms.reports}) == 20
 
 
-async def test_reports_survive_the_pilots_death(wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path) -> None:
+async def test_reports_survive_the_pilots_death(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path
+) -> None:
     pilot = await start_pilot()
     wms.silent = {"report"}
     task_ = task(root, SHA)
@@ -195,7 +229,9 @@ async def test_reports_survive_the_pilots_death(wms: ScriptedWms, start_pilot: S
     assert files_below(tmp_path / "work") == ["lock"]
 
 
-async def test_files_of_stale_attempts_are_removed(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_files_of_stale_attempts_are_removed(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     wms.answer = lambda report: ReportAnswer.STALE if report.id == 2 else ReportAnswer.ACCEPTED
     await start_pilot()
     task_ = task(root, SHA)
@@ -225,7 +261,9 @@ async def test_a_report_nobody_understands_does_not_hold_up_the_others(
     assert await pilot.ended() == 0
 
 
-async def test_a_running_job_stops_before_its_lease_ends(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_a_running_job_stops_before_its_lease_ends(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     """Invariant 6."""
     wms.lease_seconds = 4.0
     await start_pilot()
@@ -245,7 +283,9 @@ async def test_a_running_job_stops_before_its_lease_ends(wms: ScriptedWms, start
     assert (report.outcome, report.error_class) == (AttemptOutcome.FAILED, ErrorClass.PILOT_LOST)
 
 
-async def test_heartbeats_keep_a_long_job(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_heartbeats_keep_a_long_job(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     wms.lease_seconds = 2.0
     await start_pilot()
     mark, go = root.parent / "mark", root.parent / "go"
@@ -260,13 +300,21 @@ async def test_heartbeats_keep_a_long_job(wms: ScriptedWms, start_pilot: StartPi
     assert wms.reports[0][1].outcome is AttemptOutcome.FINISHED
 
 
-async def test_cancel_stops_and_confirms(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_cancel_stops_and_confirms(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     await start_pilot()
     mark = root.parent / "mark"
     task_ = task(root, waiting_tool(mark, root.parent / "go"))
     wms.add(task_, jobs_of(root, task_, 1))
     await until(mark.exists)
-    await until(lambda: any(job.phase is AttemptPhase.RUN for heartbeat in wms.heartbeats for job in heartbeat.running))
+    await until(
+        lambda: any(
+            job.phase is AttemptPhase.RUN
+            for heartbeat in wms.heartbeats
+            for job in heartbeat.running
+        )
+    )
     wms.commands = [Command(kind="cancel", job=JobToken(id=1, attempt=1))]
     await until(lambda: wms.reports)
     assert wms.reports[0][1].outcome is AttemptOutcome.CANCELED
@@ -274,7 +322,9 @@ async def test_cancel_stops_and_confirms(wms: ScriptedWms, start_pilot: StartPil
     await until(lambda: not wms.commands)
 
 
-async def test_sigterm_finishes_what_runs_and_takes_nothing_more(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_sigterm_finishes_what_runs_and_takes_nothing_more(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     pilot = await start_pilot()
     mark, go = root.parent / "mark", root.parent / "go"
     task_ = task(root, waiting_tool(mark, go))
@@ -286,11 +336,15 @@ async def test_sigterm_finishes_what_runs_and_takes_nothing_more(wms: ScriptedWm
     wms.add(task_, jobs_of(root, task_, 5)[1:])
     go.touch()
     assert await pilot.ended() == 0
-    assert [(report.id, report.outcome) for _, report in wms.reports] == [(1, AttemptOutcome.FINISHED)]
+    assert [(report.id, report.outcome) for _, report in wms.reports] == [
+        (1, AttemptOutcome.FINISHED)
+    ]
     assert len(wms.signed_off) == 1
 
 
-async def test_second_sigterm_gives_the_running_job_back(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_second_sigterm_gives_the_running_job_back(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     pilot = await start_pilot()
     mark = root.parent / "mark"
     task_ = task(root, waiting_tool(mark, root.parent / "go"))
@@ -359,11 +413,16 @@ def memory_group(folder: Path) -> str | None:
     return noted
 
 
-async def test_a_killed_pilots_memory_group_is_removed_from_elsewhere(start_pilot: StartPilot, tmp_path: Path) -> None:
+async def test_a_killed_pilots_memory_group_is_removed_from_elsewhere(
+    start_pilot: StartPilot, tmp_path: Path
+) -> None:
     pilot = await start_pilot()
     noted = memory_group(tmp_path / "work" / "node-1")
     if noted is None:
-        pytest.skip("no control group for memory can be made here: no delegated one, and no right to make one")
+        pytest.skip(
+            "no control group for memory can be made here: no delegated one, and no right to"
+            " make one"
+        )
     left, elsewhere = Path(noted), Path(noted).with_name(f"elsewhere-{uuid.uuid4()}")
     family = [process.pid for process in pilot.family()]
     pilot.process.kill()
@@ -376,7 +435,9 @@ async def test_a_killed_pilots_memory_group_is_removed_from_elsewhere(start_pilo
     elsewhere.rmdir()
 
 
-async def test_a_slot_that_dies_is_replaced_and_its_tool_ended(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_a_slot_that_dies_is_replaced_and_its_tool_ended(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     pilot = await start_pilot()
     mark = root.parent / "mark"
     task_ = task(root, waiting_tool(mark, root.parent / "go"))

@@ -1,4 +1,5 @@
-"""The pilot as a process, and the containers that it starts: nothing of them outlives what they were started for."""
+"""The pilot as a process, and the containers that it starts: nothing of them outlives what they
+were started for."""
 
 import signal
 from pathlib import Path
@@ -14,10 +15,14 @@ from tests.unit.pilot.builders import task, tool
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
-async def test_it_tells_of_engines_that_work_and_are_allowed(wms: ScriptedWms, start_pilot: StartPilot) -> None:
+async def test_it_tells_of_engines_that_work_and_are_allowed(
+    wms: ScriptedWms, start_pilot: StartPilot
+) -> None:
     podman = start_podman()
     try:
-        first = await start_pilot(SLUICE_PILOT_CONTAINERS='["udocker", "podman"]', **podman.environment)
+        first = await start_pilot(
+            SLUICE_PILOT_CONTAINERS='["udocker", "podman"]', **podman.environment
+        )
         assert wms.registered[-1].engines == [ContainerEngine.PODMAN]
         first.process.send_signal(signal.SIGTERM)
         await first.ended()
@@ -27,8 +32,11 @@ async def test_it_tells_of_engines_that_work_and_are_allowed(wms: ScriptedWms, s
         podman.stop()
 
 
-async def test_containers_go_with_their_slot(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
-    """Invariant 7: the slot is killed, or the pilot with all its processes at once; the engine has neither heard of that."""
+async def test_containers_go_with_their_slot(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
+    """Invariant 7: the slot is killed, or the pilot with all its processes at once; the engine has
+    neither heard of that."""
     podman = start_podman()
     try:
         settings = {"SLUICE_PILOT_CONTAINERS": '["podman"]', **podman.environment}

@@ -30,9 +30,15 @@ async def test_whatever_a_journal_names_only_files_of_storages_are_removed(
     journal = Journal(run.journals, "slot-7")
     journal.begun((1, 1))
     journal.placing((1, 1), [f"file://{precious}", f"file://{left}"])
-    reported = OutputFile(port="o", name="precious", size=0, checksum=f"sha256:{'0' * 64}", url=f"file://{precious}")
+    reported = OutputFile(
+        port="o", name="precious", size=0, checksum=f"sha256:{'0' * 64}", url=f"file://{precious}"
+    )
     ended = datetime(2030, 1, 1, tzinfo=UTC)
-    journal.report(AttemptReport(id=2, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=ended, outputs=[reported]))
+    journal.report(
+        AttemptReport(
+            id=2, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=ended, outputs=[reported]
+        )
+    )
     wms.answer = lambda report: ReportAnswer.STALE
     wms.storages = {f"file://{root}"}
     pilot = await start_pilot()
@@ -43,7 +49,9 @@ async def test_whatever_a_journal_names_only_files_of_storages_are_removed(
     assert pilot.has_said("file.not_removed")
 
 
-async def test_a_folder_that_may_be_somebody_elses_is_not_read(wms: ScriptedWms, start_pilot: StartPilot, tmp_path: Path) -> None:
+async def test_a_folder_that_may_be_somebody_elses_is_not_read(
+    wms: ScriptedWms, start_pilot: StartPilot, tmp_path: Path
+) -> None:
     planted = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(uuid4()))
     planted.make()
     (tmp_path / "work" / "node-1").chmod(0o777)
@@ -54,7 +62,9 @@ async def test_a_folder_that_may_be_somebody_elses_is_not_read(wms: ScriptedWms,
     assert wms.registered == []
 
 
-async def test_two_pilots_of_one_name_do_not_share_a_folder(start_pilot: StartPilot, tmp_path: Path) -> None:
+async def test_two_pilots_of_one_name_do_not_share_a_folder(
+    start_pilot: StartPilot, tmp_path: Path
+) -> None:
     await start_pilot()
     with pytest.raises(FolderInUseError, match="another pilot of this name"):
         open_folder(tmp_path / "work" / "node-1", patience=0.1)

@@ -1,4 +1,5 @@
-"""The pack's workflow under plain cwltool: the truth's events and nothing else, and no warning on the way."""
+"""The pack's workflow under plain cwltool: the truth's events and nothing else, and no warning on
+the way."""
 
 import json
 import os
@@ -40,7 +41,10 @@ def write_job(path: Path, frames: Sequence[Path], **parameters: object) -> str:
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("spd-cwltool")
     options = ["--run", "1", "--frames", "7", "--seed", "21", "--damage", str(DAMAGED)]
-    assert daq.main([*options, "--out", str(folder / "frames"), "--truth", str(folder / "truth.json")]) == 0
+    assert (
+        daq.main([*options, "--out", str(folder / "frames"), "--truth", str(folder / "truth.json")])
+        == 0
+    )
     return folder
 
 
@@ -61,7 +65,9 @@ def test_undamaged_frames_give_exactly_the_true_events(run_folder: Path, tmp_pat
     outputs = json.loads(result.stdout)
     root = Path(outputs["events"]["path"])
     assert root.name == "run000001-frame000001.root"
-    expected = expected_events(run_folder / "truth.json", min_multiplicity=3, min_calorimeter_energy=1000.0)
+    expected = expected_events(
+        run_folder / "truth.json", min_multiplicity=3, min_calorimeter_energy=1000.0
+    )
     assert len(expected) > 50
     assert read_events([root]) == expected
     monitoring = json.loads(Path(outputs["monitoring"]["path"]).read_text())
@@ -72,7 +78,9 @@ def test_undamaged_frames_give_exactly_the_true_events(run_folder: Path, tmp_pat
 
 def test_a_damaged_frame_fails_for_good_and_says_why(run_folder: Path, tmp_path: Path) -> None:
     frame = run_folder / "frames" / f"run000001-frame{DAMAGED:06d}.raw"
-    result = cwltool("--outdir", str(tmp_path), str(WORKFLOW), write_job(tmp_path / "job.json", [frame]))
+    result = cwltool(
+        "--outdir", str(tmp_path), str(WORKFLOW), write_job(tmp_path / "job.json", [frame])
+    )
     assert result.returncode == 1
     assert "completed permanentFail" in result.stderr
     assert f"{frame.name}: wrong checksum" in result.stderr

@@ -27,7 +27,8 @@ class Forwarder:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def cut_after(self, size: int) -> None:
-        """Cuts one connection: that on which, of all connections together, this many more bytes have come from clients."""
+        """Cuts one connection: that on which, of all connections together, this many more bytes
+        have come from clients."""
         self._until_cut = size
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -40,7 +41,9 @@ class Forwarder:
             else:
                 far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._target)
             try:
-                await asyncio.gather(self._pump_to_server(reader, far_writer), _pump(far_reader, writer))
+                await asyncio.gather(
+                    self._pump_to_server(reader, far_writer), _pump(far_reader, writer)
+                )
             finally:
                 far_writer.close()
         except (OSError, asyncio.CancelledError):
@@ -49,7 +52,9 @@ class Forwarder:
             writer.close()
             self._tasks.discard(task)
 
-    async def _pump_to_server(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    async def _pump_to_server(
+        self, source: asyncio.StreamReader, target: asyncio.StreamWriter
+    ) -> None:
         while data := await source.read(65536):
             target.write(data)
             await target.drain()

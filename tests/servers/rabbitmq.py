@@ -51,14 +51,17 @@ class RabbitServer:
     amqp_port: int
     management_port: int
     machinery: Machinery
-    #: Virtual hosts no longer in use. RabbitMQ 3.10 loses its supervisor of dead-lettering for good when queues are deleted
-    #: while they only just begin to work, and declares none of this kind any more ("internal error"): each is left for a while.
+    #: Virtual hosts no longer in use. RabbitMQ 3.10 loses its supervisor of dead-lettering for good
+    #: when queues are deleted while they only just begin to work, and declares none of this kind
+    #: any more ("internal error"): each is left for a while.
     abandoned: list[str] = field(default_factory=list)
 
     def add_vhost(self, name: str) -> str:
         """Creates a virtual host and gives its ``amqp://…`` URL."""
         self.manage("PUT", f"vhosts/{name}")
-        self.manage("PUT", f"permissions/{name}/guest", {"configure": ".*", "write": ".*", "read": ".*"})
+        self.manage(
+            "PUT", f"permissions/{name}/guest", {"configure": ".*", "write": ".*", "read": ".*"}
+        )
         return f"amqp://guest:guest@127.0.0.1:{self.amqp_port}/{name}"
 
     def delete_vhost(self, name: str) -> None:
@@ -92,7 +95,8 @@ class RabbitServer:
                 time.sleep(0.1)
 
     def manage(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """A request to the management API, as administrator; gives the JSON of the answer, None where there is none."""
+        """A request to the management API, as administrator; gives the JSON of the answer, None
+        where there is none."""
         url = f"http://127.0.0.1:{self.management_port}/api/{path}"
         with httpx.Client(auth=("guest", "guest"), timeout=30, verify=trust(url)) as client:
             answer = client.request(method, url, json=body).raise_for_status()
@@ -101,7 +105,8 @@ class RabbitServer:
 
 @dataclass(slots=True)
 class LocalMachinery:
-    """The distribution's RabbitMQ with a port mapper (epmd) of its own, both children of this process."""
+    """The distribution's RabbitMQ with a port mapper (epmd) of its own, both children of this
+    process."""
 
     place: BrokerPlace
     epmd: "subprocess.Popen[bytes]" = field(init=False)
@@ -113,9 +118,18 @@ class LocalMachinery:
 
     def control(self, *arguments: str) -> None:
         command = [str(BINARIES / "rabbitmqctl"), *arguments]
-        done = subprocess.run(command, env=self._environment(), capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            command,
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         if done.returncode:
-            raise RuntimeError(f"rabbitmqctl {' '.join(arguments)} failed: {done.stdout}{done.stderr}")
+            raise RuntimeError(
+                f"rabbitmqctl {' '.join(arguments)} failed: {done.stdout}{done.stderr}"
+            )
 
     def restart(self) -> None:
         """Without a warning, as a crash would: what was confirmed has to survive that."""
@@ -151,7 +165,8 @@ class LocalMachinery:
 
 
 def start_rabbitmq() -> RabbitServer:
-    """Starts a broker (about 5 s), in a container where the package is missing; raises ``RuntimeError`` when neither goes."""
+    """Starts a broker (about 5 s), in a container where the package is missing; raises
+    ``RuntimeError`` when neither goes."""
     if Path(SERVER).exists():
         server = _start_local()
     else:
@@ -162,7 +177,9 @@ def start_rabbitmq() -> RabbitServer:
         server.wait_until_ready()
     except httpx.HTTPError as error:
         server.stop()
-        raise RuntimeError(f"RabbitMQ did not answer within {START_SECONDS:.0f} s: {error}") from error
+        raise RuntimeError(
+            f"RabbitMQ did not answer within {START_SECONDS:.0f} s: {error}"
+        ) from error
     return server
 
 

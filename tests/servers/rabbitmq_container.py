@@ -26,21 +26,28 @@ class ContainerMachinery:
 
 
 def start_container(missing: str) -> RabbitServer:
-    """Starts the broker with the first engine that works; raises ``RuntimeError(missing)`` when there is none."""
+    """Starts the broker with the first engine that works; raises ``RuntimeError(missing)`` when
+    there is none."""
     engine = next((name for name in ("docker", "podman") if _works(name)), None)
     if engine is None:
         raise RuntimeError(missing)
     amqp, management = free_ports(2)
     ports = ["--publish", f"127.0.0.1:{amqp}:{amqp}", "--publish", f"127.0.0.1:{management}:15672"]
-    # Inside, the broker listens on the port of the outside, so that both are asked for by one number.
-    container = _run(engine, "run", "--detach", "--rm", *ports, "--env", f"RABBITMQ_NODE_PORT={amqp}", IMAGE)
+    # Inside, the broker listens on the port of the outside, so that both are asked for by one
+    # number.
+    container = _run(
+        engine, "run", "--detach", "--rm", *ports, "--env", f"RABBITMQ_NODE_PORT={amqp}", IMAGE
+    )
     return RabbitServer(amqp, management, ContainerMachinery(engine, container))
 
 
 def _works(engine: str) -> bool:
     return (
         shutil.which(engine) is not None
-        and subprocess.run([engine, "info"], capture_output=True, timeout=30, check=False).returncode == 0
+        and subprocess.run(
+            [engine, "info"], capture_output=True, timeout=30, check=False
+        ).returncode
+        == 0
     )
 
 

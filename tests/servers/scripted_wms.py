@@ -1,4 +1,5 @@
-"""A WMS that does as it is told, for the edges of the pilot's protocol: outages, stale answers, lost leases, odd commands.
+"""A WMS that does as it is told, for the edges of the pilot's protocol: outages, stale answers,
+lost leases, odd commands.
 
 It speaks the contracts over real HTTP and keeps no state of its own but what tests look at.
 """
@@ -35,8 +36,9 @@ from sluice.contracts.states import ReportAnswer
 
 
 class ScriptedWms:
-    """``answer`` decides on each report. ``silent``: calls that get 503. ``forgotten``: 404 until a pilot registers.
-    ``storages``: those that it tells of, to begin with the ones that its tasks write to."""
+    """``answer`` decides on each report. ``silent``: calls that get 503. ``forgotten``: 404 until a
+    pilot registers. ``storages``: those that it tells of, to begin with the ones that its tasks
+    write to."""
 
     def __init__(self, *, heartbeat: float = 0.5, lease: float = 30.0) -> None:
         self.heartbeat_seconds = heartbeat
@@ -75,7 +77,9 @@ class ScriptedWms:
         return next((report for _, report in self.reports if report.id == job_id), None)
 
     async def start(self) -> None:
-        config = uvicorn.Config(self._app(), host="127.0.0.1", port=self.port, log_level="error", lifespan="off")
+        config = uvicorn.Config(
+            self._app(), host="127.0.0.1", port=self.port, log_level="error", lifespan="off"
+        )
         self._server = uvicorn.Server(config)
         self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
         self._serving = asyncio.create_task(self._server.serve())
@@ -127,15 +131,22 @@ class ScriptedWms:
             self._check("heartbeat")
             self.heartbeats.append(heartbeat)
             confirmed = {(job.id, job.attempt) for job in heartbeat.confirmed}
-            self.commands = [one for one in self.commands if (one.job.id, one.job.attempt) not in confirmed]
-            return HeartbeatAnswer(lease=self.lease_seconds, commands=self.commands, drain=self.drain)
+            self.commands = [
+                one for one in self.commands if (one.job.id, one.job.attempt) not in confirmed
+            ]
+            return HeartbeatAnswer(
+                lease=self.lease_seconds, commands=self.commands, drain=self.drain
+            )
 
         @router.post("/{uid}/report")
         async def report(uid: UUID, report: Report) -> ReportAnswers:
             self._check("report")
             self.batches.append(len(report.reports))
             self.reports += [(uid, one) for one in report.reports]
-            answers = [AnsweredReport(id=one.id, attempt=one.attempt, answer=self.answer(one)) for one in report.reports]
+            answers = [
+                AnsweredReport(id=one.id, attempt=one.attempt, answer=self.answer(one))
+                for one in report.reports
+            ]
             return ReportAnswers(answers=answers)
 
         @router.get("/{uid}/storages")
@@ -161,7 +172,12 @@ class ScriptedWms:
         jobs, self.ready = self.ready[: request.jobs], self.ready[request.jobs :]
         self.leased += jobs
         needed = {job.task_uid for job in jobs} - set(request.known_tasks)
-        return Lease(seconds=self.lease_seconds, jobs=jobs, tasks=[self.tasks[uid] for uid in needed], drain=self.drain)
+        return Lease(
+            seconds=self.lease_seconds,
+            jobs=jobs,
+            tasks=[self.tasks[uid] for uid in needed],
+            drain=self.drain,
+        )
 
 
 async def until(condition: Callable[[], object], *, seconds: float = 20.0) -> None:

@@ -29,12 +29,16 @@ def folder() -> Iterator[Path]:
 
 
 def running_below(folder: Path) -> list[str]:
-    """Command lines of processes that were started by somebody who works below a folder, or work there."""
+    """Command lines of processes that were started by somebody who works below a folder, or work
+    there."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             places = [*process.environ().values(), *process.cmdline(), process.cwd()]
-            if any(str(folder) in place for place in places) and process.status() != psutil.STATUS_ZOMBIE:
+            if (
+                any(str(folder) in place for place in places)
+                and process.status() != psutil.STATUS_ZOMBIE
+            ):
                 found.append(f"{process.pid} {process.cmdline()}")
     return found
 
@@ -45,8 +49,18 @@ def names(folder: Path, pattern: str) -> list[str]:
 
 @pytest.mark.parametrize("blow", [signal.SIGTERM, signal.SIGKILL])
 async def test_nothing_of_a_run_that_is_ended_goes_on(folder: Path, blow: signal.Signals) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != MARK and not name.startswith("PYTEST_")}
-    options = ["-q", "-p", "no:cacheprovider", f"--basetemp={folder}/base", "tests/servers/held_run.py"]
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name != MARK and not name.startswith("PYTEST_")
+    }
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--basetemp={folder}/base",
+        "tests/servers/held_run.py",
+    ]
     with (folder / "said").open("w") as said:
         run = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "pytest", *options),

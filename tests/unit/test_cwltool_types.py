@@ -23,7 +23,10 @@ def without_words(node: Any) -> Any:
 @pytest.mark.parametrize("name", ["salad#Any", "cwl#File", "cwl#Directory"])
 def test_they_are_the_same_in_the_first_version_and_the_newest(name: str) -> None:
     """cwltool itself takes them from v1.0."""
-    first, newest = (without_words(get_schema(version)[3].idx[f"https://w3id.org/cwl/{name}"]) for version in ("v1.0", "v1.2"))
+    first, newest = (
+        without_words(get_schema(version)[3].idx[f"https://w3id.org/cwl/{name}"])
+        for version in ("v1.0", "v1.2")
+    )
     assert first["name"].endswith(name)
     assert first == newest
 
@@ -32,14 +35,19 @@ def test_they_are_the_same_in_the_first_version_and_the_newest(name: str) -> Non
     "load",
     [
         "import os; from pilot.runner.tool import warm_up; warm_up(os.getcwd())",
-        "from sluice.cwl import compile_template; compile_template(open('template.cwl').read(), name='t').plan or 1 / 0",
+        (
+            "from sluice.cwl import compile_template; compile_template(open('template.cwl').read(),"
+            " name='t').plan or 1 / 0"
+        ),
     ],
     ids=["pilot", "checker"],
 )
 def test_one_schema_is_read(load: str, tmp_path: Any) -> None:
     (tmp_path / "template.cwl").write_text(TEMPLATE)
     program = f"{load}\nfrom cwltool.process import SCHEMA_CACHE; print(*SCHEMA_CACHE)"
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["v1.2"]
 
 

@@ -16,7 +16,10 @@ def test_no_stranger_is_believed(url: str) -> None:
 
 
 def test_https_is_held_against_the_authorities_and_nothing_else_has_any() -> None:
-    assert trust("https://sluice.example").cert_store_stats() == httpx.create_ssl_context().cert_store_stats()
+    assert (
+        trust("https://sluice.example").cert_store_stats()
+        == httpx.create_ssl_context().cert_store_stats()
+    )
     assert trust("https://sluice.example").cert_store_stats()["x509_ca"] > 0
     assert trust("http://127.0.0.1:8080").cert_store_stats()["x509_ca"] == 0
 

@@ -8,7 +8,9 @@ from sluice.contracts.problems import Finding
 
 _HERE = Path(__file__).parent
 FOLDER = _HERE / "templates"
-_EXPECTED = re.compile(r"(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning): (?P<part>.+)")
+_EXPECTED = re.compile(
+    r"(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning): (?P<part>.+)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,10 @@ class Expected:
 
     def is_met_by(self, found: Finding) -> bool:
         place = (found.file, found.line, found.column, found.severity)
-        return place == (self.file, self.line, self.column, self.severity) and self.part in found.message
+        return (
+            place == (self.file, self.line, self.column, self.severity)
+            and self.part in found.message
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,13 @@ def wrong_templates() -> dict[str, Wrong]:
             match = _EXPECTED.fullmatch(line)
             assert match is not None, f"not a finding: {line}"
             found[name].findings.append(
-                Expected(match["file"], int(match["line"]), int(match["column"]), match["severity"], match["part"])
+                Expected(
+                    match["file"],
+                    int(match["line"]),
+                    int(match["column"]),
+                    match["severity"],
+                    match["part"],
+                )
             )
     return found
 
@@ -54,4 +65,7 @@ def wrong_templates() -> dict[str, Wrong]:
 def _files(path: Path) -> dict[str, str]:
     if path.is_file():
         return {"workflow.cwl": path.read_text(encoding="utf-8")}
-    return {str(file.relative_to(path)): file.read_text(encoding="utf-8") for file in sorted(path.rglob("*.cwl"))}
+    return {
+        str(file.relative_to(path)): file.read_text(encoding="utf-8")
+        for file in sorted(path.rglob("*.cwl"))
+    }

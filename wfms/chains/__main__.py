@@ -1,4 +1,5 @@
-"""``python -m wfms.chains``, ``sluice serve chains``: the chain service as a process, settings from ``SLUICE_CHAINS_…``."""
+"""``python -m wfms.chains``, ``sluice serve chains``: the chain service as a process, settings from
+``SLUICE_CHAINS_…``."""
 
 from typing import TYPE_CHECKING
 

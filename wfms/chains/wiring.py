@@ -38,12 +38,20 @@ NAME = "wfms.chains"
 def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Service:
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
-    dms, wms, watcher = DmsClient(links.http("dms")), WmsClient(links.http("wms")), WatcherClient(links.http("wfms.watcher"))
+    dms, wms, watcher = (
+        DmsClient(links.http("dms")),
+        WmsClient(links.http("wms")),
+        WatcherClient(links.http("wfms.watcher")),
+    )
     keep_failed = timedelta(seconds=settings.keep_failed)
     work = Work(
         {
-            "chains.start_steps": StartSteps(database, dms=dms, watcher=watcher, rules=settings.start_rules),
-            "chains.stop_tasks": lambda: stop_tasks(database, wms, again=timedelta(seconds=settings.cancel_again)),
+            "chains.start_steps": StartSteps(
+                database, dms=dms, watcher=watcher, rules=settings.start_rules
+            ),
+            "chains.stop_tasks": lambda: stop_tasks(
+                database, wms, again=timedelta(seconds=settings.cancel_again)
+            ),
             "chains.watch_uploads": lambda: watch_uploads(database, watcher),
             "chains.hand_over_releases": lambda: hand_over_releases(database, watcher),
             "chains.delete_outputs": lambda: delete_outputs(database, dms),

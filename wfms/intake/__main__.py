@@ -1,4 +1,5 @@
-"""``python -m wfms.intake``, ``sluice serve intake``: the intake as a process, settings from ``SLUICE_INTAKE_…``."""
+"""``python -m wfms.intake``, ``sluice serve intake``: the intake as a process, settings from
+``SLUICE_INTAKE_…``."""
 
 from typing import TYPE_CHECKING
 

@@ -16,7 +16,8 @@ class IntakeSettings(ServiceSettings):
     period: float = Field(default=5.0, gt=0)
     #: Data sets decided upon in one go.
     page: int = Field(default=100, ge=1, le=10_000)
-    #: How long one instance may be at the handing over of a data set before another takes over (were it killed).
+    #: How long one instance may be at the handing over of a data set before another takes over
+    #: (were it killed).
     hold: float = Field(default=10.0, ge=0)
     #: Longest pause between tries while the chain service does not answer.
     longest_pause: float = Field(default=30.0, ge=0)

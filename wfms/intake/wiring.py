@@ -35,7 +35,10 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
     chains = ChainsClient(links.http("wfms.chains"))
 
     async def hand_over() -> bool:
-        hold, longest_pause = timedelta(seconds=settings.hold), timedelta(seconds=settings.longest_pause)
+        hold, longest_pause = (
+            timedelta(seconds=settings.hold),
+            timedelta(seconds=settings.longest_pause),
+        )
         return await hand_over_datasets(database, chains, hold=hold, longest_pause=longest_pause)
 
     handing_over = Loop("intake.hand_over", hand_over, period=HAND_OVER_PERIOD, metrics=metrics)

@@ -1,4 +1,5 @@
-"""``python -m wfms.operator``, ``sluice serve operator``: the service as a process, settings from ``SLUICE_OPERATOR_…``."""
+"""``python -m wfms.operator``, ``sluice serve operator``: the service as a process, settings from
+``SLUICE_OPERATOR_…``."""
 
 from typing import TYPE_CHECKING
 

@@ -9,8 +9,8 @@ from sluice.servicekit.settings import ServiceSettings
 class OperatorSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_OPERATOR_")
 
-    #: Signs session cookies and forms. None: a new one at each start, so that forms opened before are refused once; several
-    #: instances behind one address need the same.
+    #: Signs session cookies and forms. None: a new one at each start, so that forms opened before
+    #: are refused once; several instances behind one address need the same.
     secret_key: SecretStr | None = None
     #: Threads that answer web requests.
     threads: int = Field(default=8, ge=1, le=64)

@@ -24,10 +24,13 @@ NAME = "wfms.operator"
 
 
 def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> Service:
-    """This service neither sends nor receives messages; through ``transport`` people see the queues of the others."""
+    """This service neither sends nor receives messages; through ``transport`` people see the queues
+    of the others."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
-    others = {service: links.http(service) for service in ("dms", "wms", "wfms.chains", "wfms.intake")}
+    others = {
+        service: links.http(service) for service in ("dms", "wms", "wfms.chains", "wfms.intake")
+    }
     desk = QueueDesk(transport)
     dependencies = Dependencies(
         settings=settings,

@@ -1,4 +1,5 @@
-"""``python -m wfms.watcher``, ``sluice serve watcher``: the task watcher as a process, settings from ``SLUICE_WATCHER_…``."""
+"""``python -m wfms.watcher``, ``sluice serve watcher``: the task watcher as a process, settings
+from ``SLUICE_WATCHER_…``."""
 
 from typing import TYPE_CHECKING
 

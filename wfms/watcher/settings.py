@@ -19,9 +19,12 @@ class WatcherSettings(ServiceSettings):
     period: float = Field(default=2.0, gt=0)
     #: How long one instance may be at a page of watches before another takes over (were it killed).
     hold: float = Field(default=10.0, ge=0)
-    #: A task that the WMS does not know after so long may never have been sent: the chain service is asked.
+    #: A task that the WMS does not know after so long may never have been sent: the chain service
+    #: is asked.
     unknown_after: float = Field(default=30.0, ge=0)
 
     @property
     def rules(self) -> FollowRules:
-        return FollowRules(hold=timedelta(seconds=self.hold), unknown_after=timedelta(seconds=self.unknown_after))
+        return FollowRules(
+            hold=timedelta(seconds=self.hold), unknown_after=timedelta(seconds=self.unknown_after)
+        )

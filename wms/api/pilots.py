@@ -1,4 +1,5 @@
-"""Routes for pilots. The three that carry many jobs read and write JSON without detours: they are the hot path."""
+"""Routes for pilots. The three that carry many jobs read and write JSON without detours: they are
+the hot path."""
 
 from typing import Annotated
 from uuid import UUID
@@ -37,7 +38,12 @@ from wms.usecases.report_attempts import report_attempts
 from wms.usecases.sign_off_pilot import sign_off_pilot
 from wms.usecases.workload import Workload
 
-Attention = Annotated[bool, Query(description="Lost ones that nobody has acknowledged and that did not start again, alone.")]
+Attention = Annotated[
+    bool,
+    Query(
+        description="Lost ones that nobody has acknowledged and that did not start again, alone."
+    ),
+]
 
 
 def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
@@ -50,16 +56,24 @@ def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
         after: str | None = None,
         limit: Annotated[int | None, Query(ge=1, le=MOST)] = None,
     ) -> PilotList:
-        """Those that are there come first, then lost ones that nobody has acknowledged, then what ended within a day; of each the
-        latest first. `after`: the `next` of the page before. Without `limit`, the first 10 000 and no `next`."""
+        """Those that are there come first, then lost ones that nobody has acknowledged, then what
+        ended within a day; of each the latest first. `after`: the `next` of the page before.
+        Without `limit`, the first 10 000 and no `next`."""
         return await list_pilots(workload, PilotQuery(name, attention, after, limit))
 
     @router.post("")
     async def register(body: RegisterPilot) -> Registration:
         return await register_pilot(workload, body)
 
-    @router.post("/{uid}/lease", response_model=Lease, responses=errors(NotFound), openapi_extra=schema_of(LeaseRequest))
-    async def lease(uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]) -> Response:
+    @router.post(
+        "/{uid}/lease",
+        response_model=Lease,
+        responses=errors(NotFound),
+        openapi_extra=schema_of(LeaseRequest),
+    )
+    async def lease(
+        uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]
+    ) -> Response:
         """As many jobs as asked for, if there are; else waits for some."""
 
         async def connected() -> bool:
@@ -68,13 +82,23 @@ def pilots_router(workload: Workload, dms: DmsClient) -> APIRouter:
         return _json(_lease_body(await lease_jobs(workload, uid, body, connected=connected)))
 
     @router.post(
-        "/{uid}/heartbeat", response_model=HeartbeatAnswer, responses=errors(NotFound), openapi_extra=schema_of(Heartbeat)
+        "/{uid}/heartbeat",
+        response_model=HeartbeatAnswer,
+        responses=errors(NotFound),
+        openapi_extra=schema_of(Heartbeat),
     )
-    async def heartbeat(uid: UUID, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]) -> Response:
+    async def heartbeat(
+        uid: UUID, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
+    ) -> Response:
         """Renews leases, brings commands."""
         return _json((await renew_leases(workload, uid, body)).model_dump_json().encode())
 
-    @router.post("/{uid}/report", response_model=ReportAnswers, responses=errors(NotFound), openapi_extra=schema_of(Report))
+    @router.post(
+        "/{uid}/report",
+        response_model=ReportAnswers,
+        responses=errors(NotFound),
+        openapi_extra=schema_of(Report),
+    )
     async def report(uid: UUID, body: Annotated[Report, Depends(parsed(Report))]) -> Response:
         """What became of attempts. Repeating it is fine."""
         answers = ReportAnswers(answers=await report_attempts(workload, uid, body.reports))
@@ -107,7 +131,11 @@ def _json(body: bytes) -> Response:
 
 
 def _task_body(task: bytes, shared: str | None) -> object:
-    return orjson.Fragment(task) if shared is None else {**orjson.loads(task), "shared_inputs": orjson.Fragment(shared)}
+    return (
+        orjson.Fragment(task)
+        if shared is None
+        else {**orjson.loads(task), "shared_inputs": orjson.Fragment(shared)}
+    )
 
 
 def _lease_body(leased: Leased) -> bytes:
@@ -117,7 +145,10 @@ def _lease_body(leased: Leased) -> bytes:
             "seconds": leased.seconds,
             "drain": leased.drain,
             "tasks": [
-                _task_body(task.for_former if leased.former else task.for_pilots, leased.shared.get(task.task.uid))
+                _task_body(
+                    task.for_former if leased.former else task.for_pilots,
+                    leased.shared.get(task.task.uid),
+                )
                 for task in leased.tasks
             ],
             "jobs": [_job_body(job, former=leased.former) for job in leased.jobs],

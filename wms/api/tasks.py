@@ -44,12 +44,19 @@ def tasks_router(workload: Workload) -> APIRouter:
         state: TaskState | None = None,
         limit: Limit = 1000,
         full: Full = False,
-        troubled: Annotated[bool, Query(description="Those with jobs that failed for good or are held, alone.")] = False,
+        troubled: Annotated[
+            bool, Query(description="Those with jobs that failed for good or are held, alone.")
+        ] = False,
     ) -> TaskStatusList:
-        """Those of the given uids that are known; without any, the latest. `troubled`: of those that have not ended."""
+        """Those of the given uids that are known; without any, the latest. `troubled`: of those
+        that have not ended."""
         if troubled:
             return TaskStatusList(tasks=await read_tasks.read_troubled(workload, limit=limit))
-        return TaskStatusList(tasks=await read_tasks.read_tasks(workload, uid or [], state=state, limit=limit, full=full))
+        return TaskStatusList(
+            tasks=await read_tasks.read_tasks(
+                workload, uid or [], state=state, limit=limit, full=full
+            )
+        )
 
     @router.get("/{uid}", responses=errors(NotFound))
     async def task(uid: UUID, full: Full = False) -> TaskStatus:
@@ -64,8 +71,9 @@ def tasks_router(workload: Workload) -> APIRouter:
         limit: Limit = 1000,
         full: Annotated[bool, Query(description="With pilot, time, memory and exit code.")] = False,
     ) -> JobPage:
-        """In order of their numbers, ready ones as they are given out; or those that have ended by time or memory, the greatest
-        first. `after`: the `next` of the page before, in the same order and state."""
+        """In order of their numbers, ready ones as they are given out; or those that have ended by
+        time or memory, the greatest first. `after`: the `next` of the page before, in the same
+        order and state."""
         return await read_tasks.read_jobs(workload, uid, JobQuery(state, sort, after, limit, full))
 
     @router.get("/{uid}/explain", responses=errors(NotFound))
@@ -100,7 +108,10 @@ def counts_router(workload: Workload) -> APIRouter:
 
     @router.get("")
     async def counts(
-        troubled: Annotated[bool, Query(description="With the tasks that have jobs that failed for good or are held.")] = False,
+        troubled: Annotated[
+            bool,
+            Query(description="With the tasks that have jobs that failed for good or are held."),
+        ] = False,
     ) -> WorkCounts:
         """Jobs of all tasks that have not ended, and slots of the pilots that are there."""
         return await read_tasks.count_work(workload, troubled=troubled)
@@ -113,7 +124,8 @@ def boosts_router(workload: Workload) -> APIRouter:
 
     @router.put("")
     async def boosts(wanted: Boosts) -> Boosted:
-        """From the WfMS: the tasks that are ranked higher for now, all of them; ranks that a person has set are left alone."""
+        """From the WfMS: the tasks that are ranked higher for now, all of them; ranks that a person
+        has set are left alone."""
         return await boost_tasks(workload, wanted)
 
     return router
@@ -123,7 +135,10 @@ def jobs_router(workload: Workload) -> APIRouter:
     router = APIRouter(prefix="/api/v1/jobs", tags=["jobs"])
 
     @router.get("/{job_id}", responses=errors(NotFound))
-    async def job(job_id: JobId, full: Annotated[bool, Query(description="With the names of the pilots.")] = False) -> Job:
+    async def job(
+        job_id: JobId,
+        full: Annotated[bool, Query(description="With the names of the pilots.")] = False,
+    ) -> Job:
         return await read_tasks.read_job(workload, job_id, full=full)
 
     @router.get("/{job_id}/explain", responses=errors(NotFound))

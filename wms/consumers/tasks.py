@@ -11,7 +11,9 @@ from wms.usecases.accept_task import accept_task
 from wms.usecases.workload import Workload
 
 
-def task_consumer(workload: Workload, transport: Transport, *, on_applied: Callable[[], None]) -> QueueConsumer:
+def task_consumer(
+    workload: Workload, transport: Transport, *, on_applied: Callable[[], None]
+) -> QueueConsumer:
     async def handle(tx: Transaction, task: Task) -> None:
         await accept_task(tx, task)
 
@@ -25,5 +27,7 @@ def task_consumer(workload: Workload, transport: Transport, *, on_applied: Calla
     )
 
 
-def wake_consumer(workload: Workload, transport: Transport, *, wake: Callable[[], None]) -> WakeConsumer:
+def wake_consumer(
+    workload: Workload, transport: Transport, *, wake: Callable[[], None]
+) -> WakeConsumer:
     return WakeConsumer(transport=transport, metrics=workload.metrics, queue=WMS_WAKE, wake=wake)

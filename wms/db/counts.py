@@ -24,4 +24,6 @@ SELECT busy AS running, undone - busy AS waiting, held, slots, troubled FROM pre
 async def counts(connection: Connection, *, troubled: bool) -> WorkCounts:
     row = await connection.fetchrow(COUNTS)
     assert row is not None  # noqa: S101 - sums without groups give one row
-    return WorkCounts(**{key: int(value) for key, value in row.items() if troubled or key != "troubled"})
+    return WorkCounts(
+        **{key: int(value) for key, value in row.items() if troubled or key != "troubled"}
+    )

@@ -1,4 +1,5 @@
-"""What the WMS shows of its tables to those who watch it. All of it is read from live tasks and pilots, never from the jobs."""
+"""What the WMS shows of its tables to those who watch it. All of it is read from live tasks and
+pilots, never from the jobs."""
 
 from datetime import timedelta
 
@@ -47,13 +48,30 @@ GROUP BY s.state
 SLOTS = statement("SELECT coalesce(sum(slots), 0) FROM pilots WHERE state = '{pilot.ACTIVE}'")
 
 MEASUREMENTS = (
-    Measurement("sluice_tasks", "Tasks that have not ended, by state.", rows_of(LIVE_TASKS), ("state",)),
-    Measurement("sluice_jobs", "Jobs of tasks that have not ended, by state.", rows_of(LIVE_JOBS), ("state",)),
+    Measurement(
+        "sluice_tasks", "Tasks that have not ended, by state.", rows_of(LIVE_TASKS), ("state",)
+    ),
+    Measurement(
+        "sluice_jobs",
+        "Jobs of tasks that have not ended, by state.",
+        rows_of(LIVE_JOBS),
+        ("state",),
+    ),
     Measurement(
         "sluice_task_unserved_seconds",
-        "Longest time for which a task with ready jobs has had none at any pilot; 0: there is no such task.",
+        "Longest time for which a task with ready jobs has had none at any pilot; 0: there is no"
+        " such task.",
         rows_of(UNSERVED),
     ),
-    Measurement("sluice_pilots", "Pilots by state; those that ended, of the last day.", rows_of(PILOTS), ("state",)),
-    Measurement("sluice_pilot_slots", "Jobs that all active pilots can run at the same time.", rows_of(SLOTS)),
+    Measurement(
+        "sluice_pilots",
+        "Pilots by state; those that ended, of the last day.",
+        rows_of(PILOTS),
+        ("state",),
+    ),
+    Measurement(
+        "sluice_pilot_slots",
+        "Jobs that all active pilots can run at the same time.",
+        rows_of(SLOTS),
+    ),
 )

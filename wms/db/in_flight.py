@@ -1,9 +1,11 @@
-"""What pilots have, and which of it runs: the one definition, for whatever counts jobs in flight by pilot."""
+"""What pilots have, and which of it runs: the one definition, for whatever counts jobs in flight by
+pilot."""
 
-#: A subquery: pilot → ``leased``, ``running`` (as its heartbeats say, so short ones never are), and ``busy``: how many run. A
-#: pilot takes jobs ahead, and starts them in the order in which it was given them as far as its slots and its node's cores,
-#: memory and GPUs go, where one that finds no room lets none pass (``pilot/domain/core.py``). So those run that it said to
-#: have begun, and then the next ones, up to what it has. Jobs are found by the index jobs_in_flight.
+#: A subquery: pilot → ``leased``, ``running`` (as its heartbeats say, so short ones never are), and
+#: ``busy``: how many run. A pilot takes jobs ahead, and starts them in the order in which it was
+#: given them as far as its slots and its node's cores, memory and GPUs go, where one that finds no
+#: room lets none pass (``pilot/domain/core.py``). So those run that it said to have begun, and then
+#: the next ones, up to what it has. Jobs are found by the index jobs_in_flight.
 IN_FLIGHT = """
     SELECT pilot, count(*) FILTER (WHERE state = '{job.LEASED}') AS leased,
         count(*) FILTER (WHERE state = '{job.RUNNING}') AS running,

@@ -1,5 +1,5 @@
-"""A task's jobs, page by page: each order is read along its index from where the page before ended, however many there are
-(ADR 48)."""
+"""A task's jobs, page by page: each order is read along its index from where the page before ended,
+however many there are (ADR 48)."""
 
 import math
 from collections.abc import Sequence
@@ -25,10 +25,12 @@ SELECT {_COLUMNS}, seq::text AS place FROM jobs WHERE task_uid = $1 AND seq > $2
 
 #: By the index jobs_settled. A state as a literal, so that the planner sees that the index serves.
 BY_SEQ_SETTLED = {
-    state: f"""
+    state: (
+        f"""
 SELECT {_COLUMNS}, seq::text AS place FROM jobs
 WHERE task_uid = $1 AND state = '{state}' AND seq > $2::bigint ORDER BY seq LIMIT $3
 """
+    )
     for state in (*_ENDED, JobState.HELD)
 }
 
@@ -64,7 +66,10 @@ WHERE task_uid = $1 AND state = '{state}' AND ({column}, seq) < ($2::real, $3::b
 """
         for state in states
     ]
-    return f"SELECT * FROM ({'UNION ALL'.join(parts)}) AS found ORDER BY figure DESC, seq DESC LIMIT $4"
+    return (
+        f"SELECT * FROM ({'UNION ALL'.join(parts)}) AS found ORDER BY figure DESC, seq DESC"
+        " LIMIT $4"
+    )
 
 
 _FIGURES = {JobOrder.TIME: "seconds", JobOrder.MEMORY: "peak_memory"}
@@ -78,17 +83,24 @@ BY_FIGURE: dict[tuple[JobOrder, JobState | None], str] = {
 
 class WrongCursor(Unprocessable):
     def __init__(self, after: str) -> None:
-        super().__init__(f"after={after!r} is not the 'next' of an earlier page of this list", after=after)
+        super().__init__(
+            f"after={after!r} is not the 'next' of an earlier page of this list", after=after
+        )
 
 
 class NotOrdered(Unprocessable):
     def __init__(self, order: JobOrder, state: JobState) -> None:
-        super().__init__(f"jobs are ordered by {order} once they have ended; these are {state}", state=state, sort=order)
+        super().__init__(
+            f"jobs are ordered by {order} once they have ended; these are {state}",
+            state=state,
+            sort=order,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class JobQuery:
-    """``state`` None: all; of an order by time or memory, all that have ended. ``full``: with their last attempts."""
+    """``state`` None: all; of an order by time or memory, all that have ended. ``full``: with their
+    last attempts."""
 
     state: JobState | None = None
     order: JobOrder = JobOrder.SEQ
@@ -108,7 +120,11 @@ async def job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPag
 
 
 def _extra(query: JobQuery) -> list[str]:
-    return [query.state] if query.order is JobOrder.SEQ and query.state in _IN_FLIGHT and query.state else []
+    return (
+        [query.state]
+        if query.order is JobOrder.SEQ and query.state in _IN_FLIGHT and query.state
+        else []
+    )
 
 
 def _statement_of(query: JobQuery) -> tuple[str, list[Any]]:

@@ -1,4 +1,5 @@
-"""Statements on jobs: claiming, renewing, ending attempts. All under the lock rule of ``wms/db/tasks.py``."""
+"""Statements on jobs: claiming, renewing, ending attempts. All under the lock rule of
+``wms/db/tasks.py``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

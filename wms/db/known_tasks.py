@@ -1,4 +1,5 @@
-"""Descriptions of tasks, kept in memory: they never change once stored, so there is nothing to invalidate."""
+"""Descriptions of tasks, kept in memory: they never change once stored, so there is nothing to
+invalidate."""
 
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -14,8 +15,8 @@ from wms.db.tasks import SELECT_SPECS
 
 @dataclass(frozen=True, slots=True)
 class KnownTask:
-    """``outputs``: by port. ``for_pilots``: what a pilot is told (a ``PilotTask`` as JSON, defaults left out); ``for_former``:
-    what one of the release before understands of it."""
+    """``outputs``: by port. ``for_pilots``: what a pilot is told (a ``PilotTask`` as JSON, defaults
+    left out); ``for_former``: what one of the release before understands of it."""
 
     task: Task
     outputs: dict[str, TaskOutput]
@@ -32,7 +33,11 @@ class KnownTask:
     def datasets(self) -> list[UUID]:
         """All data sets that the task writes: outputs, then logs."""
         parts = [] if self.task.parts_uid is None else [self.task.parts_uid]
-        return [*(output.dat_out_uid for output in self.outputs.values()), *parts, self.task.log_out_uid]
+        return [
+            *(output.dat_out_uid for output in self.outputs.values()),
+            *parts,
+            self.task.log_out_uid,
+        ]
 
 
 class KnownTasks:
@@ -84,5 +89,12 @@ def known(task: Task) -> KnownTask:
 
 def _bundles(task: Task) -> list[BundlePort]:
     first = (task.dat_in_port, task.mode is TaskMode.MERGE, task.dat_in_kind)
-    ports = [first, *((side.port, side.mode is InputMode.ALL, side.kind) for side in task.side_inputs)]
-    return [BundlePort(port=port, whole=whole) for port, whole, kind in ports if kind is EntryKind.BUNDLE]
+    ports = [
+        first,
+        *((side.port, side.mode is InputMode.ALL, side.kind) for side in task.side_inputs),
+    ]
+    return [
+        BundlePort(port=port, whole=whole)
+        for port, whole, kind in ports
+        if kind is EntryKind.BUNDLE
+    ]

@@ -1,4 +1,5 @@
-"""Pilots, page by page, those that matter most first: each kind is read along its index from where the page before ended."""
+"""Pilots, page by page, those that matter most first: each kind is read along its index from where
+the page before ended."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -20,8 +21,9 @@ _UNSEEN = "state = '{pilot.LOST}' AND acknowledged_at IS NULL AND NOT started_ag
 _PAST = """away_since > now() - interval '1 day'
     AND (state = '{pilot.GONE}' OR acknowledged_at IS NOT NULL OR started_again)"""
 
-#: Which pilots, the time that orders them (the latest first), by the index: those that are there, by pilots_present; lost ones
-#: that nobody has acknowledged and that did not start again, by pilots_unseen; others that ended within a day, by pilots_away.
+#: Which pilots, the time that orders them (the latest first), by the index: those that are there,
+#: by pilots_present; lost ones that nobody has acknowledged and that did not start again, by
+#: pilots_unseen; others that ended within a day, by pilots_away.
 _KINDS = ((_PRESENT, "registered_at"), (_UNSEEN, "away_since"), (_PAST, "away_since"))
 _ALL, _NEED_ATTENTION = range(len(_KINDS)), (1,)
 
@@ -52,7 +54,8 @@ COUNT_PILOTS = {
     numbers: statement(
         "SELECT "
         + " + ".join(
-            f"(SELECT count(*) FROM pilots AS p WHERE {_KINDS[number][0]} AND ($1::text IS NULL OR name = $1))"
+            f"(SELECT count(*) FROM pilots AS p WHERE {_KINDS[number][0]} AND ($1::text IS NULL OR"
+            " name = $1))"
             for number in numbers
         )
     )
@@ -64,8 +67,9 @@ _BEGIN, _END = ("infinity", UUID(int=(1 << 128) - 1)), ("-infinity", UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class PilotQuery:
-    """``name``: those called so. ``attention``: lost ones that nobody has acknowledged and that did not start again. ``limit``
-    None: for who does not know of pages, and reads none of ``next``, ``total``, ``busy``."""
+    """``name``: those called so. ``attention``: lost ones that nobody has acknowledged and that did
+    not start again. ``limit`` None: for who does not know of pages, and reads none of ``next``,
+    ``total``, ``busy``."""
 
     name: str | None = None
     attention: bool = False
@@ -77,7 +81,9 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     """Raises ``WrongCursor``."""
     numbers = _NEED_ATTENTION if query.attention else tuple(_ALL)
     limit = query.limit or MOST
-    rows = await connection.fetch(SELECT_PILOTS, query.name, limit + 1, *places(query.after, numbers))
+    rows = await connection.fetch(
+        SELECT_PILOTS, query.name, limit + 1, *places(query.after, numbers)
+    )
     more, rows = len(rows) > limit, rows[:limit]
     pilots = [_pilot(dict(row)) for row in rows]
     if query.limit is None:

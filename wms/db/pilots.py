@@ -1,4 +1,5 @@
-"""Statements on pilots. Their rows are changed last in a transaction: see the lock rule in ``wms/db/tasks.py``."""
+"""Statements on pilots. Their rows are changed last in a transaction: see the lock rule in
+``wms/db/tasks.py``."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -61,11 +62,15 @@ UPDATE pilots SET state = '{pilot.LOST}', acknowledged_by = NULL, acknowledged_a
 RETURNING uid, name, host
 """)
 
-_LATER_ONE = "SELECT FROM pilots AS l WHERE l.name = p.name AND l.host = p.host AND l.registered_at > p.registered_at"
+_LATER_ONE = (
+    "SELECT FROM pilots AS l WHERE l.name = p.name AND l.host = p.host AND l.registered_at >"
+    " p.registered_at"
+)
 
 
 def _mark_started_again(which: str) -> str:
-    """Lost ones that need nobody, by the index pilots_by_place. SKIP LOCKED: whoever holds the row is seeing it right now."""
+    """Lost ones that need nobody, by the index pilots_by_place. SKIP LOCKED: whoever holds the row
+    is seeing it right now."""
     return statement(f"""
 UPDATE pilots SET started_again = true WHERE uid = ANY(ARRAY(
     SELECT uid FROM pilots AS p
@@ -74,7 +79,8 @@ UPDATE pilots SET started_again = true WHERE uid = ANY(ARRAY(
 """)
 
 
-#: After pilots were lost: those that had been started again before; also those that a WMS of the release before saw start.
+#: After pilots were lost: those that had been started again before; also those that a WMS of the
+#: release before saw start.
 MARK_STARTED_AGAIN = _mark_started_again("")
 #: After a pilot of name $1 on host $2 has registered.
 MARK_BEFORE_IT = _mark_started_again(" AND name = $1 AND host = $2")
@@ -103,7 +109,10 @@ class SeenPilot:
 
 
 def node_of(row: Any) -> Node:
-    return Node(NodeResources.model_validate(row["resources"]), [ContainerEngine(name) for name in row["engines"]])
+    return Node(
+        NodeResources.model_validate(row["resources"]),
+        [ContainerEngine(name) for name in row["engines"]],
+    )
 
 
 def require_pilot(uid: UUID, row: Any) -> Any:

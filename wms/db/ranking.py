@@ -36,4 +36,6 @@ UPDATE tasks AS t SET rank = t.rank + c.boost - c.before, boost = c.boost, boost
 FROM changing AS c WHERE t.uid = c.uid RETURNING t.boost
 """)
 
-SELECT_BOOST = "SELECT boost, boost_reason FROM tasks WHERE uid = $1 AND ended_at IS NULL AND boost > 0"
+SELECT_BOOST = (
+    "SELECT boost, boost_reason FROM tasks WHERE uid = $1 AND ended_at IS NULL AND boost > 0"
+)

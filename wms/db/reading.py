@@ -26,14 +26,12 @@ id, task_uid, seq, state, attempt, error_class, message,
 ARRAY(SELECT f->>'name' FROM jsonb_array_elements(inputs) AS f) AS inputs
 """
 
-SELECT_TROUBLED = statement(
-    f"""
+SELECT_TROUBLED = statement(f"""
 -- Found by the index tasks_live.
 SELECT {_STATUS} FROM tasks
 WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}') AND (held > 0 OR failed > 0)
 ORDER BY held > 0 DESC, created_at DESC, uid LIMIT $1
-"""
-)
+""")
 
 SELECT_JOB = f"SELECT {JOB}, pilot, leased_at, started_at FROM jobs WHERE id = $1"
 
@@ -58,12 +56,16 @@ async def task_status(connection: Connection, uid: UUID, *, full: bool = False) 
     return found[0]
 
 
-async def task_statuses(connection: Connection, uids: Sequence[UUID], *, full: bool = False) -> list[TaskStatus]:
+async def task_statuses(
+    connection: Connection, uids: Sequence[UUID], *, full: bool = False
+) -> list[TaskStatus]:
     """Those of ``uids`` that there are."""
     return [_status(row, full=full) for row in await connection.fetch(SELECT_STATUS, uids)]
 
 
-async def latest_tasks(connection: Connection, *, state: TaskState | None, limit: int, full: bool = False) -> list[TaskStatus]:
+async def latest_tasks(
+    connection: Connection, *, state: TaskState | None, limit: int, full: bool = False
+) -> list[TaskStatus]:
     return [_status(row, full=full) for row in await connection.fetch(SELECT_LATEST, state, limit)]
 
 
@@ -72,8 +74,8 @@ def _status(row: Any, *, full: bool) -> TaskStatus:
 
 
 async def troubled_tasks(connection: Connection, *, limit: int) -> list[TaskStatus]:
-    """Those that have not ended and have jobs that failed for good or are held; those with held ones come first, of each kind the
-    newest."""
+    """Those that have not ended and have jobs that failed for good or are held; those with held
+    ones come first, of each kind the newest."""
     return [_status(row, full=False) for row in await connection.fetch(SELECT_TROUBLED, limit)]
 
 
@@ -84,7 +86,8 @@ async def require_task(connection: Connection, uid: UUID) -> None:
 
 
 async def job_with_attempts(connection: Connection, job_id: int, *, full: bool = False) -> Job:
-    """The attempt that is under way comes last. ``full``: with the names of pilots. Raises ``NotFound``."""
+    """The attempt that is under way comes last. ``full``: with the names of pilots. Raises
+    ``NotFound``."""
     row = await connection.fetchrow(SELECT_JOB, job_id)
     if row is None:
         raise NotFound(f"no job {job_id}", job=job_id)
@@ -98,7 +101,10 @@ async def job_with_attempts(connection: Connection, job_id: int, *, full: bool =
     return job_of(
         row,
         attempts=[
-            Attempt.model_validate({**one, "pilot": str(one["pilot"]), "pilot_name": names.get(one["pilot"])}) for one in attempts
+            Attempt.model_validate(
+                {**one, "pilot": str(one["pilot"]), "pilot_name": names.get(one["pilot"])}
+            )
+            for one in attempts
         ],
     )
 

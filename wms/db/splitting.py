@@ -1,4 +1,5 @@
-"""Statements for making a task's jobs. Whoever splits a task holds it by a token for a while; each page is one transaction."""
+"""Statements for making a task's jobs. Whoever splits a task holds it by a token for a while; each
+page is one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,10 +54,11 @@ NOW = "SELECT clock_timestamp()"
 
 @dataclass(frozen=True, slots=True)
 class SplitClaim:
-    """A task to split. ``cursor``: page to read next; ``skip``: files of it that have jobs already; ``group``: number of the
-    next merge group; ``last_seq``: highest seq used so far, -1 for none. Of a level of a tree: ``level_first``: its first job's
-    seq; ``parts_first``: that of the level before, whose files it reads; -1 for the first level. ``taken_over``: the task whose
-    finished jobs it takes over."""
+    """A task to split. ``cursor``: page to read next; ``skip``: files of it that have jobs already;
+    ``group``: number of the next merge group; ``last_seq``: highest seq used so far, -1 for none.
+    Of a level of a tree: ``level_first``: its first job's seq; ``parts_first``: that of the level
+    before, whose files it reads; -1 for the first level. ``taken_over``: the task whose finished
+    jobs it takes over."""
 
     uid: UUID
     token: UUID
@@ -70,7 +72,9 @@ class SplitClaim:
     taken_over: TakenOver | None = None
 
 
-async def claim_task(connection: Connection, token: UUID, *, before: datetime, hold: Any) -> SplitClaim | None:
+async def claim_task(
+    connection: Connection, token: UUID, *, before: datetime, hold: Any
+) -> SplitClaim | None:
     row = await connection.fetchrow(CLAIM_TASK, token, before, hold)
     if row is None:
         return None
@@ -84,12 +88,18 @@ async def claim_task(connection: Connection, token: UUID, *, before: datetime, h
         last_seq=row["split_last_seq"],
         level_first=row["level_first"],
         parts_first=row["parts_first"],
-        taken_over=None if row["taken_over"] is None else TakenOver.model_validate(row["taken_over"]),
+        taken_over=(
+            None if row["taken_over"] is None else TakenOver.model_validate(row["taken_over"])
+        ),
     )
 
 
-async def insert_jobs(connection: Connection, task_uid: UUID, jobs: Sequence[tuple[int, Any]]) -> None:
+async def insert_jobs(
+    connection: Connection, task_uid: UUID, jobs: Sequence[tuple[int, Any]]
+) -> None:
     """``jobs``: seq and inputs, in order. COPY, as a page makes thousands of rows."""
     await connection.copy_records_to_table(
-        "jobs", records=[(task_uid, seq, inputs) for seq, inputs in jobs], columns=["task_uid", "seq", "inputs"]
+        "jobs",
+        records=[(task_uid, seq, inputs) for seq, inputs in jobs],
+        columns=["task_uid", "seq", "inputs"],
     )

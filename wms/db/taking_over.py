@@ -34,21 +34,32 @@ class FinishedJob:
     inputs: list[dict[str, Any]]
 
 
-async def finished_jobs(connection: Connection, task: UUID, first: int, last: int) -> dict[int, FinishedJob]:
+async def finished_jobs(
+    connection: Connection, task: UUID, first: int, last: int
+) -> dict[int, FinishedJob]:
     """By number."""
     rows = await connection.fetch(FINISHED_JOBS, task, first, last)
     return {row["seq"]: FinishedJob(row["id"], row["inputs"]) for row in rows}
 
 
 async def insert_taken(
-    connection: Connection, task: UUID, jobs: Sequence[tuple[int, Any, int]], *, files: Mapping[UUID, int]
+    connection: Connection,
+    task: UUID,
+    jobs: Sequence[tuple[int, Any, int]],
+    *,
+    files: Mapping[UUID, int],
 ) -> None:
-    """``jobs``: number, inputs, and the job that they are taken over from; they are counted as ready. ``files``: how many were
-    registered for them, by data set."""
+    """``jobs``: number, inputs, and the job that they are taken over from; they are counted as
+    ready. ``files``: how many were registered for them, by data set."""
     now = await connection.fetchval("SELECT now()")
     await connection.copy_records_to_table(
         "jobs",
-        records=[(task, seq, inputs, JobState.FINISHED, now, f"taken over from job {before}") for seq, inputs, before in jobs],
+        records=[
+            (task, seq, inputs, JobState.FINISHED, now, f"taken over from job {before}")
+            for seq, inputs, before in jobs
+        ],
         columns=["task_uid", "seq", "inputs", "state", "ended_at", "message"],
     )
-    await connection.execute(COUNT_TAKEN, task, len(jobs), {str(uid): count for uid, count in files.items()})
+    await connection.execute(
+        COUNT_TAKEN, task, len(jobs), {str(uid): count for uid, count in files.items()}
+    )

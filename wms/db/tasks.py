@@ -1,8 +1,9 @@
 """Statements on tasks.
 
-The lock rule: **every move of a job is made under the lock of its task's row; several tasks are locked in order of uid; job rows
-are never waited for by anyone who does not hold that lock; pilots' rows come last.** So there are no deadlocks, and the counters
-always equal the jobs' states. Locks are NO KEY UPDATE, with which the foreign key of new jobs gets along.
+The lock rule: **every move of a job is made under the lock of its task's row; several tasks are
+locked in order of uid; job rows are never waited for by anyone who does not hold that lock; pilots'
+rows come last.** So there are no deadlocks, and the counters always equal the jobs' states. Locks
+are NO KEY UPDATE, with which the foreign key of new jobs gets along.
 """
 
 from collections.abc import Iterable, Sequence
@@ -82,7 +83,12 @@ class LockedTask:
 
 def _locked(row: Any) -> LockedTask:
     is_single = row["state"] == TaskState.ACTIVE and row["split_last_seq"] == row["level_first"]
-    counts = Counts(**{key: row[key] for key in ("ready", "leased", "running", "finished", "failed", "canceled", "held")})
+    counts = Counts(
+        **{
+            key: row[key]
+            for key in ("ready", "leased", "running", "finished", "failed", "canceled", "held")
+        }
+    )
     return LockedTask(
         uid=row["uid"],
         chain_uid=row["chain_uid"],
@@ -104,7 +110,8 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         task.chain_uid,
         task.step,
         task.template,
-        # Without defaults: an instance of the release before reads it, too. Nor does that know of jobs taken over: it runs all.
+        # Without defaults: an instance of the release before reads it, too. Nor does that know of
+        # jobs taken over: it runs all.
         task.model_dump(mode="json", exclude_defaults=True, exclude={"taken_over"}),
         task.mode,
         task.device_type,

@@ -29,11 +29,18 @@ RETURNING uid
 FORGET_PARTS = "DELETE FROM tree_parts WHERE task_uid = $1"
 
 
-async def keep_parts(connection: Connection, task: UUID, parts: Sequence[tuple[int, dict[str, Any]]]) -> None:
-    await connection.execute(KEEP_PARTS, task, [seq for seq, _ in parts], [file for _, file in parts])
+async def keep_parts(
+    connection: Connection, task: UUID, parts: Sequence[tuple[int, dict[str, Any]]]
+) -> None:
+    await connection.execute(
+        KEEP_PARTS, task, [seq for seq, _ in parts], [file for _, file in parts]
+    )
 
 
 async def read_parts(
     connection: Connection, task: UUID, *, after: int, before: int, limit: int
 ) -> list[tuple[int, dict[str, Any]]]:
-    return [(row["seq"], row["file"]) for row in await connection.fetch(READ_PARTS, task, after, before, limit)]
+    return [
+        (row["seq"], row["file"])
+        for row in await connection.fetch(READ_PARTS, task, after, before, limit)
+    ]

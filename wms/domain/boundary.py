@@ -26,7 +26,15 @@ class Counts:
 
     @property
     def total(self) -> int:
-        return self.ready + self.leased + self.running + self.finished + self.failed + self.canceled + self.held
+        return (
+            self.ready
+            + self.leased
+            + self.running
+            + self.finished
+            + self.failed
+            + self.canceled
+            + self.held
+        )
 
     @property
     def open(self) -> int:
@@ -41,7 +49,8 @@ class Ending:
 
 
 def needed(share: float, total: int) -> int:
-    """Jobs that make up ``share`` of ``total``, rounded up; shares such as 0.1 of 10 give 1, whatever their binary rounding."""
+    """Jobs that make up ``share`` of ``total``, rounded up; shares such as 0.1 of 10 give 1,
+    whatever their binary rounding."""
     return min(total, math.ceil(share * total - 1e-9))
 
 
@@ -51,8 +60,10 @@ def ending(boundary: Boundary, counts: Counts) -> Ending | None:
     * no jobs at all, because a filter before it left nothing: finished;
     * the sufficient share has finished: finished (the rest is canceled);
     * the minimum is out of reach: failed at once;
-    * only held jobs are left, and the minimum is reached: finished (nobody has to look at them for this);
-    * errors outnumber successes after a first few, where the minimum asks for at least half: canceled.
+    * only held jobs are left, and the minimum is reached: finished (nobody has to look at them for
+      this);
+    * errors outnumber successes after a first few, where the minimum asks for at least half:
+      canceled.
     """
     total, finished, failed = counts.total, counts.finished, counts.failed
     if total == 0:
@@ -61,18 +72,26 @@ def ending(boundary: Boundary, counts: Counts) -> Ending | None:
     sufficient = max(minimum, needed(boundary.sufficient, total))
     if finished >= sufficient and (finished > 0 or not counts.open):
         rest = total - finished - failed
-        return Ending(TaskState.FINISHED, f"{finished} of {total} jobs finished" + _rest(failed, rest, sufficient))
+        return Ending(
+            TaskState.FINISHED,
+            f"{finished} of {total} jobs finished" + _rest(failed, rest, sufficient),
+        )
     if finished + counts.open + counts.held < minimum:
         return Ending(
             TaskState.FAILED,
-            f"{failed} of {total} jobs failed, so that the {minimum} that must succeed (minimum {boundary.minimum:g}) "
-            "cannot be reached",
+            f"{failed} of {total} jobs failed, so that the {minimum} that must succeed (minimum"
+            f" {boundary.minimum:g}) cannot be reached",
         )
     if not counts.open and finished >= minimum:
-        return Ending(TaskState.FINISHED, f"{finished} of {total} jobs finished" + _rest(failed, counts.held, sufficient))
+        return Ending(
+            TaskState.FINISHED,
+            f"{finished} of {total} jobs finished" + _rest(failed, counts.held, sufficient),
+        )
     if failed > finished and finished + failed >= FIRST_FEW and boundary.minimum >= WEIGHED_MINIMUM:
         return Ending(
-            TaskState.CANCELED, f"errors outnumber successes: of the first {finished + failed} jobs {failed} failed (of {total})"
+            TaskState.CANCELED,
+            f"errors outnumber successes: of the first {finished + failed} jobs {failed} failed (of"
+            f" {total})",
         )
     return None
 

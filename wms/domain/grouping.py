@@ -1,4 +1,5 @@
-"""How files become jobs: one each, or a few (map), or groups in order (merge). A stream: pages of any size give the same."""
+"""How files become jobs: one each, or a few (map), or groups in order (merge). A stream: pages of
+any size give the same."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,8 @@ from sluice.contracts.states import TaskMode
 
 @dataclass(frozen=True, slots=True)
 class JobDraft:
-    """``seq``: the first file's own (map), the group's number from 0 (merge). ``last``: the last file's, in a batch."""
+    """``seq``: the first file's own (map), the group's number from 0 (merge). ``last``: the last
+    file's, in a batch."""
 
     seq: int
     inputs: list[InputFile]
@@ -23,7 +25,8 @@ class JobDraft:
 
 @dataclass(slots=True)
 class Grouping:
-    """Feed it files in order with ``add``, then ask once for ``rest``. ``number``: of the group being filled."""
+    """Feed it files in order with ``add``, then ask once for ``rest``. ``number``: of the group
+    being filled."""
 
     mode: TaskMode
     groups: MergeGroups
@@ -43,11 +46,16 @@ class Grouping:
             if self.mode is TaskMode.MAP:
                 yield from self._add_to_batch(file)
                 continue
-            # Of a tree a group waits for the next file, so that the last one is known to be that when its job is made.
+            # Of a tree a group waits for the next file, so that the last one is known to be that
+            # when its job is made.
             if self.groups.tree and self._is_full():
                 yield self._take()
             # A group may be larger than asked for only when a single file is.
-            if self._open and self.groups.bytes is not None and self._bytes + file.size > self.groups.bytes:
+            if (
+                self._open
+                and self.groups.bytes is not None
+                and self._bytes + file.size > self.groups.bytes
+            ):
                 yield self._take()
             self._open.append(file)
             self._bytes += file.size
@@ -55,17 +63,21 @@ class Grouping:
                 yield self._take()
 
     def rest(self) -> Iterator[JobDraft]:
-        """The last group, if there are files in it; a merge of all files into one has a job even where there are none."""
+        """The last group, if there are files in it; a merge of all files into one has a job even
+        where there are none."""
         if self._open or self._gives_one_file:
             yield self._take()
 
     @property
     def _gives_one_file(self) -> bool:
-        """Of a tree a group stays open as long as there may be more files: none is open only where there were none at all."""
+        """Of a tree a group stays open as long as there may be more files: none is open only where
+        there were none at all."""
         return self.mode is TaskMode.MERGE and (self.groups.tree or self.groups == MergeGroups())
 
     def _add_to_batch(self, file: InputFile) -> Iterator[JobDraft]:
-        if self._open and file.seq <= self._open[-1].seq:  # not right, and seen to be so between two jobs
+        if (
+            self._open and file.seq <= self._open[-1].seq
+        ):  # not right, and seen to be so between two jobs
             yield self._take()
         self._open.append(file)
         if len(self._open) >= self.batch:
@@ -90,4 +102,6 @@ def batched(drafts: Sequence[JobDraft]) -> JobDraft:
     """One job for what would be several, in their order."""
     if len(drafts) == 1:
         return drafts[0]
-    return JobDraft(drafts[0].seq, [file for draft in drafts for file in draft.inputs], drafts[-1].last_seq)
+    return JobDraft(
+        drafts[0].seq, [file for draft in drafts for file in draft.inputs], drafts[-1].last_seq
+    )

@@ -1,4 +1,5 @@
-"""How the files of several data sets become the inputs of jobs: one of each with the same number (CWL: scatter, dotproduct)."""
+"""How the files of several data sets become the inputs of jobs: one of each with the same number
+(CWL: scatter, dotproduct)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,8 +9,8 @@ from sluice.contracts.pilots import InputFile
 
 @dataclass(slots=True)
 class Stream:
-    """Files of one data set in order of number, as far as they were read; ``over``: those are all. ``optional``: jobs do
-    without."""
+    """Files of one data set in order of number, as far as they were read; ``over``: those are all.
+    ``optional``: jobs do without."""
 
     port: str
     optional: bool
@@ -36,8 +37,9 @@ class Stream:
 
 
 def joined(streams: list[Stream]) -> Iterator[tuple[int, list[InputFile]]]:
-    """(number, files) of each job, until a stream is dry or nothing is left. A job needs a file of every stream that is not
-    optional, and one at all; the files come in the order of the streams."""
+    """(number, files) of each job, until a stream is dry or nothing is left. A job needs a file of
+    every stream that is not optional, and one at all; the files come in the order of the streams.
+    """
     while not any(stream.dry for stream in streams):
         heads = [head.seq for stream in streams if (head := stream.head) is not None]
         if not heads or any(stream.head is None and not stream.optional for stream in streams):
@@ -55,4 +57,6 @@ def joined(streams: list[Stream]) -> Iterator[tuple[int, list[InputFile]]]:
 
 def is_over(streams: list[Stream]) -> bool:
     """Nothing more can be joined."""
-    return any(s.over and s.head is None and not s.optional for s in streams) or all(s.over and s.head is None for s in streams)
+    return any(s.over and s.head is None and not s.optional for s in streams) or all(
+        s.over and s.head is None for s in streams
+    )

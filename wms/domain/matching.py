@@ -12,8 +12,8 @@ from sluice.contracts.states import ContainerEngine, DeviceType
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A task that has ready jobs, and what one job needs (``ram``, ``disk`` in MiB). ``waited``: seconds since one was given
-    away. ``kept_by``: the pilot that is kept free for one."""
+    """A task that has ready jobs, and what one job needs (``ram``, ``disk`` in MiB). ``waited``:
+    seconds since one was given away. ``kept_by``: the pilot that is kept free for one."""
 
     uid: UUID
     rank: float
@@ -37,11 +37,15 @@ class Node:
 
 
 #: The names of all engines, for a person.
-ENGINES = f"{', '.join(engine.label for engine in list(ContainerEngine)[:-1])} or {list(ContainerEngine)[-1].label}"
+ENGINES = (
+    f"{', '.join(engine.label for engine in list(ContainerEngine)[:-1])} or"
+    f" {list(ContainerEngine)[-1].label}"
+)
 
 
 def misfit(demand: Demand, on: Node) -> str | None:
-    """Why a job of the task cannot run on the node ("needs 4 cores, the node has 2"); None when it can."""
+    """Why a job of the task cannot run on the node ("needs 4 cores, the node has 2"); None when it
+    can."""
     node = on.resources
     for need, has, unit in (
         (demand.cores, node.cores, "cores"),
@@ -58,10 +62,12 @@ def misfit(demand: Demand, on: Node) -> str | None:
 
 
 def order(demands: Iterable[Demand]) -> list[Demand]:
-    """Highest rank first; of equal rank the oldest; the uid settles ties, so that every instance orders alike."""
+    """Highest rank first; of equal rank the oldest; the uid settles ties, so that every instance
+    orders alike."""
     return sorted(demands, key=lambda demand: (-demand.rank, demand.created_at, demand.uid))
 
 
 def choose(demands: Iterable[Demand], node: Node) -> list[Demand]:
-    """The tasks whose jobs the node can run, best first: it is given jobs of the first, then of the next, until it has enough."""
+    """The tasks whose jobs the node can run, best first: it is given jobs of the first, then of the
+    next, until it has enough."""
     return order(demand for demand in demands if misfit(demand, node) is None)

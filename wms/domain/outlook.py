@@ -1,4 +1,5 @@
-"""Whether jobs that are ready will ever find a node: of those that are there, and of those that can be launched."""
+"""Whether jobs that are ready will ever find a node: of those that are there, and of those that can
+be launched."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from wms.domain.sentences import why_none_fits
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """``there``: nodes whose pilots have not signed off; the last of them registered ``newest`` seconds ago. ``launchable``:
-    further ones that could come; None: nobody has said. ``grace``: seconds for which another one may still be on its way."""
+    """``there``: nodes whose pilots have not signed off; the last of them registered ``newest``
+    seconds ago. ``launchable``: further ones that could come; None: nobody has said. ``grace``:
+    seconds for which another one may still be on its way."""
 
     there: Sequence[Node]
     newest: float

@@ -1,4 +1,5 @@
-"""What a job that succeeded adds to the catalogue: its report checked against its task, and the files to register."""
+"""What a job that succeeded adds to the catalogue: its report checked against its task, and the
+files to register."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,8 @@ from sluice.contracts.tasks import Task, TaskOutput
 
 
 class Fault(Exception):
-    """A report of success that cannot be taken as one; ``error`` is the class under which the attempt fails."""
+    """A report of success that cannot be taken as one; ``error`` is the class under which the
+    attempt fails."""
 
     def __init__(self, error: ErrorClass, message: str) -> None:
         super().__init__(message)
@@ -23,7 +25,11 @@ class Fault(Exception):
 
 
 def _entry(number: int | None) -> str:
-    return "the job, which has several" if number is None else f"entry {number}, which the job does not have"
+    return (
+        "the job, which has several"
+        if number is None
+        else f"entry {number}, which the job does not have"
+    )
 
 
 def inside(url: str, folder: str) -> bool:
@@ -32,11 +38,19 @@ def inside(url: str, folder: str) -> bool:
 
 
 def check_report(
-    task: Task, outputs: Mapping[str, TaskOutput], report: AttemptReport, *, inputs: Sequence[Mapping[str, Any]]
+    task: Task,
+    outputs: Mapping[str, TaskOutput],
+    report: AttemptReport,
+    *,
+    inputs: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Raises ``Fault`` where a report names what is not the task's, or lacks what the task must have. ``inputs``: of the job."""
+    """Raises ``Fault`` where a report names what is not the task's, or lacks what the task must
+    have. ``inputs``: of the job."""
     if report.log is not None and not inside(report.log.url, task.log_out_url):
-        raise Fault(ErrorClass.INTERNAL, f"the pilot put the log at {report.log.url}, outside of {task.log_out_url}")
+        raise Fault(
+            ErrorClass.INTERNAL,
+            f"the pilot put the log at {report.log.url}, outside of {task.log_out_url}",
+        )
     if report.outcome is not AttemptOutcome.FINISHED:
         return
     entries: set[int | None] = {file["seq"] for file in inputs} if task.batch > 1 else {None}
@@ -44,22 +58,39 @@ def check_report(
     for file in report.outputs:
         place = outputs.get(file.port)
         if place is None:
-            raise Fault(ErrorClass.INTERNAL, f"the pilot reported a file for output {file.port!r}, which the step does not have")
+            raise Fault(
+                ErrorClass.INTERNAL,
+                f"the pilot reported a file for output {file.port!r}, which the step does not have",
+            )
         if (file.number is None) if place.spread else (file.number not in entries):
-            raise Fault(ErrorClass.INTERNAL, f"the pilot reported output {file.port!r} for {_entry(file.number)}")
+            raise Fault(
+                ErrorClass.INTERNAL,
+                f"the pilot reported output {file.port!r} for {_entry(file.number)}",
+            )
         if (file.port, file.number) in seen:
-            raise Fault(ErrorClass.INTERNAL, f"the pilot reported two files for output {file.port!r}")
+            raise Fault(
+                ErrorClass.INTERNAL, f"the pilot reported two files for output {file.port!r}"
+            )
         if not inside(file.url, place.dat_out_url):
-            raise Fault(ErrorClass.INTERNAL, f"the pilot put output {file.port!r} at {file.url}, outside of {place.dat_out_url}")
+            raise Fault(
+                ErrorClass.INTERNAL,
+                f"the pilot put output {file.port!r} at {file.url}, outside of {place.dat_out_url}",
+            )
         if not stays_inside(file.url.removeprefix(place.dat_out_url + "/")):
-            # The catalogue would refuse it, and the files of other jobs in the same message with it.
-            raise Fault(ErrorClass.STAGE_OUT_FAILED, f"the pilot put output {file.port!r} at {file.url}, which is no plain path")
+            # The catalogue would refuse it, and the files of other jobs in the same message with
+            # it.
+            raise Fault(
+                ErrorClass.STAGE_OUT_FAILED,
+                f"the pilot put output {file.port!r} at {file.url}, which is no plain path",
+            )
         seen.add((file.port, file.number))
     needed = [port for port, place in outputs.items() if not place.optional and not place.spread]
     missing = [port for port in needed if not all((port, entry) in seen for entry in entries)]
     if missing:
         names = ", ".join(missing)
-        raise Fault(ErrorClass.TOOL_FAILED, f"the tool ended well but wrote no file for output {names}")
+        raise Fault(
+            ErrorClass.TOOL_FAILED, f"the tool ended well but wrote no file for output {names}"
+        )
 
 
 def output_files(
@@ -71,11 +102,17 @@ def output_files(
     inputs: Sequence[Mapping[str, Any]],
     merged_before: bool = False,
 ) -> list[tuple[UUID, NewFile]]:
-    """Data set and file for each output. Order is kept: the seq is the job's, or that of one of its inputs, or the place in
-    a list (invariant 8). ``merged_before``: the inputs are what the task's own jobs gave (a tree)."""
+    """Data set and file for each output. Order is kept: the seq is the job's, or that of one of its
+    inputs, or the place in a list (invariant 8). ``merged_before``: the inputs are what the task's
+    own jobs gave (a tree)."""
     by_number: dict[int | None, Sequence[Mapping[str, Any]]] = defaultdict(lambda: inputs)
     if task.batch > 1:
-        by_number.update({number: [one for one in inputs if one["seq"] == number] for number in {one["seq"] for one in inputs}})
+        by_number.update(
+            {
+                number: [one for one in inputs if one["seq"] == number]
+                for number in {one["seq"] for one in inputs}
+            }
+        )
     described = {
         number: (
             _merged_meta(inputs) if merged_before else _meta(task.mode, by_number[number]),
@@ -84,7 +121,10 @@ def output_files(
         for number in {file.number for file in report.outputs}
     }
     return [
-        (outputs[file.port].dat_out_uid, _output(file, seq if file.number is None else file.number, *described[file.number]))
+        (
+            outputs[file.port].dat_out_uid,
+            _output(file, seq if file.number is None else file.number, *described[file.number]),
+        )
         for file in report.outputs
     ]
 
@@ -104,7 +144,11 @@ def log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID,
 def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if mode is TaskMode.MAP:
         # What was counted in the input is not what was counted in the output.
-        return {key: value for key, value in inputs[0].get("meta", {}).items() if key != COUNTS} if inputs else {}
+        return (
+            {key: value for key, value in inputs[0].get("meta", {}).items() if key != COUNTS}
+            if inputs
+            else {}
+        )
     merged = [file for file in inputs if not file.get("port")]
     if not merged:
         return {"files": 0}
@@ -118,7 +162,9 @@ def _merged_meta(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {"first_seq": metas[0]["first_seq"], "last_seq": metas[-1]["last_seq"], "files": files}
 
 
-def _origin(task: Task, report: AttemptReport, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _origin(
+    task: Task, report: AttemptReport, inputs: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     return {
         "task": str(task.uid),
         "job": report.id,
@@ -127,8 +173,17 @@ def _origin(task: Task, report: AttemptReport, inputs: Sequence[Mapping[str, Any
     }
 
 
-def _file(file: OutputFile | LogFile, seq: int, meta: dict[str, Any], origin: dict[str, Any]) -> NewFile:
-    # Every value was checked when the report was read; checking again would cost more than the rest of the report.
+def _file(
+    file: OutputFile | LogFile, seq: int, meta: dict[str, Any], origin: dict[str, Any]
+) -> NewFile:
+    # Every value was checked when the report was read; checking again would cost more than the rest
+    # of the report.
     return NewFile.model_construct(
-        seq=seq, name=file.name, size=file.size, checksum=file.checksum, url=file.url, meta=meta, origin=origin
+        seq=seq,
+        name=file.name,
+        size=file.size,
+        checksum=file.checksum,
+        url=file.url,
+        meta=meta,
+        origin=origin,
     )

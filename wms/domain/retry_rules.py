@@ -1,4 +1,5 @@
-"""What becomes of a job when an attempt at it has ended: retry rules as data, one line per class of error."""
+"""What becomes of a job when an attempt at it has ended: retry rules as data, one line per class of
+error."""
 
 import math
 from collections.abc import Collection
@@ -13,10 +14,11 @@ MAX_DELAY = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """``counts``: against the task's ``retry``. ``pauses``: the next attempt waits (back-off); otherwise ``delay`` seconds.
-    ``memory``: the next one asks for so many times the memory; where no node has it, no retry helps. ``hopeless``: no retry
-    helps. ``unless``: by this word a template has it tried again all the same. ``loss``: the node's fault; several in a row hold
-    the job."""
+    """``counts``: against the task's ``retry``. ``pauses``: the next attempt waits (back-off);
+    otherwise ``delay`` seconds. ``memory``: the next one asks for so many times the memory; where
+    no node has it, no retry helps. ``hopeless``: no retry helps. ``unless``: by this word a
+    template has it tried again all the same. ``loss``: the node's fault; several in a row hold the
+    job."""
 
     counts: bool = True
     pauses: bool = True
@@ -41,15 +43,17 @@ RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.INTERNAL: RetryRule(),
 }
 
-#: A tool that failed with one of these was never run: as a shell says it, its program cannot be run, or is not there.
+#: A tool that failed with one of these was never run: as a shell says it, its program cannot be
+#: run, or is not there.
 NO_PROGRAM = frozenset({126, 127})
 _NO_PROGRAM = RetryRule(hopeless=True, unless="no_program")
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What is known of a job before this attempt's end. ``failures``: attempts that counted. ``losses``: nodes lost in a row.
-    ``ram``: MiB that the ended attempt asked for, or used, whichever is more."""
+    """What is known of a job before this attempt's end. ``failures``: attempts that counted.
+    ``losses``: nodes lost in a row. ``ram``: MiB that the ended attempt asked for, or used,
+    whichever is more."""
 
     failures: int = 0
     losses: int = 0
@@ -58,9 +62,10 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``retry``: most attempts that count. ``backoff``: seconds before the second, doubled for each further one.
-    ``losses``: nodes lost in a row that make a poison job. ``also``: what is tried again although no retry helps. ``temporary``:
-    exit codes of which the tool says that another attempt may help. ``most_ram``: MiB of the largest node; None: not known."""
+    """``retry``: most attempts that count. ``backoff``: seconds before the second, doubled for each
+    further one. ``losses``: nodes lost in a row that make a poison job. ``also``: what is tried
+    again although no retry helps. ``temporary``: exit codes of which the tool says that another
+    attempt may help. ``most_ram``: MiB of the largest node; None: not known."""
 
     retry: int
     backoff: float
@@ -72,8 +77,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The job's next state. ``delay``: seconds until it may be leased again. ``ram``: MiB of the next attempt, or None. ``note``:
-    what is to be said beside the attempt's own message."""
+    """The job's next state. ``delay``: seconds until it may be leased again. ``ram``: MiB of the
+    next attempt, or None. ``note``: what is to be said beside the attempt's own message."""
 
     state: JobState
     failures: int
@@ -92,10 +97,16 @@ def after_return(history: History) -> Verdict:
     return Verdict(JobState.READY, history.failures, history.losses)
 
 
-def after_error(error: ErrorClass, history: History, limits: Limits, *, exit_code: int | None = None) -> Verdict:
+def after_error(
+    error: ErrorClass, history: History, limits: Limits, *, exit_code: int | None = None
+) -> Verdict:
     """The rule of the error's class applied: ready again, failed for good, or held for a person."""
     rule = RULES[error]
-    if error is ErrorClass.TOOL_FAILED and exit_code in NO_PROGRAM and exit_code not in limits.temporary:
+    if (
+        error is ErrorClass.TOOL_FAILED
+        and exit_code in NO_PROGRAM
+        and exit_code not in limits.temporary
+    ):
         rule = _NO_PROGRAM
     failures = history.failures + rule.counts
     losses = history.losses + 1 if rule.loss else 0
@@ -116,4 +127,10 @@ def _more_memory(rule: RetryRule, history: History, limits: Limits) -> tuple[int
     ram = math.ceil(history.ram * rule.memory)
     if limits.most_ram is None or ram <= limits.most_ram:
         return ram, ""
-    return ram, f"not tried again: no node has the {ram} MiB that another attempt would ask for (the largest {limits.most_ram})"
+    return (
+        ram,
+        (
+            f"not tried again: no node has the {ram} MiB that another attempt would ask for (the"
+            f" largest {limits.most_ram})"
+        ),
+    )

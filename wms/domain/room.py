@@ -1,5 +1,5 @@
-"""How many jobs of which tasks a pilot is given at once: never more than what it has left holds, and a big job is not passed over
-for ever by small ones."""
+"""How many jobs of which tasks a pilot is given at once: never more than what it has left holds,
+and a big job is not passed over for ever by small ones."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,7 +9,8 @@ from sluice.contracts.pilots import Amounts, LeaseRequest
 from sluice.contracts.states import DeviceType
 from wms.domain.matching import Demand
 
-#: Seconds for which none of a task's jobs was given away before a pilot is kept free for one, and for how long at the most.
+#: Seconds for which none of a task's jobs was given away before a pilot is kept free for one, and
+#: for how long at the most.
 PATIENCE = 30.0
 KEPT = timedelta(seconds=300)
 
@@ -37,7 +38,8 @@ class _Left:
 
 
 class Room:
-    """What a pilot that asks has left. One of the release before does not say: it gets as many jobs as it asks for."""
+    """What a pilot that asks has left. One of the release before does not say: it gets as many jobs
+    as it asks for."""
 
     def __init__(self, request: LeaseRequest) -> None:
         ahead = 0 if request.room is None else min(request.room.ahead, request.jobs)
@@ -51,8 +53,9 @@ class Room:
         return self._starts + self._ahead
 
     def offer(self, demand: Demand) -> int:
-        """How many jobs of the task it may be given now: those that fit together into what is free, and, of jobs that are to come
-        after what it runs, those that fit by themselves into what is free soon."""
+        """How many jobs of the task it may be given now: those that fit together into what is free,
+        and, of jobs that are to come after what it runs, those that fit by themselves into what is
+        free soon."""
         if self._free is None or self._soon is None:
             return min(self.jobs, demand.ready)
         starts = min(self._starts, self._free.times(demand, demand.ram))
@@ -85,8 +88,9 @@ def _left(amounts: Amounts) -> _Left:
 
 
 def keeps_free(demand: Demand, pilot: UUID) -> bool | None:
-    """A job of the task would fit the pilot's node, were it not for what runs there. True: nothing that comes after the task is
-    given to the pilot, so that there is room in the end; False: not on this pilot's account; None: True, if it can be kept."""
+    """A job of the task would fit the pilot's node, were it not for what runs there. True: nothing
+    that comes after the task is given to the pilot, so that there is room in the end; False: not on
+    this pilot's account; None: True, if it can be kept."""
     if demand.kept_by is not None:
         return demand.kept_by == pilot
     return None if demand.waited > PATIENCE else False

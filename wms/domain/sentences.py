@@ -1,4 +1,5 @@
-"""Explanations: why a task or a job does not run, or why it ended as it did, in one sentence with numbers."""
+"""Explanations: why a task or a job does not run, or why it ended as it did, in one sentence with
+numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from wms.domain.matching import ENGINES, Demand, Node, misfit, order
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a task's waiting depends on: the other tasks with ready jobs, the pilots that take jobs, seconds until the next of its
-    jobs may be tried again (None: none pauses), and how many of its ready jobs pause."""
+    """What a task's waiting depends on: the other tasks with ready jobs, the pilots that take jobs,
+    seconds until the next of its jobs may be tried again (None: none pauses), and how many of its
+    ready jobs pause."""
 
     demands: Sequence[Demand]
     nodes: Sequence[Node]
@@ -48,13 +50,17 @@ def _explain_live(task: TaskStatus, around: Surroundings) -> str:
     if task.ready == 0:
         if task.held:
             jobs = counted(task.held, "job")
-            return f"Waiting for a person: {done}, {jobs} held after pilots were lost with them; retry or cancel."
+            return (
+                f"Waiting for a person: {done}, {jobs} held after pilots were lost with them; retry"
+                " or cancel."
+            )
         if task.state is TaskState.SPLITTING:
             return f"Its input is being split into jobs: {task.total} so far."
         return f"About to end: {done}."
     if around.paused >= task.ready:
         return (
-            f"Backing off: {counted(task.ready, 'job')} will be tried again, the first in {around.next_in or 0.0:.1f} s ({done})."
+            f"Backing off: {counted(task.ready, 'job')} will be tried again, the first in"
+            f" {around.next_in or 0.0:.1f} s ({done})."
         )
     return f"{why_waiting(task, around)} ({task.ready} ready, {done})."
 
@@ -70,52 +76,84 @@ def why_waiting(task: TaskStatus, around: Surroundings) -> str:
     if all(reason is not None for reason in reasons):
         return f"No pilot fits: a job {why_none_fits(own, around.nodes)}"
     if own.kept_by is not None:
-        return f"Waiting for room: pilot {own.kept_by} gets nothing of lower rank until a job fits, which {_need(own)}"
+        return (
+            f"Waiting for room: pilot {own.kept_by} gets nothing of lower rank until a job fits,"
+            f" which {_need(own)}"
+        )
     ahead = order(around.demands)
     before = ahead[: ahead.index(own)]
     if before:
         jobs = sum(demand.ready for demand in before)
-        return f"Waiting behind {counted(len(before), 'task')} of higher rank or age with {counted(jobs, 'ready job')}"
-    return f"Next in line: all slots of {counted(len(around.nodes), 'pilot')} are taken, or about to be asked for"
+        return (
+            f"Waiting behind {counted(len(before), 'task')} of higher rank or age with"
+            f" {counted(jobs, 'ready job')}"
+        )
+    return (
+        f"Next in line: all slots of {counted(len(around.nodes), 'pilot')} are taken, or about to"
+        " be asked for"
+    )
 
 
 def _need(demand: Demand) -> str:
     gpu = " and a GPU" if demand.device_type is DeviceType.GPU else ""
-    return f"needs {demand.cores:g} {'core' if demand.cores == 1 else 'cores'}, {demand.ram} MiB of memory{gpu}"
+    return (
+        f"needs {demand.cores:g} {'core' if demand.cores == 1 else 'cores'}, {demand.ram} MiB of"
+        f" memory{gpu}"
+    )
 
 
 def why_none_fits(demand: Demand, nodes: Sequence[Node]) -> str:
     """What a job needs and the largest of these nodes has not."""
     able = [node for node in nodes if node.engines] if demand.needs_container else nodes
     if not able:
-        none = f"none of the {len(nodes)} pilots has" if len(nodes) > 1 else "the only pilot has none of"
+        none = (
+            f"none of the {len(nodes)} pilots has"
+            if len(nodes) > 1
+            else "the only pilot has none of"
+        )
         return f"needs a container, and {none} {ENGINES}"
-    largest = max(able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram))
+    largest = max(
+        able, key=lambda node: (len(node.resources.gpus), node.resources.cores, node.resources.ram)
+    )
     return f"{misfit(demand, largest)} (the largest of {counted(len(nodes), 'pilot')})"
 
 
 def explain_job(  # noqa: PLR0911 - one sentence for each state
     job: Job, task: TaskStatus, *, retry: int, next_in: float | None, around: Surroundings
 ) -> str:
-    """One sentence. ``retry``: most attempts that count; ``next_in``: seconds until it may be tried again."""
+    """One sentence. ``retry``: most attempts that count; ``next_in``: seconds until it may be tried
+    again."""
     tries = f"{job.attempt} of at most {retry}" if job.attempt <= retry else str(job.attempt)
     last = f"{job.error_class}: {job.message}" if job.error_class else job.message
     match job.state:
         case JobState.READY if next_in is not None and next_in > 0:
-            return f"Backing off for another {next_in:.1f} s after attempt {tries}, which ended with {last}."
+            return (
+                f"Backing off for another {next_in:.1f} s after attempt {tries}, which ended with"
+                f" {last}."
+            )
         case JobState.READY:
             return f"Ready: {why_waiting(task, around)}."
         case JobState.LEASED:
-            return f"Given to pilot {job.attempts[-1].pilot} (attempt {job.attempt}), which has not started it yet."
+            return (
+                f"Given to pilot {job.attempts[-1].pilot} (attempt {job.attempt}), which has not"
+                " started it yet."
+            )
         case JobState.RUNNING:
             return f"Running on pilot {job.attempts[-1].pilot} (attempt {job.attempt})."
         case JobState.FINISHED:
-            return f"Finished with attempt {job.attempt}." if job.attempt else f"Finished: {job.message}, run before."
+            return (
+                f"Finished with attempt {job.attempt}."
+                if job.attempt
+                else f"Finished: {job.message}, run before."
+            )
         case JobState.FAILED:
             return f"Failed with attempt {tries}: {last}."
         case JobState.HELD:
             attempts = counted(job.attempt, "attempt")
-            lost = "several in a row were lost with their pilots, or ended for want of their nodes' memory"
+            lost = (
+                "several in a row were lost with their pilots, or ended for want of their nodes'"
+                " memory"
+            )
             return f"Held after {attempts}: {lost} ({last}); retry or cancel."
         case JobState.CANCELED:
             return f"Canceled: {job.message.removeprefix('canceled: ') or 'by request'}."

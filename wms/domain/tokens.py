@@ -1,4 +1,5 @@
-"""Which numbers can be those of a job and an attempt at all; others are unknown, and must not trouble the database."""
+"""Which numbers can be those of a job and an attempt at all; others are unknown, and must not
+trouble the database."""
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -12,4 +13,6 @@ MAX_ATTEMPT = 2**31 - 1
 
 
 def possible(tokens: Iterable[TokenT]) -> list[TokenT]:
-    return [token for token in tokens if 0 < token.id <= MAX_ID and 0 < token.attempt <= MAX_ATTEMPT]
+    return [
+        token for token in tokens if 0 < token.id <= MAX_ID and 0 < token.attempt <= MAX_ATTEMPT
+    ]

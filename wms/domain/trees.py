@@ -11,20 +11,32 @@ from sluice.contracts.tasks import Task
 Files = Sequence[tuple[UUID, NewFile]]
 
 
-def placed(task: Task, files: Files, *, seq: int, only_seq: int | None) -> list[tuple[UUID, NewFile]]:
-    """The files of a job, with the data set of each: the parts for all jobs but one that is alone in its level (``only_seq``),
-    whose file is the step's only one."""
+def placed(
+    task: Task, files: Files, *, seq: int, only_seq: int | None
+) -> list[tuple[UUID, NewFile]]:
+    """The files of a job, with the data set of each: the parts for all jobs but one that is alone
+    in its level (``only_seq``), whose file is the step's only one."""
     if task.parts_uid is None:
         return list(files)
     if seq == only_seq:
-        return [(uid, file if uid != task.dat_out_uid else file.model_copy(update={"seq": 0})) for uid, file in files]
+        return [
+            (uid, file if uid != task.dat_out_uid else file.model_copy(update={"seq": 0}))
+            for uid, file in files
+        ]
     return [(task.parts_uid if uid == task.dat_out_uid else uid, file) for uid, file in files]
 
 
 def part_of(task: Task, files: Files) -> dict[str, Any] | None:
-    """Of the files of a job that ended well, the one that the next level reads, as an input of a job."""
+    """Of the files of a job that ended well, the one that the next level reads, as an input of a
+    job."""
     for uid, file in files:
         if uid == task.parts_uid:
             name = own_name(file.name)
-            return {"name": name, "size": file.size, "checksum": file.checksum, "url": file.url, "meta": dict(file.meta)}
+            return {
+                "name": name,
+                "size": file.size,
+                "checksum": file.checksum,
+                "url": file.url,
+                "meta": dict(file.meta),
+            }
     return None

@@ -1,4 +1,5 @@
-"""Hears of jobs that other instances made ready, by LISTEN. What it misses while its connection is away, the poll finds."""
+"""Hears of jobs that other instances made ready, by LISTEN. What it misses while its connection is
+away, the poll finds."""
 
 import asyncio
 
@@ -18,7 +19,8 @@ PAUSE = 1.0
 
 
 class ReadyListener:
-    """Component: signals whenever a transaction that made jobs ready has committed, in whatever process."""
+    """Component: signals whenever a transaction that made jobs ready has committed, in whatever
+    process."""
 
     def __init__(self, url: str, signal: WorkSignal) -> None:
         self._url = url

@@ -38,6 +38,11 @@ def care_loops(workload: Workload, settings: WmsSettings) -> list[Loop]:
     metrics = workload.metrics
     return [
         Loop("expiry", expire, period=settings.expiry_period, metrics=metrics),
-        Loop("pilots", lose, period=max(settings.expiry_period, settings.pilot_unseen / 4), metrics=metrics),
+        Loop(
+            "pilots",
+            lose,
+            period=max(settings.expiry_period, settings.pilot_unseen / 4),
+            metrics=metrics,
+        ),
         Loop("rank", rank, period=settings.rank_period, metrics=metrics),
     ]

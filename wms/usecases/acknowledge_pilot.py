@@ -11,13 +11,17 @@ from wms.usecases.workload import Workload
 
 class NotLost(Conflict):
     def __init__(self, uid: UUID, state: PilotState) -> None:
-        super().__init__(f"pilot {uid} is not lost, it is {state}: there is nothing to acknowledge", pilot=uid, state=state)
+        super().__init__(
+            f"pilot {uid} is not lost, it is {state}: there is nothing to acknowledge",
+            pilot=uid,
+            state=state,
+        )
 
 
 async def acknowledge_pilot(workload: Workload, pilot: UUID, asked: Acknowledge) -> None:
-    """Precondition: the pilot is lost. Effect: it needs nobody's attention until it is lost again, and its row says who has seen
-    it and when; repeating it changes nothing. Messages: none. Raises ``NotFound``, ``NotLost``,
-    ``AlreadySeen`` (by somebody else)."""
+    """Precondition: the pilot is lost. Effect: it needs nobody's attention until it is lost again,
+    and its row says who has seen it and when; repeating it changes nothing. Messages: none. Raises
+    ``NotFound``, ``NotLost``, ``AlreadySeen`` (by somebody else)."""
     async with workload.database.transaction() as transaction:
         if await transaction.connection.fetchval(ACKNOWLEDGE_PILOT, pilot, asked.by) is not None:
             return

@@ -6,10 +6,13 @@ from wms.usecases.workload import Workload
 
 
 async def boost_tasks(workload: Workload, wanted: Boosts) -> Boosted:
-    """Precondition: none; tasks that have ended, or are not known, are passed over, and so are those whose rank a person has set.
-    Effect: the live tasks named, and no others, are ranked so much higher, at once and until this is said anew; repeated, nothing
-    changes. Messages: none. Errors: none."""
+    """Precondition: none; tasks that have ended, or are not known, are passed over, and so are
+    those whose rank a person has set. Effect: the live tasks named, and no others, are ranked so
+    much higher, at once and until this is said anew; repeated, nothing changes. Messages: none.
+    Errors: none."""
     uids, reasons = [one.task for one in wanted.boosts], [one.reason for one in wanted.boosts]
     async with workload.database.transaction() as tx:
         rows = await tx.connection.fetch(SET_BOOSTS, uids, reasons, wanted.by)
-    return Boosted(raised=sum(row["boost"] > 0 for row in rows), lowered=sum(row["boost"] == 0 for row in rows))
+    return Boosted(
+        raised=sum(row["boost"] > 0 for row in rows), lowered=sum(row["boost"] == 0 for row in rows)
+    )

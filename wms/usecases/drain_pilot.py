@@ -7,8 +7,9 @@ from wms.usecases.workload import Workload
 
 
 async def drain_pilot(workload: Workload, pilot: UUID) -> None:
-    """Precondition: the pilot has registered. Effect: it gets no more jobs and is told to drain with its next heartbeat or
-    request for jobs; repeating it is fine. Messages: none. Raises ``NotFound``."""
+    """Precondition: the pilot has registered. Effect: it gets no more jobs and is told to drain
+    with its next heartbeat or request for jobs; repeating it is fine. Messages: none. Raises
+    ``NotFound``."""
     async with workload.database.connection() as connection:
         require_pilot(pilot, await connection.fetchrow(DRAIN_PILOT, pilot))
     workload.signal.ready()

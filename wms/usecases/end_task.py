@@ -16,15 +16,20 @@ from wms.domain.transitions import TASK_MOVES, sources
 Files = Mapping[UUID, Sequence[NewFile]]
 
 
-async def end_task(tx: Transaction, known: KnownTask, ending: Ending, *, files: Files | None = None) -> bool:
+async def end_task(
+    tx: Transaction, known: KnownTask, ending: Ending, *, files: Files | None = None
+) -> bool:
     """Precondition: the task's row is locked by ``tx``, and its counters are up to date.
 
-    Effect: the task is final, and every open job of it canceled; attempts in flight are closed, so that their reports come too
-    late. ``files`` (by data set) are registered along. Messages: ``dms.files`` with ``close_at``, the exact number of files, for
-    every output and log data set; the event ``wms.task-ended``. False when the task was final already (then nothing happens).
+    Effect: the task is final, and every open job of it canceled; attempts in flight are closed, so
+    that their reports come too late. ``files`` (by data set) are registered along. Messages:
+    ``dms.files`` with ``close_at``, the exact number of files, for every output and log data set;
+    the event ``wms.task-ended``. False when the task was final already (then nothing happens).
     """
     uid = known.task.uid
-    row = await tx.connection.fetchrow(END_TASK, uid, ending.state, ending.reason, sources(TASK_MOVES, ending.state))
+    row = await tx.connection.fetchrow(
+        END_TASK, uid, ending.state, ending.reason, sources(TASK_MOVES, ending.state)
+    )
     if row is None:
         return False
     message = f"canceled: its task ended as {ending.state}"
@@ -35,12 +40,32 @@ async def end_task(tx: Transaction, known: KnownTask, ending: Ending, *, files: 
     for dataset in known.datasets:
         count = row["registered"].get(str(dataset), 0)
         register(tx, known, dataset, (files or {}).get(dataset, ()), close_at=count)
-    tx.send(TASK_ENDED, TaskEndedEvent(uid=uid, state=ending.state), subject=uid, task=uid, chain=known.task.chain_uid)
+    tx.send(
+        TASK_ENDED,
+        TaskEndedEvent(uid=uid, state=ending.state),
+        subject=uid,
+        task=uid,
+        chain=known.task.chain_uid,
+    )
     return True
 
 
-def register(tx: Transaction, known: KnownTask, dataset: UUID, files: Sequence[NewFile], *, close_at: int | None = None) -> None:
+def register(
+    tx: Transaction,
+    known: KnownTask,
+    dataset: UUID,
+    files: Sequence[NewFile],
+    *,
+    close_at: int | None = None,
+) -> None:
     """Promises ``dms.files`` for one data set of the task."""
     # The files were checked on their way in.
     data = RegisterFiles.model_construct(dataset_uid=dataset, files=list(files), close_at=close_at)
-    tx.send(DMS_FILES, data, subject=dataset, task=known.task.uid, chain=known.task.chain_uid, dataset=dataset)
+    tx.send(
+        DMS_FILES,
+        data,
+        subject=dataset,
+        task=known.task.uid,
+        chain=known.task.chain_uid,
+        dataset=dataset,
+    )

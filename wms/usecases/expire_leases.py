@@ -1,4 +1,5 @@
-"""Gives jobs away whose leases have run out: their pilots are silent, and have stopped them by now (invariant 6)."""
+"""Gives jobs away whose leases have run out: their pilots are silent, and have stopped them by now
+(invariant 6)."""
 
 from datetime import timedelta
 
@@ -16,9 +17,10 @@ BATCH = 500
 async def expire_leases(workload: Workload) -> bool:
     """Precondition: none.
 
-    Effect: attempts whose lease ended more than ``grace`` ago, by the database's clock, are lost; this never counts against the
-    task's ``retry``; their jobs are ready again at once, or held when it was the last of several losses in a row.
-    Messages: those of ``settle_attempts``. Returns True when there may be more.
+    Effect: attempts whose lease ended more than ``grace`` ago, by the database's clock, are lost;
+    this never counts against the task's ``retry``; their jobs are ready again at once, or held when
+    it was the last of several losses in a row. Messages: those of ``settle_attempts``. Returns True
+    when there may be more.
     """
     grace = timedelta(seconds=workload.terms.grace)
     async with workload.database.connection() as connection:
@@ -42,7 +44,10 @@ def _lost(known: KnownTask, job: JobInFlight, workload: Workload) -> EndedAttemp
     return EndedAttempt(
         job=job,
         outcome=AttemptOutcome.LOST,
-        verdict=attempt_verdict(known, job, Ended(AttemptOutcome.LOST, error), losses=workload.terms.losses),
+        verdict=attempt_verdict(
+            known, job, Ended(AttemptOutcome.LOST, error), losses=workload.terms.losses
+        ),
         error=error,
-        message=job.stopping or f"pilot {job.pilot} did not renew its lease of {workload.terms.lease:g} s",
+        message=job.stopping
+        or f"pilot {job.pilot} did not renew its lease of {workload.terms.lease:g} s",
     )

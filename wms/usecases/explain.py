@@ -18,7 +18,11 @@ async def explain_task(workload: Workload, uid: UUID) -> Explanation:
         status = await task_status(connection, uid)
         text = sentences.explain_task(status, await surroundings(connection, uid))
         boost = await connection.fetchrow(SELECT_BOOST, uid)
-    return Explanation(text=text if boost is None else sentences.with_boost(text, boost["boost"], boost["boost_reason"]))
+    return Explanation(
+        text=text
+        if boost is None
+        else sentences.with_boost(text, boost["boost"], boost["boost_reason"])
+    )
 
 
 async def explain_job(workload: Workload, job_id: int) -> Explanation:
@@ -30,9 +34,15 @@ async def explain_job(workload: Workload, job_id: int) -> Explanation:
         ready = await connection.fetchrow(SELECT_READY, job_id)
         around = await surroundings(connection, job.task_uid)
     if ready is not None and ready["ram"] is not None:
-        around = replace(around, demands=[_own(demand, job.task_uid, ready["ram"]) for demand in around.demands])
+        around = replace(
+            around, demands=[_own(demand, job.task_uid, ready["ram"]) for demand in around.demands]
+        )
     pause = None if ready is None else ready["pause"]
-    return Explanation(text=sentences.explain_job(job, status, retry=known.task.retry, next_in=pause, around=around))
+    return Explanation(
+        text=sentences.explain_job(
+            job, status, retry=known.task.retry, next_in=pause, around=around
+        )
+    )
 
 
 def _own(demand: Demand, uid: UUID, ram: int) -> Demand:

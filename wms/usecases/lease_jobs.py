@@ -1,4 +1,5 @@
-"""Gives a pilot jobs: as many as it asked for, of several tasks by rank if need be; waits for some where there are none."""
+"""Gives a pilot jobs: as many as it asked for, of several tasks by rank if need be; waits for some
+where there are none."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -23,8 +24,8 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Leased:
-    """``tasks``: descriptions that the pilot does not have yet; ``shared``: JSON of what all jobs of such a task get. ``former``:
-    the pilot is of the release before."""
+    """``tasks``: descriptions that the pilot does not have yet; ``shared``: JSON of what all jobs
+    of such a task get. ``former``: the pilot is of the release before."""
 
     seconds: float
     jobs: list[ClaimedJob] = field(default_factory=list)
@@ -35,14 +36,20 @@ class Leased:
 
 
 async def lease_jobs(
-    workload: Workload, pilot: UUID, request: LeaseRequest, *, connected: Callable[[], Awaitable[bool]] | None = None
+    workload: Workload,
+    pilot: UUID,
+    request: LeaseRequest,
+    *,
+    connected: Callable[[], Awaitable[bool]] | None = None,
 ) -> Leased:
-    """Precondition: the pilot has registered. ``connected``: asked before each later look whether the pilot still listens.
+    """Precondition: the pilot has registered. ``connected``: asked before each later look whether
+    the pilot still listens.
 
-    Effect: the jobs are leased to the pilot until now + ``lease`` by the database's clock, each with a new attempt number; with
-    none ready, waits up to ``request.wait`` seconds, or until the process is told to stop. A pilot that drains or has signed off
-    gets nothing but ``drain``. Where a task's jobs have waited long for room, the pilot may be kept free for them.
-    Messages: none. Raises ``NotFound`` for an unknown pilot.
+    Effect: the jobs are leased to the pilot until now + ``lease`` by the database's clock, each
+    with a new attempt number; with none ready, waits up to ``request.wait`` seconds, or until the
+    process is told to stop. A pilot that drains or has signed off gets nothing but ``drain``. Where
+    a task's jobs have waited long for room, the pilot may be kept free for them. Messages: none.
+    Raises ``NotFound`` for an unknown pilot.
     """
     loop = asyncio.get_running_loop()
     started = loop.time()
@@ -53,14 +60,19 @@ async def lease_jobs(
             seen, demands = await touch_and_look(connection, pilot)
             if seen.state is not PilotState.ACTIVE:
                 return Leased(workload.terms.lease, drain=True)
-            # The pilot counts from when it sent the request, which was before ``started``: add what it has waited until now.
-            leased = Leased(workload.terms.lease + loop.time() - started, former=request.room is None)
+            # The pilot counts from when it sent the request, which was before ``started``: add what
+            # it has waited until now.
+            leased = Leased(
+                workload.terms.lease + loop.time() - started, former=request.room is None
+            )
             giving = _Giving(connection, workload, pilot, seen.node, Room(request))
             for demand in choose(demands, seen.node):
                 if giving.room.jobs == 0 or not await giving.give(demand, leased):
                     break
             leased.tasks = await _unknown(connection, workload, leased.jobs, request.known_tasks)
-            leased.shared = await shared_inputs(connection, [one.task.uid for one in leased.tasks if one.task.shares])
+            leased.shared = await shared_inputs(
+                connection, [one.task.uid for one in leased.tasks if one.task.shares]
+            )
         left = deadline - loop.time()
         if leased.jobs or left <= 0 or workload.signal.closed:
             workload.metrics.leased.inc(len(leased.jobs))
@@ -82,7 +94,8 @@ class _Giving:
     room: Room
 
     async def give(self, demand: Demand, leased: Leased) -> bool:
-        """False: the pilot gets nothing of the tasks that come after this one, so that there is room for it in the end."""
+        """False: the pilot gets nothing of the tasks that come after this one, so that there is
+        room for it in the end."""
         offered = self.room.offer(demand)
         waits = None if offered else demand
         if offered and demand.kept_by == self.pilot:
@@ -109,23 +122,31 @@ class _Giving:
         return self.node.resources.ram if most is None else min(most, self.node.resources.ram)
 
     async def _larger(self, demand: Demand) -> Demand | None:
-        """The task as those of its jobs have it which are due and need more memory than the pilot has left."""
+        """The task as those of its jobs have it which are due and need more memory than the pilot
+        has left."""
         if self.room.most_ram is None:
             return None
-        row = await self.connection.fetchrow(SELECT_LARGER, demand.uid, self._most_ram, self.node.resources.ram)
+        row = await self.connection.fetchrow(
+            SELECT_LARGER, demand.uid, self._most_ram, self.node.resources.ram
+        )
         assert row is not None  # noqa: S101 - aggregates give one row
         return None if row["ram"] is None else replace(demand, ram=row["ram"], waited=row["waited"])
 
     async def _keep_free(self, demand: Demand) -> bool:
         kept = keeps_free(demand, self.pilot)
         if kept is None:
-            kept = await self.connection.fetchval(KEEP_FREE, demand.uid, self.pilot, KEPT) is not None
+            kept = (
+                await self.connection.fetchval(KEEP_FREE, demand.uid, self.pilot, KEPT) is not None
+            )
             log.info("pilot.kept_free", pilot=str(self.pilot), task=str(demand.uid), kept=kept)
         return kept
 
 
 async def _unknown(
-    connection: Connection, workload: Workload, jobs: list[ClaimedJob], known_tasks: Collection[UUID]
+    connection: Connection,
+    workload: Workload,
+    jobs: list[ClaimedJob],
+    known_tasks: Collection[UUID],
 ) -> list[KnownTask]:
     uids = {job.task_uid for job in jobs}
     known = await workload.tasks.get(connection, uids)

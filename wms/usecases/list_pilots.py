@@ -6,8 +6,8 @@ from wms.usecases.workload import Workload
 
 
 async def list_pilots(workload: Workload, query: PilotQuery | None = None) -> PilotList:
-    """Precondition: none. Effect: none. Messages: none. Those that are there come first, then lost ones that nobody has
-    acknowledged and that did not start again; the others are shown for a day. Of each kind the latest first. Raises
-    ``WrongCursor``."""
+    """Precondition: none. Effect: none. Messages: none. Those that are there come first, then lost
+    ones that nobody has acknowledged and that did not start again; the others are shown for a day.
+    Of each kind the latest first. Raises ``WrongCursor``."""
     async with workload.database.connection() as connection:
         return await pilot_page(connection, query or PilotQuery())

@@ -10,10 +10,14 @@ from wms.usecases.workload import Workload
 
 
 async def list_storages(workload: Workload, dms: DmsClient, pilot: UUID) -> StorageUrls:
-    """Precondition: none. Effect: the pilot has been seen. Messages: none. Those that jobs write to, or wrote to before they were
-    disabled: nothing of inputs, and nothing that is only read. Raises ``NotFound`` for an unknown pilot, ``NotAvailable`` where
-    the DMS does not answer."""
+    """Precondition: none. Effect: the pilot has been seen. Messages: none. Those that jobs write
+    to, or wrote to before they were disabled: nothing of inputs, and nothing that is only read.
+    Raises ``NotFound`` for an unknown pilot, ``NotAvailable`` where the DMS does not answer."""
     async with workload.database.connection() as connection:
         require_pilot(pilot, await connection.fetchrow(SEE_PILOT, pilot))
     storages = await dms.storages(everything=True)
-    return StorageUrls(urls=[one.url for one in storages if one.type is not StorageType.INPUT and not one.read_only])
+    return StorageUrls(
+        urls=[
+            one.url for one in storages if one.type is not StorageType.INPUT and not one.read_only
+        ]
+    )

@@ -11,8 +11,9 @@ log = structlog.get_logger(__name__)
 
 
 async def lose_pilots(workload: Workload) -> None:
-    """Precondition: none. Effect: pilots unseen for ``unseen`` seconds are lost (their jobs went when the leases ended); one that
-    is heard of again is back. Of lost ones it notes which were started again. Messages: none. Errors: none."""
+    """Precondition: none. Effect: pilots unseen for ``unseen`` seconds are lost (their jobs went
+    when the leases ended); one that is heard of again is back. Of lost ones it notes which were
+    started again. Messages: none. Errors: none."""
     async with workload.database.transaction() as tx:
         rows = await tx.connection.fetch(LOSE_PILOTS, timedelta(seconds=workload.terms.unseen))
         await tx.connection.execute(MARK_STARTED_AGAIN)

@@ -10,11 +10,16 @@ from wms.usecases.workload import Workload
 
 
 async def prioritise_task(workload: Workload, uid: UUID, rank: float) -> TaskStatus:
-    """Precondition: the task exists and has not ended. Effect: ``rank`` holds at once, and is the base that aging and retries add
-    to from now on. Messages: none. Raises ``NotFound``, ``Conflict`` (field ``state``)."""
+    """Precondition: the task exists and has not ended. Effect: ``rank`` holds at once, and is the
+    base that aging and retries add to from now on. Messages: none. Raises ``NotFound``,
+    ``Conflict`` (field ``state``)."""
     async with workload.database.connection() as connection:
         changed = await connection.fetchval(SET_RANK, uid, rank)
         status = await task_status(connection, uid)
     if changed is None:
-        raise Conflict(f"task {uid} has already ended ({status.state}): its rank no longer matters", task=uid, state=status.state)
+        raise Conflict(
+            f"task {uid} has already ended ({status.state}): its rank no longer matters",
+            task=uid,
+            state=status.state,
+        )
     return status

@@ -1,4 +1,5 @@
-"""Reads the files of data sets from the DMS, as inputs of jobs: of one, or of several one behind the other."""
+"""Reads the files of data sets from the DMS, as inputs of jobs: of one, or of several one behind
+the other."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,19 +21,29 @@ class NotSplittable(Exception):
     """The input can never be worked with; the task fails with this sentence."""
 
 
-async def read_page(dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: int) -> FilePage:
+async def read_page(
+    dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: int
+) -> FilePage:
     """Raises ``NotSplittable``, ``NotAvailable``."""
     try:
         return await dms.files(dataset.uid, after=cursor, limit=limit)
     except NotFound as error:
-        raise NotSplittable(f"its input data set {dataset.name} was deleted while its jobs were being made") from error
+        raise NotSplittable(
+            f"its input data set {dataset.name} was deleted while its jobs were being made"
+        ) from error
 
 
 def input_files(files: Sequence[File], port: str = "") -> list[InputFile]:
     """What a pilot needs of each file; the values were checked when the page was read."""
     return [
         InputFile.model_construct(
-            seq=f.seq, name=_tool_name(f), size=f.size, checksum=f.checksum, url=f.url, meta=f.meta, port=port
+            seq=f.seq,
+            name=_tool_name(f),
+            size=f.size,
+            checksum=f.checksum,
+            url=f.url,
+            meta=f.meta,
+            port=port,
         )
         for f in files
     ]
@@ -40,7 +51,8 @@ def input_files(files: Sequence[File], port: str = "") -> list[InputFile]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """``start`` is added to the numbers of its files, which must stay below ``end`` (None: whatever they are)."""
+    """``start`` is added to the numbers of its files, which must stay below ``end`` (None: whatever
+    they are)."""
 
     dataset: Dataset
     start: int
@@ -61,7 +73,13 @@ class Row:
         starts = [0, *(one.start for one in given.next_inputs)]
         ends = [start or None for start in [*starts[1:], 0]]
         uids = [given.dat_in_uid, *(one.dat_in_uid for one in given.next_inputs)]
-        return cls(dms, [_Part(datasets[uid], start, end, port) for uid, start, end in zip(uids, starts, ends, strict=True)])
+        return cls(
+            dms,
+            [
+                _Part(datasets[uid], start, end, port)
+                for uid, start, end in zip(uids, starts, ends, strict=True)
+            ],
+        )
 
     @property
     def names(self) -> str:
@@ -92,12 +110,17 @@ class Row:
         return found[:number]
 
     async def picked(self, pick: Pick, *, what: str) -> list[InputFile]:
-        """The one file that is taken of all. Raises ``NotSplittable`` where there is none, or there must be no other and is."""
+        """The one file that is taken of all. Raises ``NotSplittable`` where there is none, or there
+        must be no other and is."""
         files = await self.at_most(2)
         if not files:
-            raise NotSplittable(f"{what} takes the file of one of {self.names}, and none of them has any")
+            raise NotSplittable(
+                f"{what} takes the file of one of {self.names}, and none of them has any"
+            )
         if pick is Pick.ONLY and len(files) > 1:
-            raise NotSplittable(f"{what} takes the only file of {self.names}, and there are {self.count}")
+            raise NotSplittable(
+                f"{what} takes the only file of {self.names}, and there are {self.count}"
+            )
         return files[:1]
 
 
@@ -105,10 +128,15 @@ def _numbered(files: list[InputFile], part: _Part) -> list[InputFile]:
     for file in files:
         if part.end is not None and file.seq + part.start >= part.end:
             raise NotSplittable(
-                f"file {file.name} of data set {part.dataset.name} has the number {file.seq}: where data sets are taken one "
-                f"behind the other, numbers are below {part.end - part.start}"
+                f"file {file.name} of data set {part.dataset.name} has the number {file.seq}: where"
+                " data sets are taken one behind the other, numbers are below"
+                f" {part.end - part.start}"
             )
-    return [file.model_copy(update={"seq": file.seq + part.start}) for file in files] if part.start else files
+    return (
+        [file.model_copy(update={"seq": file.seq + part.start}) for file in files]
+        if part.start
+        else files
+    )
 
 
 def _tool_name(file: File) -> str:

@@ -19,7 +19,8 @@ MOST_SHARED = 10_000
 
 
 async def usable_datasets(dms: DmsClient, task: Task) -> dict[UUID, Dataset] | str:
-    """All input data sets, or why they cannot be worked with yet. Raises ``NotSplittable``, ``NotAvailable``."""
+    """All input data sets, or why they cannot be worked with yet. Raises ``NotSplittable``,
+    ``NotAvailable``."""
     found: dict[UUID, Dataset] = {}
     given: list[Task | TaskInput] = [task, *task.side_inputs]
     for uid in dict.fromkeys(one.dat_in_uid for part in given for one in (part, *part.next_inputs)):
@@ -38,7 +39,10 @@ async def _usable(dms: DmsClient, uid: UUID) -> Dataset | str:
     match dataset.state:
         case DatasetState.OPEN:
             files = counted(dataset.count_files, "file")
-            return f"waiting for its input data set {dataset.name}: it is still open, with {files} so far"
+            return (
+                f"waiting for its input data set {dataset.name}: it is still open, with {files}"
+                " so far"
+            )
         case DatasetState.DELETING | DatasetState.DELETED:
             raise NotSplittable(f"its input data set {dataset.name} has been deleted")
         case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
@@ -51,8 +55,11 @@ def reads_several(task: Task) -> bool:
     return bool(task.next_inputs) or task.pick is not None or task.single or each
 
 
-async def shared_inputs(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset]) -> list[InputFile]:
-    """What every job of the task gets, in the order of its side inputs. Raises ``NotSplittable``, ``NotAvailable``."""
+async def shared_inputs(
+    dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset]
+) -> list[InputFile]:
+    """What every job of the task gets, in the order of its side inputs. Raises ``NotSplittable``,
+    ``NotAvailable``."""
     shared: list[InputFile] = []
     for side in task.side_inputs:
         if side.mode is not InputMode.EACH:
@@ -60,7 +67,9 @@ async def shared_inputs(dms: DmsClient, task: Task, datasets: Mapping[UUID, Data
     return shared
 
 
-async def joined_drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int) -> AsyncIterator[JobDraft]:
+async def joined_drafts(
+    dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
+) -> AsyncIterator[JobDraft]:
     """Jobs of a task that reads several data sets, in order of seq, from the first on."""
     waiting: list[JobDraft] = []
     async for draft in _drafts(dms, task, datasets, page=page):
@@ -72,14 +81,20 @@ async def joined_drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Data
         yield batched(waiting)
 
 
-async def _drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int) -> AsyncIterator[JobDraft]:
+async def _drafts(
+    dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
+) -> AsyncIterator[JobDraft]:
     """As above, one entry a job."""
     first = Row.of(dms, task, datasets)
     if task.pick is not None:
-        for file in await first.picked(task.pick, what=f"the input {task.dat_in_port} of step {task.step}"):
+        for file in await first.picked(
+            task.pick, what=f"the input {task.dat_in_port} of step {task.step}"
+        ):
             yield JobDraft(file.seq, [file])
     elif task.single:
-        files = await _only_file(first, optional=task.dat_in_optional, port=task.dat_in_port, step=task.step)
+        files = await _only_file(
+            first, optional=task.dat_in_optional, port=task.dat_in_port, step=task.step
+        )
         yield JobDraft(files[0].seq if files else 0, files)
     elif task.mode is TaskMode.MERGE:
         grouping = Grouping(task.mode, task.groups)
@@ -90,7 +105,10 @@ async def _drafts(dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], 
             yield draft
     else:
         each = [side for side in task.side_inputs if side.mode is InputMode.EACH]
-        streams = [Stream("", task.dat_in_optional), *(Stream(side.port, side.optional) for side in each)]
+        streams = [
+            Stream("", task.dat_in_optional),
+            *(Stream(side.port, side.optional) for side in each),
+        ]
         pages = [first.pages(page), *(Row.of(dms, side, datasets).pages(page) for side in each)]
         while not is_over(streams):
             for stream, more in zip(streams, pages, strict=True):
@@ -123,12 +141,14 @@ async def _only_file(row: Row, *, optional: bool, port: str, step: str) -> list[
     if len(files) > 1:
         raise _too_many(row, 1, port=port, step=step)
     if not files and not optional:
-        raise NotSplittable(f"data set {row.names}, whose file every job of step {step} needs, is empty")
+        raise NotSplittable(
+            f"data set {row.names}, whose file every job of step {step} needs, is empty"
+        )
     return files
 
 
 def _too_many(row: Row, most: int, *, port: str, step: str) -> NotSplittable:
     return NotSplittable(
-        f"every job of step {step} is given data set {row.names} at its input {port}, which takes at most "
-        f"{counted(most, 'file')}; the data set has {row.count}"
+        f"every job of step {step} is given data set {row.names} at its input {port}, which takes"
+        f" at most {counted(most, 'file')}; the data set has {row.count}"
     )

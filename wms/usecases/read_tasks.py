@@ -13,16 +13,22 @@ from wms.usecases.workload import Workload
 
 
 async def read_task(workload: Workload, uid: UUID, *, full: bool = False) -> TaskStatus:
-    """``full``: with how many jobs were killed. Raises ``NotFound``. Reads only, as all functions here."""
+    """``full``: with how many jobs were killed. Raises ``NotFound``. Reads only, as all functions
+    here."""
     async with workload.database.connection() as connection:
         return await reading.task_status(connection, uid, full=full)
 
 
 async def read_tasks(
-    workload: Workload, uids: Sequence[UUID], *, state: TaskState | None, limit: int, full: bool = False
+    workload: Workload,
+    uids: Sequence[UUID],
+    *,
+    state: TaskState | None,
+    limit: int,
+    full: bool = False,
 ) -> list[TaskStatus]:
-    """Those of ``uids`` that there are, in a state if one is given; without any, the latest first. ``full``: as in
-    ``read_task``."""
+    """Those of ``uids`` that there are, in a state if one is given; without any, the latest first.
+    ``full``: as in ``read_task``."""
     async with workload.database.connection() as connection:
         if not uids:
             return await reading.latest_tasks(connection, state=state, limit=limit, full=full)
@@ -31,8 +37,8 @@ async def read_tasks(
 
 
 async def read_troubled(workload: Workload, *, limit: int) -> list[TaskStatus]:
-    """Those that have not ended and have jobs that failed for good or are held; those with held ones come first, of each kind the
-    newest."""
+    """Those that have not ended and have jobs that failed for good or are held; those with held
+    ones come first, of each kind the newest."""
     async with workload.database.connection() as connection:
         return await reading.troubled_tasks(connection, limit=limit)
 

@@ -6,10 +6,19 @@ from wms.usecases.workload import Workload
 
 
 async def register_pilot(workload: Workload, pilot: RegisterPilot) -> Registration:
-    """Precondition: none. Effect: the pilot is known and active; repeated, it is the same pilot with its present resources.
-    Lost ones of its name on its host need nobody any more. Messages: none. Errors: none."""
+    """Precondition: none. Effect: the pilot is known and active; repeated, it is the same pilot
+    with its present resources. Lost ones of its name on its host need nobody any more. Messages:
+    none. Errors: none."""
     resources = pilot.resources.model_dump(mode="json")
-    values = (pilot.uid, pilot.name, pilot.host, pilot.slots, resources, pilot.version, list(pilot.engines))
+    values = (
+        pilot.uid,
+        pilot.name,
+        pilot.host,
+        pilot.slots,
+        resources,
+        pilot.version,
+        list(pilot.engines),
+    )
     async with workload.database.transaction() as tx:
         await tx.connection.execute(UPSERT_PILOT, *values)
         await tx.connection.execute(MARK_BEFORE_IT, pilot.name, pilot.host)

@@ -27,10 +27,11 @@ _REPORTED = frozenset({JobState.FINISHED, JobState.FAILED})
 async def renew_leases(workload: Workload, pilot: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
     """Precondition: the pilot has registered.
 
-    Effect: the leases on the jobs named, as far as they are still this pilot's, last until now + ``lease`` by the database's
-    clock; started ones are running. Those that it has for too long (``wms.domain.deadlines``) are renewed no more. The answer
-    commands ``cancel`` for these and for attempts canceled meanwhile, ``abandon`` for those that are somebody else's.
-    Messages: none. Raises ``NotFound`` for an unknown pilot.
+    Effect: the leases on the jobs named, as far as they are still this pilot's, last until now +
+    ``lease`` by the database's clock; started ones are running. Those that it has for too long
+    (``wms.domain.deadlines``) are renewed no more. The answer commands ``cancel`` for these and for
+    attempts canceled meanwhile, ``abandon`` for those that are somebody else's. Messages: none.
+    Raises ``NotFound`` for an unknown pilot.
     """
     named: list[tuple[JobToken, bool]] = [(job, True) for job in possible(heartbeat.running)]
     named += [(job, False) for job in possible(heartbeat.waiting)]
@@ -42,18 +43,25 @@ async def renew_leases(workload: Workload, pilot: UUID, heartbeat: Heartbeat) ->
         async with workload.database.transaction() as tx:
             await lock_tasks_of_jobs(tx.connection, ids)
             attempts, started = [job.attempt for job, _ in named], [runs for _, runs in named]
-            rows = await tx.connection.fetch(RENEW_LEASES, ids, attempts, started, pilot, workload.terms.span)
+            rows = await tx.connection.fetch(
+                RENEW_LEASES, ids, attempts, started, pilot, workload.terms.span
+            )
             renewed = {(row["id"], row["attempt"]) for row in rows}
-            renewed -= await _stop_overdue(tx.connection, workload, rows, said=heartbeat, pilot=pilot)
+            renewed -= await _stop_overdue(
+                tx.connection, workload, rows, said=heartbeat, pilot=pilot
+            )
             lost = [job for job, _ in named if (job.id, job.attempt) not in renewed]
             commands = await _commands(tx.connection, pilot, lost)
-    return HeartbeatAnswer(lease=workload.terms.lease, commands=commands, drain=seen.state is not PilotState.ACTIVE)
+    return HeartbeatAnswer(
+        lease=workload.terms.lease, commands=commands, drain=seen.state is not PilotState.ACTIVE
+    )
 
 
 async def _stop_overdue(
     connection: Connection, workload: Workload, rows: Sequence[Any], *, said: Heartbeat, pilot: UUID
 ) -> set[tuple[int, int]]:
-    """Of the jobs renewed, those that are not to be renewed again. Their files are looked at only where it depends on them."""
+    """Of the jobs renewed, those that are not to be renewed again. Their files are looked at only
+    where it depends on them."""
     grace = workload.terms.deadline_grace
     old = [row for row in rows if row["seconds"] > grace]
     if not old:
@@ -68,16 +76,25 @@ async def _stop_overdue(
             job = running.get(key)
             size = sizes.get(row["id"], 0) + ((job.bytes or 0) if job else 0)
             kept = Kept(row["started"], row["seconds"], size, job.phase if job else None)
-            allowed = Allowance(task.resources.time_limit, task.batch, task.container is not None, grace)
+            allowed = Allowance(
+                task.resources.time_limit, task.batch, task.container is not None, grace
+            )
             if (reason := too_long(kept, allowed)) is not None:
                 reasons[key] = f"pilot {pilot} {reason}"
         return reasons
 
     if suspects := judged(old, {}):
-        sizes = {row["id"]: row["bytes"] for row in await connection.fetch(SELECT_BYTES, [key[0] for key in suspects])}
+        sizes = {
+            row["id"]: row["bytes"]
+            for row in await connection.fetch(SELECT_BYTES, [key[0] for key in suspects])
+        }
         suspects = judged([row for row in old if (row["id"], row["attempt"]) in suspects], sizes)
     if suspects:
-        log.warning("lease.not_renewed", pilot=str(pilot), jobs={key[0]: reason for key, reason in suspects.items()})
+        log.warning(
+            "lease.not_renewed",
+            pilot=str(pilot),
+            jobs={key[0]: reason for key, reason in suspects.items()},
+        )
         ids, attempts = [key[0] for key in suspects], [key[1] for key in suspects]
         await connection.execute(STOP_RENEWING, ids, attempts, list(suspects.values()))
     return set(suspects)
@@ -86,7 +103,9 @@ async def _stop_overdue(
 async def _commands(connection: Connection, pilot: UUID, lost: list[JobToken]) -> list[Command]:
     if not lost:
         return []
-    owners = {row["id"]: row for row in await connection.fetch(SELECT_OWNERS, [job.id for job in lost])}
+    owners = {
+        row["id"]: row for row in await connection.fetch(SELECT_OWNERS, [job.id for job in lost])
+    }
     commands: list[Command] = []
     for job in lost:
         row = owners.get(job.id)

@@ -18,12 +18,16 @@ from wms.usecases.settle_attempts import Ended, EndedAttempt, attempt_verdict, s
 from wms.usecases.workload import Workload
 
 
-async def report_attempts(workload: Workload, pilot: UUID, reports: Sequence[AttemptReport]) -> list[AnsweredReport]:
-    """Precondition: none; a report may come late, twice, or from a pilot that does not have the job.
+async def report_attempts(
+    workload: Workload, pilot: UUID, reports: Sequence[AttemptReport]
+) -> list[AnsweredReport]:
+    """Precondition: none; a report may come late, twice, or from a pilot that does not have the
+    job.
 
-    Effect: for each attempt that is still the job's and this pilot's, the job moves by the retry rules, its files are registered
-    if it is the winning one (invariant 3), its log in any case; its task ends if that decides it. All others change nothing and
-    are answered so. Messages: those of ``settle_attempts``. Raises ``NotFound`` for an unknown pilot.
+    Effect: for each attempt that is still the job's and this pilot's, the job moves by the retry
+    rules, its files are registered if it is the winning one (invariant 3), its log in any case; its
+    task ends if that decides it. All others change nothing and are answered so. Messages: those of
+    ``settle_attempts``. Raises ``NotFound`` for an unknown pilot.
     """
     first = _first_of_each(possible(reports))
     async with workload.database.transaction() as tx:
@@ -31,10 +35,22 @@ async def report_attempts(workload: Workload, pilot: UUID, reports: Sequence[Att
         locked = await lock_tasks_of_jobs(connection, [job_id for job_id, _ in first])
         flying = await jobs_in_flight(connection, [job_id for job_id, _ in first])
         known = await workload.tasks.get(connection, locked)
-        mine = {key: job for key in first if (job := flying.get(key[0])) and (job.attempt, job.pilot) == (key[1], pilot)}
-        circumstances = _Circumstances(workload.terms.losses, await _most_ram(connection, first.values()))
+        mine = {
+            key: job
+            for key in first
+            if (job := flying.get(key[0])) and (job.attempt, job.pilot) == (key[1], pilot)
+        }
+        circumstances = _Circumstances(
+            workload.terms.losses, await _most_ram(connection, first.values())
+        )
         ended = [
-            _ended(known[job.task_uid], job, first[key], locked=locked[job.task_uid], around=circumstances)
+            _ended(
+                known[job.task_uid],
+                job,
+                first[key],
+                locked=locked[job.task_uid],
+                around=circumstances,
+            )
             for key, job in mine.items()
         ]
         if not ended:
@@ -78,7 +94,9 @@ async def _reported_before(
     wanted = list(keys)
     if not wanted:
         return {}
-    rows = await connection.fetch(SELECT_ENDED, [job_id for job_id, _ in wanted], [attempt for _, attempt in wanted])
+    rows = await connection.fetch(
+        SELECT_ENDED, [job_id for job_id, _ in wanted], [attempt for _, attempt in wanted]
+    )
     return {
         (row["job_id"], row["attempt"]): AttemptOutcome(row["reported"])
         for row in rows
@@ -87,7 +105,10 @@ async def _reported_before(
 
 
 def _answer(
-    report: AttemptReport, *, mine: Mapping[tuple[int, int], JobInFlight], before: Mapping[tuple[int, int], AttemptOutcome]
+    report: AttemptReport,
+    *,
+    mine: Mapping[tuple[int, int], JobInFlight],
+    before: Mapping[tuple[int, int], AttemptOutcome],
 ) -> AnsweredReport:
     key = (report.id, report.attempt)
     if key in mine:
@@ -100,7 +121,12 @@ def _answer(
 
 
 def _ended(
-    known: KnownTask, job: JobInFlight, report: AttemptReport, *, locked: LockedTask, around: _Circumstances
+    known: KnownTask,
+    job: JobInFlight,
+    report: AttemptReport,
+    *,
+    locked: LockedTask,
+    around: _Circumstances,
 ) -> EndedAttempt:
     outcome, error, message, log_url = report.outcome, report.error_class, report.message, None
     files = []
@@ -110,7 +136,12 @@ def _ended(
         log_url = None if report.log is None else report.log.url
         if outcome is AttemptOutcome.FINISHED:
             written = output_files(
-                known.task, known.outputs, report, seq=job.seq, inputs=job.inputs, merged_before=locked.merges_parts
+                known.task,
+                known.outputs,
+                report,
+                seq=job.seq,
+                inputs=job.inputs,
+                merged_before=locked.merges_parts,
             )
             files += placed(known.task, written, seq=job.seq, only_seq=locked.only_seq)
     except Fault as fault:
@@ -121,7 +152,9 @@ def _ended(
     if outcome is AttemptOutcome.CANCELED and job.stopping is not None:
         outcome, message = AttemptOutcome.LOST, job.stopping
     outcome, error = _normalised(outcome, error)
-    duration = None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
+    duration = (
+        None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
+    )
     end = Ended(outcome, error, report.exit_code, report.peak_memory)
     verdict = attempt_verdict(known, job, end, losses=around.losses, most_ram=around.most_ram)
     return EndedAttempt(
@@ -131,7 +164,9 @@ def _ended(
         reported=report.outcome,
         error=error,
         message="; ".join(filter(None, (message, verdict.note))).replace("\0", ""),
-        exit_code=None if report.exit_code is None else max(-(2**31), min(report.exit_code, 2**31 - 1)),
+        exit_code=None
+        if report.exit_code is None
+        else max(-(2**31), min(report.exit_code, 2**31 - 1)),
         peak_memory=report.peak_memory,
         cpu_seconds=report.cpu_seconds,
         log_url=log_url,
@@ -140,7 +175,9 @@ def _ended(
     )
 
 
-def _normalised(outcome: AttemptOutcome, error: ErrorClass | None) -> tuple[AttemptOutcome, ErrorClass | None]:
+def _normalised(
+    outcome: AttemptOutcome, error: ErrorClass | None
+) -> tuple[AttemptOutcome, ErrorClass | None]:
     """Outcome and class of error as they belong together, whatever the pilot left out."""
     match outcome:
         case AttemptOutcome.FINISHED | AttemptOutcome.RETURNED:

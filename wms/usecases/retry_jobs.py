@@ -15,8 +15,9 @@ from wms.usecases.workload import Workload
 
 
 async def retry_task(workload: Workload, uid: UUID) -> TaskStatus:
-    """Precondition: the task exists and has not ended. Effect: its failed and held jobs are ready at once, with their ``retry``
-    attempts before them again; without such jobs nothing changes. Messages: none. Raises ``NotFound``, ``Conflict``."""
+    """Precondition: the task exists and has not ended. Effect: its failed and held jobs are ready
+    at once, with their ``retry`` attempts before them again; without such jobs nothing changes.
+    Messages: none. Raises ``NotFound``, ``Conflict``."""
     async with workload.database.transaction() as tx:
         await _retry(tx, uid, None)
         status = await task_status(tx.connection, uid)
@@ -25,7 +26,8 @@ async def retry_task(workload: Workload, uid: UUID) -> TaskStatus:
 
 
 async def retry_job(workload: Workload, job_id: int) -> Job:
-    """The same for one job. Raises ``NotFound``; ``Conflict`` where it is neither failed nor held, or its task has ended."""
+    """The same for one job. Raises ``NotFound``; ``Conflict`` where it is neither failed nor held,
+    or its task has ended."""
     async with workload.database.transaction() as tx:
         uid = await tx.connection.fetchval(SELECT_TASK_OF_JOB, job_id)
         if uid is None:
@@ -33,7 +35,11 @@ async def retry_job(workload: Workload, job_id: int) -> Job:
         moved = await _retry(tx, uid, job_id)
         job = await job_with_attempts(tx.connection, job_id)
         if not moved:
-            raise Conflict(f"job {job_id} is {job.state}: only failed and held jobs are tried again", job=job_id, state=job.state)
+            raise Conflict(
+                f"job {job_id} is {job.state}: only failed and held jobs are tried again",
+                job=job_id,
+                state=job.state,
+            )
     workload.signal.ready()
     return job
 
@@ -43,7 +49,11 @@ async def _retry(tx: Transaction, uid: UUID, job_id: int | None) -> int:
     if task is None:
         raise NotFound(f"no task {uid}", task=uid)
     if task.state.final:
-        raise Conflict(f"task {uid} has ended ({task.state}): its jobs cannot be tried again", task=uid, state=task.state)
+        raise Conflict(
+            f"task {uid} has ended ({task.state}): its jobs cannot be tried again",
+            task=uid,
+            state=task.state,
+        )
     rows = await tx.connection.fetch(RETRY_JOBS, uid, job_id)
     if not rows:
         return 0

@@ -1,5 +1,5 @@
-"""Applies the ends of attempts, whoever found them (a report, an expired lease, a pilot that signed off): the one place where a
-job leaves a pilot's hands, its task still living."""
+"""Applies the ends of attempts, whoever found them (a report, an expired lease, a pilot that signed
+off): the one place where a job leaves a pilot's hands, its task still living."""
 
 import math
 from collections import Counter, defaultdict
@@ -16,7 +16,14 @@ from wms.db.known_tasks import KnownTask
 from wms.db.tasks import LockedTask
 from wms.db.tree import NEXT_LEVEL, keep_parts
 from wms.domain.boundary import Counts, Ending, ending
-from wms.domain.retry_rules import History, Limits, Verdict, after_error, after_return, after_success
+from wms.domain.retry_rules import (
+    History,
+    Limits,
+    Verdict,
+    after_error,
+    after_return,
+    after_success,
+)
 from wms.domain.transitions import JOB_MOVES, TASK_MOVES, require_move, sources
 from wms.domain.trees import part_of
 from wms.usecases.end_task import end_task, register
@@ -28,8 +35,8 @@ _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 @dataclass(frozen=True, slots=True)
 class EndedAttempt:
-    """``reported``: what the pilot said, None where it said nothing. ``files``: what is registered with it, by data set.
-    ``duration``: seconds the job ran, by the pilot's clock."""
+    """``reported``: what the pilot said, None where it said nothing. ``files``: what is registered
+    with it, by data set. ``duration``: seconds the job ran, by the pilot's clock."""
 
     job: JobInFlight
     outcome: AttemptOutcome
@@ -55,9 +62,11 @@ class Ended:
     peak_memory: float | None = None
 
 
-def attempt_verdict(known: KnownTask, job: JobInFlight, ended: Ended, *, losses: int, most_ram: int | None = None) -> Verdict:
-    """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a row that hold it;
-    ``most_ram``: MiB of the largest node, where it matters."""
+def attempt_verdict(
+    known: KnownTask, job: JobInFlight, ended: Ended, *, losses: int, most_ram: int | None = None
+) -> Verdict:
+    """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a
+    row that hold it; ``most_ram``: MiB of the largest node, where it matters."""
     task = known.task
     ram = task.resources.counted_ram if job.ram is None else job.ram
     history = History(job.failures, job.losses, max(ram, math.ceil(ended.peak_memory or 0)))
@@ -67,23 +76,30 @@ def attempt_verdict(known: KnownTask, job: JobInFlight, ended: Ended, *, losses:
         case AttemptOutcome.RETURNED:
             return after_return(history)
         case AttemptOutcome.FAILED | AttemptOutcome.CANCELED | AttemptOutcome.LOST:
-            limits = Limits(task.retry, task.backoff, losses, task.retry_also, known.temporary_codes, most_ram)
-            return after_error(ended.error or ErrorClass.INTERNAL, history, limits, exit_code=ended.exit_code)
+            limits = Limits(
+                task.retry, task.backoff, losses, task.retry_also, known.temporary_codes, most_ram
+            )
+            return after_error(
+                ended.error or ErrorClass.INTERNAL, history, limits, exit_code=ended.exit_code
+            )
 
 
 class LostGuard(Exception):
-    """A program error: jobs changed although their tasks' rows were locked. The transaction is rolled back."""
+    """A program error: jobs changed although their tasks' rows were locked. The transaction is
+    rolled back."""
 
     def __init__(self, expected: int, moved: int) -> None:
-        super().__init__(f"{moved} of {expected} attempts could be ended, all under the lock of their tasks")
+        super().__init__(
+            f"{moved} of {expected} attempts could be ended, all under the lock of their tasks"
+        )
         self.expected = expected
         self.moved = moved
 
 
 @dataclass(slots=True)
 class Settled:
-    """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks; ``levels``: trees whose next level is
-    to be split."""
+    """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks;
+    ``levels``: trees whose next level is to be split."""
 
     delays: set[float] = field(default_factory=set)
     ended: list[Ending] = field(default_factory=list)
@@ -98,7 +114,9 @@ class Settled:
             workload.signal.wake_splitting()
         for end in self.ended:
             workload.metrics.tasks_ended.labels(end.state).inc()
-        for (outcome, error), number in Counter((a.outcome, a.error or "") for a in self.attempts).items():
+        for (outcome, error), number in Counter(
+            (a.outcome, a.error or "") for a in self.attempts
+        ).items():
             workload.metrics.attempts.labels(outcome, error).inc(number)
 
 
@@ -113,14 +131,17 @@ async def settle_attempts(
     """Precondition: the tasks' rows are locked by ``tx`` and the jobs were read under that lock.
     ``pilot``: who reported them, for its own counters.
 
-    Effect: jobs moved, attempts written, counters changed, files promised to the DMS, and tasks that are decided by it ended.
-    Messages: ``dms.files``, one per data set; those of ``end_task``. Raises ``LostGuard``, ``IllegalMove``.
+    Effect: jobs moved, attempts written, counters changed, files promised to the DMS, and tasks
+    that are decided by it ended. Messages: ``dms.files``, one per data set; those of ``end_task``.
+    Raises ``LostGuard``, ``IllegalMove``.
     """
     settled = Settled(attempts=attempts)
     if not attempts:
         return settled
     for attempt in attempts:
-        require_move(JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}")
+        require_move(
+            JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}"
+        )
     by_task: dict[UUID, list[EndedAttempt]] = defaultdict(list)
     for attempt in attempts:
         by_task[attempt.job.task_uid].append(attempt)
@@ -146,10 +167,18 @@ async def settle_attempts(
 
 async def _conclude(tx: Transaction, change: "_Change", known: KnownTask, settled: Settled) -> None:
     if known.task.parts_uid is not None:
-        parts = [(one.job.seq, part) for one in change.attempts if (part := part_of(known.task, one.files)) is not None]
+        parts = [
+            (one.job.seq, part)
+            for one in change.attempts
+            if (part := part_of(known.task, one.files)) is not None
+        ]
         await keep_parts(tx.connection, known.task.uid, parts)
     decided = change.ending(known)
-    if decided is not None and decided.state is TaskState.FINISHED and known.task.parts_uid is not None:
+    if (
+        decided is not None
+        and decided.state is TaskState.FINISHED
+        and known.task.parts_uid is not None
+    ):
         moves = sources(TASK_MOVES, TaskState.SPLITTING)
         if await tx.connection.fetchval(NEXT_LEVEL, known.task.uid, moves) is not None:
             settled.levels += 1
@@ -176,7 +205,16 @@ class _Change:
 
     @classmethod
     def of(cls, task: LockedTask, attempts: Sequence[EndedAttempt]) -> "_Change":
-        change = cls(task, Counter(), 0, Counter(task.errors), Counter(task.registered), defaultdict(list), "", attempts)
+        change = cls(
+            task,
+            Counter(),
+            0,
+            Counter(task.errors),
+            Counter(task.registered),
+            defaultdict(list),
+            "",
+            attempts,
+        )
         for attempt in attempts:
             change.deltas[attempt.job.state] -= 1
             change.deltas[attempt.verdict.state] += 1
@@ -204,7 +242,9 @@ class _Change:
         if self.task.state is not TaskState.ACTIVE:
             return None
         before = self.task.counts
-        counts = Counts(**{state.value: getattr(before, state.value) + self.deltas[state] for state in JobState})
+        counts = Counts(
+            **{state.value: getattr(before, state.value) + self.deltas[state] for state in JobState}
+        )
         decided = ending(known.task.boundary, counts)
         if decided is None or not self.last_error or decided.state is TaskState.FINISHED:
             return decided

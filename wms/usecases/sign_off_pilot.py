@@ -16,9 +16,10 @@ from wms.usecases.workload import Workload
 async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[JobToken]) -> None:
     """Precondition: the pilot has registered.
 
-    Effect: the pilot is gone; the jobs it names, as far as they are still its own, are ready at once, and nothing counts against
-    them. Others it had wait for the end of their leases, for it may still run them. Repeating it is fine. Messages: those of
-    ``settle_attempts``. Raises ``NotFound``.
+    Effect: the pilot is gone; the jobs it names, as far as they are still its own, are ready at
+    once, and nothing counts against them. Others it had wait for the end of their leases, for it
+    may still run them. Repeating it is fine. Messages: those of ``settle_attempts``. Raises
+    ``NotFound``.
     """
     tokens = {(job.id, job.attempt) for job in possible(returned)}
     ids = [job_id for job_id, _ in tokens]
@@ -31,7 +32,9 @@ async def sign_off_pilot(workload: Workload, pilot: UUID, returned: Sequence[Job
             EndedAttempt(
                 job=job,
                 outcome=outcome,
-                verdict=attempt_verdict(known[job.task_uid], job, Ended(outcome), losses=workload.terms.losses),
+                verdict=attempt_verdict(
+                    known[job.task_uid], job, Ended(outcome), losses=workload.terms.losses
+                ),
                 reported=outcome,
                 message="handed back by its pilot",
             )

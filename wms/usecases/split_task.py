@@ -1,7 +1,9 @@
-"""Makes a task's jobs from the files of its input data set, page by page; those made run while the next page is read.
+"""Makes a task's jobs from the files of its input data set, page by page; those made run while the
+next page is read.
 
-Load, process, apply: the DMS is asked outside of transactions; each page's jobs and the place to read on commit together, guarded
-by the claim's token. Whoever dies in between is replaced when its claim has run out, and no job is made twice (invariant 7).
+Load, process, apply: the DMS is asked outside of transactions; each page's jobs and the place to
+read on commit together, guarded by the claim's token. Whoever dies in between is replaced when its
+claim has run out, and no job is made twice (invariant 7).
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,12 +38,14 @@ HOLD = timedelta(seconds=60)
 
 
 class ClaimLost(Exception):
-    """The task was canceled, or the claim ran out and somebody else goes on: nothing more is to be done here."""
+    """The task was canceled, or the claim ran out and somebody else goes on: nothing more is to be
+    done here."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """Where reading goes on after a crash: the page at ``cursor``, of which ``skip`` files have jobs."""
+    """Where reading goes on after a crash: the page at ``cursor``, of which ``skip`` files have
+    jobs."""
 
     cursor: str | None
     skip: int
@@ -50,8 +54,9 @@ class _Position:
 async def split_waiting_tasks(workload: Workload, dms: DmsClient, *, page: int = 2000) -> None:
     """Precondition: none; several may run at once, in any number of processes.
 
-    Effect: every task whose jobs are not made yet is looked at once: split if its input can be worked with, failed if it never
-    will be, else left waiting with the reason. Messages: those of ``end_task`` for tasks that end by it. Errors: none of its own.
+    Effect: every task whose jobs are not made yet is looked at once: split if its input can be
+    worked with, failed if it never will be, else left waiting with the reason. Messages: those of
+    ``end_task`` for tasks that end by it. Errors: none of its own.
     """
     async with workload.database.connection() as connection:
         before: datetime = await connection.fetchval(sql.NOW)
@@ -65,7 +70,9 @@ async def split_waiting_tasks(workload: Workload, dms: DmsClient, *, page: int =
             await _split(workload, dms, claim, known=known, page=page)
 
 
-async def _split(workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, page: int) -> None:
+async def _split(
+    workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, known: KnownTask, page: int
+) -> None:
     try:
         datasets = await usable_datasets(dms, known.task)
         if isinstance(datasets, str):
@@ -74,7 +81,11 @@ async def _split(workload: Workload, dms: DmsClient, claim: sql.SplitClaim, *, k
         if claim.state is TaskState.WAITING:
             await _begin(workload, claim, await shared_inputs(dms, known.task, datasets))
         make = _make_joined_jobs if reads_several(known.task) else _make_jobs
-        before = FinishedBefore(workload.database, dms, known, claim.taken_over) if claim.taken_over else None
+        before = (
+            FinishedBefore(workload.database, dms, known, claim.taken_over)
+            if claim.taken_over
+            else None
+        )
         if claim.parts_first >= 0:
             await _make_level(workload, claim, known, page=page)
             return
@@ -98,7 +109,9 @@ async def _make_jobs(
     before: FinishedBefore | None,
 ) -> None:
     dataset = datasets[known.task.dat_in_uid]
-    grouping = Grouping(known.task.mode, known.task.groups, number=claim.group, batch=known.task.batch)
+    grouping = Grouping(
+        known.task.mode, known.task.groups, number=claim.group, batch=known.task.batch
+    )
     position, last_seq = _Position(claim.cursor, claim.skip), claim.last_seq
     cursor, skip = claim.cursor, claim.skip
     while True:
@@ -131,38 +144,57 @@ async def _make_joined_jobs(
     page: int,
     before: FinishedBefore | None,
 ) -> None:
-    """Several data sets are read from their beginning, also after a crash; jobs made before are passed over."""
+    """Several data sets are read from their beginning, also after a crash; jobs made before are
+    passed over."""
     dataset, last_seq = datasets[known.task.dat_in_uid], claim.last_seq
     drafts: list[JobDraft] = []
 
     async def add(*, last: bool) -> int:
         highest = _in_order(drafts, last_seq, dataset)
-        await _add_page(workload, claim, known, _Progress(drafts, _Position(None, 0), 0, highest, last=last), before=before)
+        await _add_page(
+            workload,
+            claim,
+            known,
+            _Progress(drafts, _Position(None, 0), 0, highest, last=last),
+            before=before,
+        )
         return highest
 
     async for draft in joined_drafts(dms, known.task, datasets, page=page):
         if draft.seq <= claim.last_seq:
             continue
-        if len(drafts) >= page:  # asked before the next one, so that the last job is made with the end
+        if (
+            len(drafts) >= page
+        ):  # asked before the next one, so that the last job is made with the end
             last_seq = await add(last=False)
             drafts = []
         drafts.append(draft)
     await add(last=True)
 
 
-async def _make_level(workload: Workload, claim: sql.SplitClaim, known: KnownTask, *, page: int) -> None:
-    """The jobs of a further level of a tree, of what those of the level before gave. Read from the beginning after a crash."""
+async def _make_level(
+    workload: Workload, claim: sql.SplitClaim, known: KnownTask, *, page: int
+) -> None:
+    """The jobs of a further level of a tree, of what those of the level before gave. Read from the
+    beginning after a crash."""
     grouping = Grouping(known.task.mode, known.task.groups, number=claim.level_first)
     after, last_seq = claim.parts_first - 1, claim.last_seq
     while True:
         async with workload.database.connection() as connection:
-            parts = await read_parts(connection, known.task.uid, after=after, before=claim.level_first, limit=page)
+            parts = await read_parts(
+                connection, known.task.uid, after=after, before=claim.level_first, limit=page
+            )
         files = [InputFile(seq=seq, **file) for seq, file in parts]
         drafts = [*grouping.add(files), *(() if len(parts) == page else grouping.rest())]
         drafts = [draft for draft in drafts if draft.seq > last_seq]
         last_seq = drafts[-1].seq if drafts else last_seq
         place = _Position(None, 0)
-        await _add_page(workload, claim, known, _Progress(drafts, place, grouping.number, last_seq, last=len(parts) < page))
+        await _add_page(
+            workload,
+            claim,
+            known,
+            _Progress(drafts, place, grouping.number, last_seq, last=len(parts) < page),
+        )
         if len(parts) < page:
             return
         after = parts[-1][0]
@@ -173,8 +205,8 @@ def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
     for draft in drafts:
         if draft.seq <= last:
             raise NotSplittable(
-                f"its input data set {dataset.name} has two files with sequence number {draft.seq}, one of them "
-                f"{draft.inputs[0].name}: each file needs a number of its own"
+                f"its input data set {dataset.name} has two files with sequence number {draft.seq},"
+                f" one of them {draft.inputs[0].name}: each file needs a number of its own"
             )
         last = draft.last_seq
     return last
@@ -190,10 +222,15 @@ class _Progress:
 
 
 async def _add_page(
-    workload: Workload, claim: sql.SplitClaim, known: KnownTask, progress: _Progress, *, before: FinishedBefore | None = None
+    workload: Workload,
+    claim: sql.SplitClaim,
+    known: KnownTask,
+    progress: _Progress,
+    *,
+    before: FinishedBefore | None = None,
 ) -> None:
-    """Jobs, counters and the place to read on, in one transaction; jobs taken over from ``before`` are finished. Raises
-    ``ClaimLost``, ``NotSplittable``, ``NotAvailable``."""
+    """Jobs, counters and the place to read on, in one transaction; jobs taken over from ``before``
+    are finished. Raises ``ClaimLost``, ``NotSplittable``, ``NotAvailable``."""
     place = progress.position
     jobs = [(draft.seq, [_as_stored(file) for file in draft.inputs]) for draft in progress.drafts]
     drafts = [(draft, inputs) for draft, (_, inputs) in zip(progress.drafts, jobs, strict=True)]
@@ -214,7 +251,9 @@ async def _add_page(
         if guard is None:
             raise ClaimLost
         if jobs:
-            await sql.insert_jobs(tx.connection, claim.uid, [job for job in jobs if job[0] not in taken.seqs])
+            await sql.insert_jobs(
+                tx.connection, claim.uid, [job for job in jobs if job[0] not in taken.seqs]
+            )
             if taken.jobs:
                 await insert_taken(tx.connection, claim.uid, taken.jobs, files=taken.files)
             await tx.connection.execute(NOTIFY_READY)
@@ -230,7 +269,8 @@ def _as_stored(file: InputFile) -> dict[str, Any]:
 
 
 async def _decide(tx: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
-    """All jobs exist now: those that ran meanwhile may have decided the task; one without jobs fails."""
+    """All jobs exist now: those that ran meanwhile may have decided the task; one without jobs
+    fails."""
     task = (await lock_tasks(tx.connection, [uid]))[uid]
     decided = ending(known.task.boundary, task.counts)
     return decided if decided is not None and await end_task(tx, known, decided) else None

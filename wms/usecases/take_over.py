@@ -1,8 +1,10 @@
-"""Takes over finished jobs of a task that was at the same work before: they do not run again, their outputs become this task's.
+"""Takes over finished jobs of a task that was at the same work before: they do not run again, their
+outputs become this task's.
 
-A job is taken over where one of the same number finished with the same inputs, and the file that it must have at each output is
-in the catalogue. The files are registered in this task's data sets, where they lie, before its jobs are stored: the catalogue
-keeps what a data set has, so nothing is deleted in between, and a repetition after a crash finds them registered.
+A job is taken over where one of the same number finished with the same inputs, and the file that it
+must have at each output is in the catalogue. The files are registered in this task's data sets,
+where they lie, before its jobs are stored: the catalogue keeps what a data set has, so nothing is
+deleted in between, and a repetition after a crash finds them registered.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -24,7 +26,8 @@ from wms.usecases.read_files import NotSplittable
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """``jobs``: number, inputs as stored, and the job they are taken over from. ``files``: registered for them, by data set."""
+    """``jobs``: number, inputs as stored, and the job they are taken over from. ``files``:
+    registered for them, by data set."""
 
     jobs: Sequence[tuple[int, Any, int]] = ()
     files: dict[UUID, int] = field(default_factory=dict)
@@ -37,19 +40,25 @@ class Taken:
 class FinishedBefore:
     """Asked for the jobs of page after page, in order."""
 
-    def __init__(self, database: Database, dms: DmsClient, known: KnownTask, before: TakenOver) -> None:
+    def __init__(
+        self, database: Database, dms: DmsClient, known: KnownTask, before: TakenOver
+    ) -> None:
         self._database, self._dms, self._known, self._before = database, dms, known, before
         self._files = {port: _Ahead(dms, uid) for port, uid in before.outputs.items()}
 
     async def take(self, drafts: Sequence[tuple[JobDraft, Any]]) -> Taken:
-        """``drafts``: with their inputs as they are stored. Effect: the files of those taken over are registered. Messages: none.
-        Raises ``NotSplittable``, ``NotAvailable``."""
+        """``drafts``: with their inputs as they are stored. Effect: the files of those taken over
+        are registered. Messages: none. Raises ``NotSplittable``, ``NotAvailable``."""
         if not drafts:
             return Taken()
         first, last = drafts[0][0].seq, drafts[-1][0].last_seq
         async with self._database.connection() as connection:
-            same = await connection.fetchval(sql.SAME_SHARED_INPUTS, self._known.task.uid, self._before.task)
-            done = await sql.finished_jobs(connection, self._before.task, first, last) if same else {}
+            same = await connection.fetchval(
+                sql.SAME_SHARED_INPUTS, self._known.task.uid, self._before.task
+            )
+            done = (
+                await sql.finished_jobs(connection, self._before.task, first, last) if same else {}
+            )
         if not done:
             return Taken()
         found = {port: await ahead.files(first, last) for port, ahead in self._files.items()}
@@ -58,7 +67,10 @@ class FinishedBefore:
             for draft, inputs in drafts
             if draft.seq in done
             and done[draft.seq].inputs == inputs
-            and all(output.optional or draft.seq in found.get(port, {}) for port, output in self._known.outputs.items())
+            and all(
+                output.optional or draft.seq in found.get(port, {})
+                for port, output in self._known.outputs.items()
+            )
         ]
         files = {}
         for port, output in self._known.outputs.items():
@@ -68,13 +80,17 @@ class FinishedBefore:
         return Taken(jobs, files)
 
     async def _register(self, output: TaskOutput, files: Sequence[File]) -> None:
-        new = [NewFile.model_validate(file.model_dump(exclude={"id", "dataset_uid"})) for file in files]
+        new = [
+            NewFile.model_validate(file.model_dump(exclude={"id", "dataset_uid"})) for file in files
+        ]
         if not new:
             return
         try:
             await self._dms.register_files(output.dat_out_uid, new)
         except (Conflict, NotFound, Unprocessable) as refusal:
-            raise NotSplittable(f"outputs of jobs that finished before cannot be taken over: {refusal.detail}") from refusal
+            raise NotSplittable(
+                f"outputs of jobs that finished before cannot be taken over: {refusal.detail}"
+            ) from refusal
 
 
 class _Ahead:
@@ -102,9 +118,13 @@ async def _pages(dms: DmsClient, uid: UUID) -> AsyncIterator[list[File]]:
     try:
         dataset = await dms.dataset(uid)
         if dataset.state is DatasetState.OPEN:
-            raise NotAvailable(f"data set {dataset.name}, whose files are to be taken over, is still open")
+            raise NotAvailable(
+                f"data set {dataset.name}, whose files are to be taken over, is still open"
+            )
         if not dataset.state.readable:
-            raise NotSplittable(f"data set {dataset.name}, whose files were to be taken over, is {dataset.state}")
+            raise NotSplittable(
+                f"data set {dataset.name}, whose files were to be taken over, is {dataset.state}"
+            )
         after: str | None = None
         while True:
             page = await dms.files(uid, after=after, limit=2000)
@@ -113,4 +133,6 @@ async def _pages(dms: DmsClient, uid: UUID) -> AsyncIterator[list[File]]:
                 return
             after = page.next
     except NotFound as error:
-        raise NotSplittable(f"data set {uid}, whose files were to be taken over, is unknown to the DMS") from error
+        raise NotSplittable(
+            f"data set {uid}, whose files were to be taken over, is unknown to the DMS"
+        ) from error

@@ -8,9 +8,11 @@ from wms.usecases.workload import Workload
 
 
 async def update_ranks(workload: Workload, *, every: float) -> int:
-    """Precondition: none. ``every``: seconds between two steps of one task, however many instances do this.
+    """Precondition: none. ``every``: seconds between two steps of one task, however many instances
+    do this.
 
-    Effect: rank(i) becomes rank(i+1) by ``wms.domain.rank``. Messages: none. Returns how many tasks were looked at.
+    Effect: rank(i) becomes rank(i+1) by ``wms.domain.rank``. Messages: none. Returns how many tasks
+    were looked at.
     """
     async with workload.database.transaction() as tx:
         rows = await tx.connection.fetch(SELECT_TO_RANK, timedelta(seconds=0.9 * every))

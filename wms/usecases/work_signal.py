@@ -1,11 +1,13 @@
-"""Tells waiting pilots' requests, within this process, that there may be work. The database is the truth; this saves waiting."""
+"""Tells waiting pilots' requests, within this process, that there may be work. The database is the
+truth; this saves waiting."""
 
 import asyncio
 from collections.abc import Callable
 
 
 class WorkSignal:
-    """``ready`` wakes all who wait; ``ready_in`` does so later (for jobs that pause before their next attempt)."""
+    """``ready`` wakes all who wait; ``ready_in`` does so later (for jobs that pause before their
+    next attempt)."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -25,7 +27,8 @@ class WorkSignal:
 
     @property
     def version(self) -> int:
-        """Grows with every signal: what is read before looking for work is handed to ``wait`` afterwards."""
+        """Grows with every signal: what is read before looking for work is handed to ``wait``
+        afterwards."""
         return self._version
 
     def ready(self) -> None:

@@ -13,10 +13,11 @@ from wms.usecases.work_signal import WorkSignal
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Seconds: ``heartbeat`` asked of pilots; ``lease`` after which a silent pilot's jobs are given away, ``grace`` later at the
-    soonest (invariant 6); ``unseen`` after which a pilot counts as lost; ``poll`` between two looks for work of a waiting
-    request. ``losses``: nodes lost in a row that make a job wait for a person. ``deadline_grace`` beyond what a job may take by
-    its own limits; ``fit_grace`` until jobs that fit no pilot are said to fit none for ever."""
+    """Seconds: ``heartbeat`` asked of pilots; ``lease`` after which a silent pilot's jobs are given
+    away, ``grace`` later at the soonest (invariant 6); ``unseen`` after which a pilot counts as
+    lost; ``poll`` between two looks for work of a waiting request. ``losses``: nodes lost in a row
+    that make a job wait for a person. ``deadline_grace`` beyond what a job may take by its own
+    limits; ``fit_grace`` until jobs that fit no pilot are said to fit none for ever."""
 
     heartbeat: float = 10.0
     lease: float = 60.0

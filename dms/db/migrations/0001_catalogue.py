@@ -171,7 +171,17 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for table in ("frames", "replicas", "dataset_files", "files", "datasets", "storage_usage", "storages", "runs", "periods"):
+    for table in (
+        "frames",
+        "replicas",
+        "dataset_files",
+        "files",
+        "datasets",
+        "storage_usage",
+        "storages",
+        "runs",
+        "periods",
+    ):
         op.execute(f"DROP TABLE {table}")
     for statement in ("DROP SEQUENCE closed_positions", "DROP TABLE inbox", "DROP TABLE outbox"):
         op.execute(statement)

@@ -11,7 +11,10 @@ down_revision = "dms0002"
 branch_labels = None
 depends_on = None
 
-CONSTRAINTS = (("dataset_files", "dataset_files_file_id_fkey"), ("replicas", "replicas_file_id_fkey"))
+CONSTRAINTS = (
+    ("dataset_files", "dataset_files_file_id_fkey"),
+    ("replicas", "replicas_file_id_fkey"),
+)
 
 
 def upgrade() -> None:
@@ -21,4 +24,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     for table, constraint in CONSTRAINTS:
-        op.execute(f"ALTER TABLE {table} ADD CONSTRAINT {constraint} FOREIGN KEY (file_id) REFERENCES files")
+        op.execute(
+            f"ALTER TABLE {table} ADD CONSTRAINT {constraint} FOREIGN KEY (file_id) REFERENCES"
+            " files"
+        )

@@ -1,6 +1,8 @@
-"""Data sets that closed at one moment, or with an earlier time than one before, get times of their own.
+"""Data sets that closed at one moment, or with an earlier time than one before, get times of their
+own.
 
-From now on times of closing are drawn in the order of closing, no two alike: a reader may go by them.
+From now on times of closing are drawn in the order of closing, no two alike: a reader may go by
+them.
 """
 
 from alembic import op

@@ -1,4 +1,5 @@
-"""Water marks of storages. In a table of their own: the code of the release before reads all columns of storages."""
+"""Water marks of storages. In a table of their own: the code of the release before reads all
+columns of storages."""
 
 from alembic import op
 

@@ -1,4 +1,5 @@
-"""Where storages' folders lie. In a table of its own: the code of the release before reads all columns of storages."""
+"""Where storages' folders lie. In a table of its own: the code of the release before reads all
+columns of storages."""
 
 from alembic import op
 
@@ -9,16 +10,14 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute(
-        """
+    op.execute("""
 -- Without links, as it was when the storage was registered or last enabled (or first seen by a release that looks). None: the
 -- storage is in no local folder, or has not been seen.
 CREATE TABLE storage_folders (
     storage_id uuid PRIMARY KEY REFERENCES storages,
     path text NOT NULL
 )
-"""
-    )
+""")
 
 
 def downgrade() -> None:

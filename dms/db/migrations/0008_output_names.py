@@ -17,7 +17,9 @@ def upgrade() -> None:
     with op.get_context().autocommit_block():
         op.execute("SET statement_timeout = '2h'")
         op.execute("SET lock_timeout = '1h'")
-        op.execute("DROP INDEX CONCURRENTLY IF EXISTS datasets_output_name")  # half made by one that was ended
+        op.execute(
+            "DROP INDEX CONCURRENTLY IF EXISTS datasets_output_name"
+        )  # half made by one that was ended
         op.execute(f"CREATE INDEX CONCURRENTLY {INDEX}")
 
 

@@ -1,4 +1,5 @@
-"""Bookkeeping alone: jobs per second from leased to registered in the catalogue, with pilots that run nothing."""
+"""Bookkeeping alone: jobs per second from leased to registered in the catalogue, with pilots that
+run nothing."""
 
 import asyncio
 import os
@@ -30,7 +31,8 @@ CHECKSUM = "sha256:" + "0" * 64
 PILOTS = 4
 #: Rounds of a measurement; the median counts.
 ROUNDS = 3
-#: Seconds without the database's own housekeeping before a measurement; it looks for work once a minute.
+#: Seconds without the database's own housekeeping before a measurement; it looks for work once a
+#: minute.
 QUIET_LOOKS = 5
 #: Files registered with one request.
 PAGE = 10_000
@@ -65,8 +67,9 @@ steps:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """With so many jobs ``waiting``. ``rates``: jobs per second of each round, ``claims``: rows per second of the peer, right
-    after them; ``prepared``: seconds; ``processor``: milliseconds per job, ``memory``: MiB; both by process."""
+    """With so many jobs ``waiting``. ``rates``: jobs per second of each round, ``claims``: rows per
+    second of the peer, right after them; ``prepared``: seconds; ``processor``: milliseconds per
+    job, ``memory``: MiB; both by process."""
 
     waiting: int
     rates: list[float]
@@ -80,22 +83,33 @@ class Figures:
         return median(self.rates)
 
 
-def bench_bookkeeping(jobs: int = 10_000, waiting: Sequence[int] = (1,), stack: Path | None = None) -> Result:
-    """For each of ``waiting``, so many jobs more being ready all the time: ``ROUNDS`` of ``jobs``. ``stack``: folder of the
-    separate processes to measure; without it, an embedded system of its own."""
+def bench_bookkeeping(
+    jobs: int = 10_000, waiting: Sequence[int] = (1,), stack: Path | None = None
+) -> Result:
+    """For each of ``waiting``, so many jobs more being ready all the time: ``ROUNDS`` of ``jobs``.
+    ``stack``: folder of the separate processes to measure; without it, an embedded system of its
+    own."""
     with embedded() if stack is None else separate(stack) as system:
         figures = [asyncio.run(_measure(system, jobs, number)) for number in waiting]
     first = figures[0]
     details: dict[str, object] = {"system": system.kind, "jobs": jobs}
     for one in figures:
-        details[f"jobs/s with {one.waiting} waiting, by round"] = [round(rate) for rate in one.rates]
-        details[f"claims/s of PostgreSQL alone, beside {one.waiting} waiting"] = round(one.claims, 1)
-        details[f"seconds to register files and make jobs, {one.waiting} waiting"] = round(one.prepared, 1)
+        details[f"jobs/s with {one.waiting} waiting, by round"] = [
+            round(rate) for rate in one.rates
+        ]
+        details[f"claims/s of PostgreSQL alone, beside {one.waiting} waiting"] = round(
+            one.claims, 1
+        )
+        details[f"seconds to register files and make jobs, {one.waiting} waiting"] = round(
+            one.prepared, 1
+        )
         details[f"processor ms per job, {one.waiting} waiting"] = {
             k: round(v, 3) for k, v in one.processor.items() if v >= 0.0005
         }
     if len(figures) > 1:
-        details[f"cost per job at {figures[-1].waiting} to that at {first.waiting}"] = round(first.rate / figures[-1].rate, 3)
+        details[f"cost per job at {figures[-1].waiting} to that at {first.waiting}"] = round(
+            first.rate / figures[-1].rate, 3
+        )
     details["peak MiB"] = {name: round(peak) for name, peak in figures[-1].memory.items()}
     return Result(
         name="bookkeeping",
@@ -117,8 +131,14 @@ class _Clients:
 
 async def _measure(system: Measured, jobs: int, waiting: int) -> Figures:
     async with _connected(system) as clients:
-        if [pilot for pilot in (await clients.wms.pilots()).pilots if pilot.state is PilotState.ACTIVE]:
-            raise Conflict("pilots are at work on this system, and would take the jobs: stop them first")
+        if [
+            pilot
+            for pilot in (await clients.wms.pilots()).pilots
+            if pilot.state is PilotState.ACTIVE
+        ]:
+            raise Conflict(
+                "pilots are at work on this system, and would take the jobs: stop them first"
+            )
         started = time.perf_counter()
         dataset = await _register(clients.dms, ROUNDS * jobs + waiting)
         chain = await _request(clients.operator, dataset)
@@ -132,7 +152,9 @@ async def _measure(system: Measured, jobs: int, waiting: int) -> Figures:
         claims = await _claims(system.database, jobs)
         await clients.operator.cancel_chain(chain.uid)
         await _until_ended(clients, task)
-    processor = {name: 1000 * (after[name] - before.get(name, 0.0)) / (ROUNDS * jobs) for name in after}
+    processor = {
+        name: 1000 * (after[name] - before.get(name, 0.0)) / (ROUNDS * jobs) for name in after
+    }
     return Figures(waiting, rates, claims, prepared, processor, system.peak_memory())
 
 
@@ -154,7 +176,10 @@ async def _register(dms: DmsClient, count: int) -> Dataset:
     dataset = await dms.register_dataset(NewDataset(name=name, on_demand=True, url=folder))
     for start in range(0, count, PAGE):
         numbers = range(start, min(start + PAGE, count))
-        files = [NewFile(seq=n, name=f"{n:08d}", size=1, checksum=CHECKSUM, url=f"{folder}/{n:08d}") for n in numbers]
+        files = [
+            NewFile(seq=n, name=f"{n:08d}", size=1, checksum=CHECKSUM, url=f"{folder}/{n:08d}")
+            for n in numbers
+        ]
         await dms.register_files(dataset.uid, files)
     return await dms.close_dataset(dataset.uid, files=count)
 
@@ -176,9 +201,14 @@ async def _until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple[Chai
         for status in (await clients.wms.tasks([task])).tasks if task else []:
             if status.total >= jobs:
                 return chain, status.uid
-            made, deadline = status.total, deadline if status.total == made else time.monotonic() + PATIENCE
+            made, deadline = (
+                status.total,
+                deadline if status.total == made else time.monotonic() + PATIENCE,
+            )
         if time.monotonic() > deadline:
-            raise ServiceError(f"{made} of {jobs} jobs were made, and no more within {PATIENCE:.0f} s")
+            raise ServiceError(
+                f"{made} of {jobs} jobs were made, and no more within {PATIENCE:.0f} s"
+            )
         await asyncio.sleep(0.05)
 
 
@@ -189,9 +219,16 @@ async def _until_ended(clients: _Clients, task: UUID) -> None:
 
 
 async def _run(system: Measured, dms: DmsClient, output: UUID, jobs: int) -> float:
-    """Seconds from the start of the pilots' process, its imports left out, until all outputs are in the catalogue."""
+    """Seconds from the start of the pilots' process, its imports left out, until all outputs are in
+    the catalogue."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "sluice.cli.bench.simulated_pilots", system.wms, str(jobs), str(PILOTS), env=os.environ.copy()
+        sys.executable,
+        "-m",
+        "sluice.cli.bench.simulated_pilots",
+        system.wms,
+        str(jobs),
+        str(PILOTS),
+        env=os.environ.copy(),
     )
     there = (await dms.dataset(output)).count_files
     first, started = 0, 0.0
@@ -204,7 +241,9 @@ async def _run(system: Measured, dms: DmsClient, output: UUID, jobs: int) -> flo
             if count >= jobs:
                 return (now - started) * jobs / (jobs - first)
             if process.returncode not in {None, 0}:
-                raise ServiceError(f"the simulated pilots ended with exit status {process.returncode}")
+                raise ServiceError(
+                    f"the simulated pilots ended with exit status {process.returncode}"
+                )
             await asyncio.sleep(0.05 if first else 0.005)
     finally:
         await process.wait()
@@ -216,7 +255,9 @@ async def _until_tidy(url: str) -> None:
     try:
         quiet = 0
         while quiet < QUIET_LOOKS:
-            workers = await connection.fetchval("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'")
+            workers = await connection.fetchval(
+                "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'"
+            )
             quiet = 0 if workers else quiet + 1
             await asyncio.sleep(1)
         await connection.execute("CHECKPOINT")
@@ -225,20 +266,26 @@ async def _until_tidy(url: str) -> None:
 
 
 async def _claims(url: str, jobs: int) -> float:
-    """Rows per second of the barest possible queue on the same server: claim 64 with SKIP LOCKED, finish them."""
+    """Rows per second of the barest possible queue on the same server: claim 64 with SKIP LOCKED,
+    finish them."""
     connection = await asyncpg.connect(url)
     try:
         await connection.execute("CREATE TABLE claims (id bigint PRIMARY KEY, state text NOT NULL)")
-        await connection.execute("INSERT INTO claims SELECT n, 'ready' FROM generate_series(1, $1::bigint) AS n", jobs)
+        await connection.execute(
+            "INSERT INTO claims SELECT n, 'ready' FROM generate_series(1, $1::bigint) AS n", jobs
+        )
         await connection.execute("CREATE INDEX ON claims (id) WHERE state = 'ready'")
         started = time.perf_counter()
         done = 0
         while done < jobs:
             rows = await connection.fetch(
-                "UPDATE claims SET state = 'leased' WHERE id IN (SELECT id FROM claims WHERE state = 'ready' ORDER BY id "
-                "LIMIT 64 FOR UPDATE SKIP LOCKED) RETURNING id"
+                "UPDATE claims SET state = 'leased' WHERE id IN (SELECT id FROM claims WHERE state"
+                " = 'ready' ORDER BY id LIMIT 64 FOR UPDATE SKIP LOCKED) RETURNING id"
             )
-            await connection.execute("UPDATE claims SET state = 'finished' WHERE id = ANY($1::bigint[])", [r["id"] for r in rows])
+            await connection.execute(
+                "UPDATE claims SET state = 'finished' WHERE id = ANY($1::bigint[])",
+                [r["id"] for r in rows],
+            )
             done += len(rows)
         return jobs / (time.perf_counter() - started)
     finally:

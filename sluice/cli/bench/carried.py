@@ -20,7 +20,8 @@ from sluice.contracts.templates import NewTemplate, Template
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Seconds until the data set was registered and closed; from the request to the end of the chain, its outputs uploaded."""
+    """Seconds until the data set was registered and closed; from the request to the end of the
+    chain, its outputs uploaded."""
 
     registered: float
     seconds: float

@@ -38,14 +38,17 @@ _STEP = """\
 
 
 def bench_check(steps: int = 40) -> Result:
-    """Seconds from the text to its plan, or to all findings, in a process that has checked another template before, as a service
-    has; and from the command to its end."""
+    """Seconds from the text to its plan, or to all findings, in a process that has checked another
+    template before, as a service has; and from the command to its end."""
     text = template(steps)
     wrong = text.replace("baseCommand", "baseComand")
     _seconds(template(1), findings=0)
     value = median(_seconds(text, findings=0) for _ in range(ROUNDS))
     refused = median(_seconds(wrong, findings=steps) for _ in range(ROUNDS))
-    command, cwltool = _command("sluice", "template", "check", text=text), _command("cwltool", "--validate", text=text)
+    command, cwltool = (
+        _command("sluice", "template", "check", text=text),
+        _command("cwltool", "--validate", text=text),
+    )
     return Result(
         name="check",
         value=value,
@@ -64,7 +67,9 @@ def bench_check(steps: int = 40) -> Result:
 def template(steps: int) -> str:
     """A chain of maps, each with a tool of its own."""
     sources = ["files", *(f"s{number}/made" for number in range(steps))]
-    return _HEAD.format(last=steps - 1) + "".join(_STEP.format(number=n, source=sources[n]) for n in range(steps))
+    return _HEAD.format(last=steps - 1) + "".join(
+        _STEP.format(number=n, source=sources[n]) for n in range(steps)
+    )
 
 
 def _seconds(text: str, *, findings: int) -> float:
@@ -72,7 +77,9 @@ def _seconds(text: str, *, findings: int) -> float:
     compiled = compile_template(text, name="bench")
     seconds = time.perf_counter() - started
     if len(compiled.errors) != findings:
-        raise AssertionError(f"{len(compiled.errors)} findings, not {findings}: {compiled.errors[:3]}")
+        raise AssertionError(
+            f"{len(compiled.errors)} findings, not {findings}: {compiled.errors[:3]}"
+        )
     return seconds
 
 

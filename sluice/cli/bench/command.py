@@ -26,14 +26,28 @@ stdout: lines.txt
 
 
 def bench_command(rounds: int = 20) -> Result:
-    """Seconds from the start of the command to its end, median of ``rounds``; the two commands take turns."""
-    with tempfile.TemporaryDirectory(prefix="sluice-bench-command-") as folder, fresh_system() as (url, _):
+    """Seconds from the start of the command to its end, median of ``rounds``; the two commands take
+    turns."""
+    with (
+        tempfile.TemporaryDirectory(prefix="sluice-bench-command-") as folder,
+        fresh_system() as (url, _),
+    ):
         root = Path(folder)
         (root / "tool.cwl").write_text(TOOL)
         (root / "text.txt").write_text("one\ntwo\n")
-        (root / "order.json").write_text(json.dumps({"text": {"class": "File", "path": "text.txt"}}))
+        (root / "order.json").write_text(
+            json.dumps({"text": {"class": "File", "path": "text.txt"}})
+        )
         programs = Path(sys.executable).parent
-        ours = [str(programs / "sluice"), "cwl-runner", "--url", url, "--quiet", "tool.cwl", "order.json"]
+        ours = [
+            str(programs / "sluice"),
+            "cwl-runner",
+            "--url",
+            url,
+            "--quiet",
+            "tool.cwl",
+            "order.json",
+        ]
         theirs = [str(programs / "cwltool"), "--quiet", "tool.cwl", "order.json"]
         first = _run(ours, root)
         _run(theirs, root)
@@ -63,5 +77,7 @@ def _run(command: Sequence[str], folder: Path) -> tuple[float, float]:
     before, started = os.times(), time.perf_counter()
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     wall, after = time.perf_counter() - started, os.times()
-    used = after.children_user + after.children_system - before.children_user - before.children_system
+    used = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
     return wall, used

@@ -9,12 +9,23 @@ from pathlib import Path
 
 
 def seconds_of_cwltool(workflow: str, files: Sequence[Path], folder: Path, *options: str) -> float:
-    """From the command to its end: ``workflow``, whose input is ``files``, in ``folder``, with cwltool's ``options``."""
+    """From the command to its end: ``workflow``, whose input is ``files``, in ``folder``, with
+    cwltool's ``options``."""
     text, order = folder / "workflow.cwl", folder / "order.yml"
     text.write_text(workflow)
-    order.write_text("files:\n" + "".join(f"- {{class: File, location: {path}}}\n" for path in files))
+    order.write_text(
+        "files:\n" + "".join(f"- {{class: File, location: {path}}}\n" for path in files)
+    )
     program = shutil.which("cwltool", path=str(Path(sys.executable).parent)) or "cwltool"
-    command = [program, *options, "--quiet", "--outdir", str(folder / "cwltool"), str(text), str(order)]
+    command = [
+        program,
+        *options,
+        "--quiet",
+        "--outdir",
+        str(folder / "cwltool"),
+        str(text),
+        str(order),
+    ]
     started = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - started

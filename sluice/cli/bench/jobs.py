@@ -1,4 +1,5 @@
-"""Real jobs: ``sha256sum`` of many small files, each output kept, then a merge; beside ``xargs`` and ``cwltool``."""
+"""Real jobs: ``sha256sum`` of many small files, each output kept, then a merge; beside ``xargs``
+and ``cwltool``."""
 
 import asyncio
 import subprocess
@@ -51,12 +52,14 @@ steps:
 
 
 def bench_jobs(files: int = 2000) -> Result:
-    """Jobs per second from the request to the merged output on the output storage; the system is up, the data set registered."""
+    """Jobs per second from the request to the merged output on the output storage; the system is
+    up, the data set registered."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-jobs-") as folder:
         root = Path(folder)
         inputs = make_files(root / "in", files)
         with fresh_system() as (url, _):
-            # The pilots load the tool and their caches on a small data set first, as they have in a system that is up.
+            # The pilots load the tool and their caches on a small data set first, as they have in a
+            # system that is up.
             asyncio.run(carry_through(url, WORKFLOW, inputs[:20], name="bench-jobs"))
             carried = asyncio.run(carry_through(url, WORKFLOW, inputs, name="bench-jobs"))
             sums = asyncio.run(read_output(url, carried))

@@ -1,4 +1,5 @@
-"""Latency of an idle system: data set closed → first job starts; last job of a step → first job of the next."""
+"""Latency of an idle system: data set closed → first job starts; last job of a step → first job of
+the next."""
 
 import asyncio
 import tempfile
@@ -49,7 +50,8 @@ steps:
 
 
 def bench_latency(rounds: int = 40) -> Result:
-    """Median and 99th percentile over ``rounds`` data sets of four files, one after the other, matched by the intake."""
+    """Median and 99th percentile over ``rounds`` data sets of four files, one after the other,
+    matched by the intake."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-latency-") as folder:
         files = [Path(folder) / f"{number}.txt" for number in range(4)]
         for path in files:
@@ -68,7 +70,9 @@ def bench_latency(rounds: int = 40) -> Result:
         details={
             "closed -> first job starts, p99 ms": round(1000 * percentile(starts, 0.99), 1),
             "last job of a step -> first of the next, median ms": round(1000 * median(steps), 1),
-            "last job of a step -> first of the next, p99 ms": round(1000 * percentile(steps, 0.99), 1),
+            "last job of a step -> first of the next, p99 ms": round(
+                1000 * percentile(steps, 0.99), 1
+            ),
             "data sets": rounds,
         },
     )
@@ -81,7 +85,9 @@ async def _measure(url: str, files: list[Path], rounds: int) -> tuple[list[float
         await connection.operator.store_template(NewTemplate(name="bench-latency", cwl=WORKFLOW))
         for number in range(-2, rounds):  # the first two load tools and caches
             new = NewDataset(name=f"latency-{number + 2}", meta={"kind": "bench-latency"})
-            dataset = await carry.bring_in(connection, files, dataset=new, on_file=lambda size: None)
+            dataset = await carry.bring_in(
+                connection, files, dataset=new, on_file=lambda size: None
+            )
             chain = await carry.chain_of(connection, dataset.uid)
             chain = await carry.follow(connection, chain, on_look=lambda chain, tasks: None)
             if number < 0 or dataset.closed_at is None:
@@ -97,7 +103,9 @@ async def _span(connection: Connection, task: UUID | None) -> tuple[datetime, da
     if task is None:
         raise ValueError("the step was never started")
     jobs = (await connection.operator.jobs(task)).jobs
-    attempts = [attempt for job in jobs for attempt in (await connection.operator.job(job.id)).attempts]
+    attempts = [
+        attempt for job in jobs for attempt in (await connection.operator.job(job.id)).attempts
+    ]
     starts = [attempt.started_at for attempt in attempts if attempt.started_at is not None]
     ends = [attempt.ended_at for attempt in attempts if attempt.ended_at is not None]
     return min(starts), max(ends)

@@ -18,7 +18,8 @@ _MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Base URLs of the services, ``postgresql://…`` of the server's own database, and name → id of every process."""
+    """Base URLs of the services, ``postgresql://…`` of the server's own database, and name → id of
+    every process."""
 
     kind: str
     operator: str
@@ -29,18 +30,25 @@ class Measured:
 
     def processor_seconds(self) -> dict[str, float]:
         """By process, those below it included. One that has ended counts no more."""
-        return {name: sum(_seconds(one) for one in _tree(pid)) for name, pid in self.processes.items()}
+        return {
+            name: sum(_seconds(one) for one in _tree(pid)) for name, pid in self.processes.items()
+        }
 
     def peak_memory(self) -> dict[str, float]:
-        """MiB of each process that runs Python, the most that it ever had. Servers of others are left out: what their processes
-        share would count many times. An embedded system's pilots are among them."""
-        found = {**self.processes, **{name: pid for one in self.processes.values() for name, pid in _pilots(one).items()}}
+        """MiB of each process that runs Python, the most that it ever had. Servers of others are
+        left out: what their processes share would count many times. An embedded system's pilots are
+        among them."""
+        found = {
+            **self.processes,
+            **{name: pid for one in self.processes.values() for name, pid in _pilots(one).items()},
+        }
         return {name: peak for name, pid in found.items() if (peak := _peak(pid)) is not None}
 
 
 @contextmanager
 def embedded(*, pilots: int = 0) -> Iterator[Measured]:
-    """An embedded system of its own, with so many pilots. Files that are registered need not be there."""
+    """An embedded system of its own, with so many pilots. Files that are registered need not be
+    there."""
     with _files_made_up(), fresh_system("--pilots", str(pilots)) as (url, home):
         lines = (home / "database" / "postmaster.pid").read_text().splitlines()
         system = int(json.loads((home / "system.json").read_text())["pid"])
@@ -56,8 +64,8 @@ def embedded(*, pilots: int = 0) -> Iterator[Measured]:
 
 @contextmanager
 def separate(folder: Path) -> Iterator[Measured]:
-    """The processes of the compose file that run on this machine below ``folder``, as their ``stack.json`` describes them.
-    Raises ``NotAvailable`` where none are ready there."""
+    """The processes of the compose file that run on this machine below ``folder``, as their
+    ``stack.json`` describes them. Raises ``NotAvailable`` where none are ready there."""
     try:
         state = json.loads((folder / "stack.json").read_text())
     except FileNotFoundError:
@@ -67,7 +75,14 @@ def separate(folder: Path) -> Iterator[Measured]:
     database = state["databases"]["wms"].rpartition("/")[0] + "/postgres"
     processes = {one["name"]: one["pid"] for one in state["processes"] if one["pid"] is not None}
     services = state["services"]
-    yield Measured("separate processes", services["operator"], services["dms"], services["wms"], database, processes)
+    yield Measured(
+        "separate processes",
+        services["operator"],
+        services["dms"],
+        services["wms"],
+        database,
+        processes,
+    )
 
 
 @contextmanager
@@ -86,7 +101,10 @@ def _files_made_up() -> Iterator[None]:
 
 def _pilots(process: int) -> dict[str, int]:
     children = psutil.Process(process).children()
-    return {f"pilot-{number}": one.pid for number, one in enumerate((c for c in children if "pilot" in c.cmdline()), start=1)}
+    return {
+        f"pilot-{number}": one.pid
+        for number, one in enumerate((c for c in children if "pilot" in c.cmdline()), start=1)
+    }
 
 
 def _tree(pid: int) -> list[psutil.Process]:

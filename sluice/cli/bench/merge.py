@@ -41,14 +41,17 @@ steps:
 
 
 def bench_merge(files: int = 5000) -> Result:
-    """Seconds from the request to the output on the output storage, less those of the tool by itself on the same files; the
-    system is up, the data set registered."""
+    """Seconds from the request to the output on the output storage, less those of the tool by
+    itself on the same files; the system is up, the data set registered."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-merge-") as folder:
         root = Path(folder)
         inputs = make_files(root / "in", files)
         with fresh_system() as (url, _):
             asyncio.run(carry_through(url, WORKFLOW, inputs[:20], name="bench-merge"))
-            found = [asyncio.run(carry_through(url, WORKFLOW, inputs, name="bench-merge")) for _ in range(ROUNDS)]
+            found = [
+                asyncio.run(carry_through(url, WORKFLOW, inputs, name="bench-merge"))
+                for _ in range(ROUNDS)
+            ]
             text = asyncio.run(read_output(url, found[-1]))
         tool, expected = _tool(inputs)
         cwltool = seconds_of_cwltool(WORKFLOW, inputs, root)

@@ -13,7 +13,8 @@ from sluice.cli.output import out
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """``target`` is what the project wants; ``peers``: name → the same quantity; ``ratio``: value over one peer's."""
+    """``target`` is what the project wants; ``peers``: name → the same quantity; ``ratio``: value
+    over one peer's."""
 
     name: str
     value: float
@@ -69,7 +70,9 @@ def machine() -> dict[str, object]:
 def _processor() -> str:
     try:
         with open("/proc/cpuinfo") as file:
-            return next(line.split(":", 1)[1].strip() for line in file if line.startswith("model name"))
+            return next(
+                line.split(":", 1)[1].strip() for line in file if line.startswith("model name")
+            )
     except (OSError, StopIteration):
         return platform.machine()
 

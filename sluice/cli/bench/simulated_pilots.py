@@ -1,8 +1,8 @@
-"""Pilots that run nothing: they lease, report success with outputs that were never written, and go on. A process of its own:
-``python -m sluice.cli.bench.simulated_pilots WMS_URL JOBS PILOTS``.
+"""Pilots that run nothing: they lease, report success with outputs that were never written, and go
+on. A process of its own: ``python -m sluice.cli.bench.simulated_pilots WMS_URL JOBS PILOTS``.
 
-They are the measuring equipment and share the processors with what is measured, so their requests are put together as plain
-JSON, which costs a fraction of what a pilot's own contracts do.
+They are the measuring equipment and share the processors with what is measured, so their requests
+are put together as plain JSON, which costs a fraction of what a pilot's own contracts do.
 """
 
 import asyncio
@@ -26,8 +26,8 @@ CHECKSUM = "sha256:" + "0" * 64
 
 
 async def run_pilots(url: str, jobs: int, pilots: int) -> int:
-    """Leases and reports until ``jobs`` are done; how many that were (the last leases may bring a few more). Raises
-    ``ServiceError`` when a report is not accepted."""
+    """Leases and reports until ``jobs`` are done; how many that were (the last leases may bring a
+    few more). Raises ``ServiceError`` when a report is not accepted."""
     share = -(-jobs // pilots)
     async with httpx.AsyncClient(base_url=url, timeout=60) as http:
         return sum(await asyncio.gather(*(_pilot(http, number, share) for number in range(pilots))))
@@ -36,7 +36,9 @@ async def run_pilots(url: str, jobs: int, pilots: int) -> int:
 async def _pilot(http: httpx.AsyncClient, number: int, share: int) -> int:
     uid = uuid4()
     node = NodeResources(cores=64, ram=256_000, disk=1_000_000)
-    pilot = RegisterPilot(uid=uid, name=f"simulated-{number}", host="bench", slots=BATCH, resources=node, version="1")
+    pilot = RegisterPilot(
+        uid=uid, name=f"simulated-{number}", host="bench", slots=BATCH, resources=node, version="1"
+    )
     await WmsClient(http).register(pilot)
     tasks: dict[str, dict[str, Any]] = {}
     done = 0
@@ -56,7 +58,9 @@ async def _pilot(http: httpx.AsyncClient, number: int, share: int) -> int:
 
 async def _post(http: httpx.AsyncClient, pilot: UUID, what: str, body: Any) -> Any:
     answer = await http.post(
-        f"/api/v1/pilots/{pilot}/{what}", content=orjson.dumps(body), headers={"Content-Type": "application/json"}
+        f"/api/v1/pilots/{pilot}/{what}",
+        content=orjson.dumps(body),
+        headers={"Content-Type": "application/json"},
     )
     answer.raise_for_status()
     return orjson.loads(answer.content)
@@ -73,13 +77,24 @@ def _success(job: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
         "ended_at": now,
         "exit_code": 0,
         "outputs": [_output(job, output) for output in task["outputs"]],
-        "log": {"name": log, "size": 1, "checksum": CHECKSUM, "url": f"{task['log_out_url']}/{log}"},
+        "log": {
+            "name": log,
+            "size": 1,
+            "checksum": CHECKSUM,
+            "url": f"{task['log_out_url']}/{log}",
+        },
     }
 
 
 def _output(job: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
     name = output_name(job["seq"], job["attempt"], "out")
-    return {"port": output["port"], "name": name, "size": 1, "checksum": CHECKSUM, "url": f"{output['dat_out_url']}/{name}"}
+    return {
+        "port": output["port"],
+        "name": name,
+        "size": 1,
+        "checksum": CHECKSUM,
+        "url": f"{output['dat_out_url']}/{name}",
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Data sets of different sizes through two steps, with real pilots: what a file costs, and what the processes need for it."""
+"""Data sets of different sizes through two steps, with real pilots: what a file costs, and what the
+processes need for it."""
 
 import asyncio
 import tempfile
@@ -12,14 +13,17 @@ from sluice.cli.bench.result import Result
 
 
 def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None) -> Result:
-    """Milliseconds per job for each of ``sizes``, one after the other on the same system, from the request to the last output on
-    the output storage. ``stack``: folder of the separate processes to measure; without it, an embedded system of its own."""
+    """Milliseconds per job for each of ``sizes``, one after the other on the same system, from the
+    request to the last output on the output storage. ``stack``: folder of the separate processes to
+    measure; without it, an embedded system of its own."""
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-size-") as folder,
         embedded(pilots=2) if stack is None else separate(stack) as system,
     ):
         inputs = make_files(Path(folder) / "in", max(sizes))
-        _carry(system, inputs[:20])  # the pilots load the tool first, as they have in a system that is up
+        _carry(
+            system, inputs[:20]
+        )  # the pilots load the tool first, as they have in a system that is up
         seconds = {size: _carry(system, inputs[:size]) for size in sizes}
         memory = system.peak_memory()
     first, last = sizes[0], sizes[-1]

@@ -14,7 +14,9 @@ def fresh_system(*options: str) -> Iterator[tuple[str, Path]]:
     """(address, home folder) of a system that is stopped and removed at the end."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         home = Home(Path(folder))
-        running = start_detached(home, ["--port", "0", "--log-level", "WARNING", *options], ours=True)
+        running = start_detached(
+            home, ["--port", "0", "--log-level", "WARNING", *options], ours=True
+        )
         try:
             yield running.url, home.root
         finally:

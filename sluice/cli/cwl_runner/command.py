@@ -23,8 +23,8 @@ _WRONG = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one process; the exit status: 0, 1 where it failed, 2 where the command is wrong, 33 where something in the process
-    is not supported."""
+    """Runs one process; the exit status: 0, 1 where it failed, 2 where the command is wrong, 33
+    where something in the process is not supported."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     given, others = _parser().parse_known_args(arguments)
     if given.version:
@@ -45,8 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> Session:
-    """A session that ends, and a system that stops if it is started for it, with ``stack``. Raises ``Refused``, ``OSError``."""
-    return stack.enter_context(_session(stack.enter_context(_system(given.url, given.home)), folder, for_nodes=given.wait))
+    """A session that ends, and a system that stops if it is started for it, with ``stack``. Raises
+    ``Refused``, ``OSError``."""
+    return stack.enter_context(
+        _session(stack.enter_context(_system(given.url, given.home)), folder, for_nodes=given.wait)
+    )
 
 
 @contextmanager
@@ -62,18 +65,37 @@ def _session(url: str, folder: Path, *, for_nodes: bool) -> Iterator[Session]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Knows what a quick start takes. As with cwltool, all that stands behind the process belongs to it."""
+    """Knows what a quick start takes. As with cwltool, all that stands behind the process belongs
+    to it."""
     parser = argparse.ArgumentParser(
         prog="sluice cwl-runner",
-        description="Runs a CWL process with its job order on a Sluice system, and prints the output object.",
-        epilog="The other options are those of cwltool, in front of the process; behind it stand its inputs. "
-        "What cannot be carried out is refused by name.",
+        description=(
+            "Runs a CWL process with its job order on a Sluice system, and prints the output"
+            " object."
+        ),
+        epilog=(
+            "The other options are those of cwltool, in front of the process; behind it stand its"
+            " inputs. What cannot be carried out is refused by name."
+        ),
         allow_abbrev=False,
     )
-    parser.add_argument("process", nargs="?", metavar="PROCESS", help="file or address of a CWL process")
-    parser.add_argument("order", nargs=argparse.REMAINDER, metavar="JOB", help="file with its inputs, or these as options")
-    parser.add_argument("--outdir", default=".", help="folder for the outputs (default: the current one)")
-    parser.add_argument("--quiet", action="store_true", help="only errors on standard error, and what keeps it waiting")
+    parser.add_argument(
+        "process", nargs="?", metavar="PROCESS", help="file or address of a CWL process"
+    )
+    parser.add_argument(
+        "order",
+        nargs=argparse.REMAINDER,
+        metavar="JOB",
+        help="file with its inputs, or these as options",
+    )
+    parser.add_argument(
+        "--outdir", default=".", help="folder for the outputs (default: the current one)"
+    )
+    parser.add_argument(
+        "--quiet",
+        action="store_true",
+        help="only errors on standard error, and what keeps it waiting",
+    )
     parser.add_argument("--version", action="store_true", help="the version, and an end")
     for option in _system_options():
         parser._add_action(option)
@@ -85,15 +107,26 @@ def _system_options() -> list[argparse.Action]:
     parser = argparse.ArgumentParser(add_help=False)
     home = os.environ.get("SLUICE_HOME", _DEFAULT_HOME)
     return [
-        parser.add_argument("--url", default=os.environ.get("SLUICE_URL"), help="address of a running system"),
-        parser.add_argument("--home", default=home, help="folder of the embedded system, started if it is not up"),
         parser.add_argument(
-            "--wait", action="store_true", help="also for nodes that are not there: jobs may need more than any has"
+            "--url", default=os.environ.get("SLUICE_URL"), help="address of a running system"
+        ),
+        parser.add_argument(
+            "--home", default=home, help="folder of the embedded system, started if it is not up"
+        ),
+        parser.add_argument(
+            "--wait",
+            action="store_true",
+            help="also for nodes that are not there: jobs may need more than any has",
         ),
     ]
 
 
-def _run(given: argparse.Namespace, arguments: list[str], open_session: Callable[[], Session], folder: Path) -> int:
+def _run(
+    given: argparse.Namespace,
+    arguments: list[str],
+    open_session: Callable[[], Session],
+    folder: Path,
+) -> int:
     try:
         invocation, needs = read_simple(Path(given.process), given.order)
     except NotSimple:
@@ -109,7 +142,9 @@ def _run(given: argparse.Namespace, arguments: list[str], open_session: Callable
 
 
 def _run_any(arguments: list[str], open_session: Callable[[], Session], folder: Path) -> int:
-    from sluice.cli.cwl_runner.engine import run_process  # noqa: PLC0415 - cwltool takes long to import
+    from sluice.cli.cwl_runner.engine import (  # noqa: PLC0415 - cwltool takes long to import
+        run_process,
+    )
     from sluice.cli.cwl_runner.options import OptionRefused, parse  # noqa: PLC0415
 
     try:
@@ -132,7 +167,10 @@ def _tell_of_misplaced(behind: list[str]) -> None:
     known = {option for action in _parser()._actions for option in action.option_strings}
     found = [argument for argument in behind if argument.split("=", 1)[0] in known]
     if found:
-        _fail(f"{found[0]} stands behind the process, where all options are inputs of it; those of the command stand in front")
+        _fail(
+            f"{found[0]} stands behind the process, where all options are inputs of it; those of"
+            " the command stand in front"
+        )
 
 
 @contextmanager
@@ -142,7 +180,10 @@ def _system(url: str | None, home: str) -> Iterator[str]:
     if url is not None or running is not None:
         yield (url or running.url).rstrip("/")  # type: ignore[union-attr] # one of them is there
         return
-    from sluice.cli.up import start_detached, stop  # noqa: PLC0415 - a running system needs none of it
+    from sluice.cli.up import (  # noqa: PLC0415 - a running system needs none of it
+        start_detached,
+        stop,
+    )
 
     print("sluice: starting an embedded system …", file=sys.stderr)
     started = start_detached(Home(Path(home)), ["--port", "0"], ours=True)

@@ -1,4 +1,5 @@
-"""Any CWL process: cwltool works out what follows what, and every tool runs as a job on the system's pilots."""
+"""Any CWL process: cwltool works out what follows what, and every tool runs as a job on the
+system's pilots."""
 
 import os
 import re
@@ -42,15 +43,17 @@ _MOST_TOGETHER = 500
 
 
 def run_process(given: Namespace, open_session: Callable[[], Session], folder: Path) -> int:
-    """``given``: cwltool's options, as ``options.parse`` lets them through. ``open_session``: called where something is to run.
-    ``folder``: for outputs, and all that is temporary. Prints the output object, or what was asked for instead; the exit status.
+    """``given``: cwltool's options, as ``options.parse`` lets them through. ``open_session``:
+    called where something is to run. ``folder``: for outputs, and all that is temporary. Prints the
+    output object, or what was asked for instead; the exit status.
 
     Raises ``ValueError`` where there is no such process.
     """
     take_types_from_the_newest()
     executor = None if given.validate else _Executor(open_session, folder, Choices.of(given))
     given.use_container = False  # for what runs here; the jobs' containers are the pilots'
-    # cwltool makes two folders for each job that it works out, and leaves it to the job to remove them.
+    # cwltool makes two folders for each job that it works out, and leaves it to the job to remove
+    # them.
     given.tmpdir_prefix = given.tmp_outdir_prefix = f"{folder}/"
     loading = LoadingContext(vars(given))
     loading.fetcher_constructor = fetcher_of(given.job_order)
@@ -58,15 +61,19 @@ def run_process(given: Namespace, open_session: Callable[[], Session], folder: P
         loading.construct_tool_object = partial(_make_tool, executor)
     context = RuntimeContext(vars(given))
     try:
-        return int(cwltool.main.main(args=given, executor=executor, loadingContext=loading, runtimeContext=context))
+        return int(
+            cwltool.main.main(
+                args=given, executor=executor, loadingContext=loading, runtimeContext=context
+            )
+        )
     except ValidationException as error:
         raise ValueError(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What options say of all tools. ``environment``: variables of this process that they are given. ``most``: at a time; 0: as
-    many as there are."""
+    """What options say of all tools. ``environment``: variables of this process that they are
+    given. ``most``: at a time; 0: as many as there are."""
 
     containers: bool
     default_container: str
@@ -76,11 +83,21 @@ class Choices:
     @classmethod
     def of(cls, given: Namespace) -> "Choices":
         """Raises ``ValueError``."""
-        environment = {name: os.environ[name] for name in given.preserve_environment if name in os.environ}
+        environment = {
+            name: os.environ[name] for name in given.preserve_environment if name in os.environ
+        }
         for name, value in environment.items():
             if "$(" in value or "${" in value:
-                raise ValueError(f"--preserve-environment {name}: its value has the beginning of an expression, '$(' or '${{'")
-        return cls(given.use_container, given.default_container or "", environment, max(given.parallel_max, 0))
+                raise ValueError(
+                    f"--preserve-environment {name}: its value has the beginning of an expression,"
+                    " '$(' or '${'"
+                )
+        return cls(
+            given.use_container,
+            given.default_container or "",
+            environment,
+            max(given.parallel_max, 0),
+        )
 
 
 def _make_tool(executor: "_Executor", document: Any, context: LoadingContext) -> Any:
@@ -96,19 +113,29 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         choices = executor.choices
         docker, required = self.get_requirement("DockerRequirement")
         if docker is None and choices.default_container and choices.containers:
-            self.requirements.append({"class": "DockerRequirement", "dockerPull": choices.default_container})
+            self.requirements.append(
+                {"class": "DockerRequirement", "dockerPull": choices.default_container}
+            )
         elif docker is not None and not required and not choices.containers:
-            self.hints: list[Any] = [hint for hint in self.hints if hint["class"] != "DockerRequirement"]
+            self.hints: list[Any] = [
+                hint for hint in self.hints if hint["class"] != "DockerRequirement"
+            ]
 
-    def job(self, job_order: Any, output_callbacks: Any, runtimeContext: RuntimeContext) -> Iterator[Any]:
+    def job(
+        self, job_order: Any, output_callbacks: Any, runtimeContext: RuntimeContext
+    ) -> Iterator[Any]:
         inplace, _ = self.get_requirement("InplaceUpdateRequirement")
         if inplace is not None and inplace.get("inplaceUpdate"):
-            yield from super().job(job_order, output_callbacks, runtimeContext)  # here alone are the files to be changed
+            yield from super().job(
+                job_order, output_callbacks, runtimeContext
+            )  # here alone are the files to be changed
             return
         _refuse_unsupported(self)  # also where a process has just been generated
         builder = self._init_job(job_order, runtimeContext)
         process = {**self.tool, "requirements": self._requirements(), "hints": self.hints}
-        process["inputs"] = [{key: one for key, one in port.items() if key != "format"} for port in process["inputs"]]
+        process["inputs"] = [
+            {key: one for key, one in port.items() if key != "format"} for port in process["inputs"]
+        ]
         invocation = {
             "process": _with_numbers_as_written(process),
             "order": _with_numbers_as_written(builder.job),
@@ -124,7 +151,11 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         own, _ = self.get_requirement("EnvVarRequirement")
         defined = list(own["envDef"]) if own is not None else []
         names = {one["envName"] for one in defined}
-        defined += [{"envName": name, "envValue": value} for name, value in preserved.items() if name not in names]
+        defined += [
+            {"envName": name, "envValue": value}
+            for name, value in preserved.items()
+            if name not in names
+        ]
         others = [one for one in self.requirements if one["class"] != "EnvVarRequirement"]
         return [*others, {"class": "EnvVarRequirement", "envDef": defined}]
 
@@ -134,9 +165,13 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         if docker is None or not required:
             return ""
         if not self._executor.choices.containers:
-            raise UnsupportedRequirement("the tool requires a container, and --no-container forbids it")
+            raise UnsupportedRequirement(
+                "the tool requires a container, and --no-container forbids it"
+            )
         if not self._executor.session.has_engines:
-            raise UnsupportedRequirement("no node of the system has a container engine, and the tool requires a container")
+            raise UnsupportedRequirement(
+                "no node of the system has a container engine, and the tool requires a container"
+            )
         return str(docker.get("dockerPull") or docker.get("dockerImageId") or "")
 
     def _needs(self, builder: Any) -> Needs:
@@ -144,12 +179,18 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         limit, _ = self.get_requirement("ToolTimeLimit")
         seconds = builder.do_eval(limit["timelimit"]) if limit is not None else 0
         if not isinstance(seconds, int | float) or seconds < 0:
-            raise WorkflowException(f"the time limit must be a number of seconds of at least 0, not {seconds!r}")
+            raise WorkflowException(
+                f"the time limit must be a number of seconds of at least 0, not {seconds!r}"
+            )
         given = builder.resources if asked is not None else {}
         wants_disk = any(key.startswith(("outdir", "tmpdir")) for key in asked or ())
         return Needs.asked(
             cores=given.get("cores"),
-            ram=given.get("ram") if asked is not None and {"ramMin", "ramMax"} & set(asked) else None,
+            ram=(
+                given.get("ram")
+                if asked is not None and {"ramMin", "ramMax"} & set(asked)
+                else None
+            ),
             disk=given["tmpdirSize"] + given["outdirSize"] if wants_disk else 0,
             time_limit=seconds,
             gpu=self.get_requirement(_CUDA)[0] is not None,
@@ -164,7 +205,9 @@ class _Job:
     name = "invocation"
     prov_obj = None
 
-    def __init__(self, executor: "_Executor", invocation: dict[str, Any], needs: Needs, callback: Any) -> None:
+    def __init__(
+        self, executor: "_Executor", invocation: dict[str, Any], needs: Needs, callback: Any
+    ) -> None:
         self._executor = executor
         self.invocation = invocation
         self.needs = needs
@@ -175,7 +218,8 @@ class _Job:
 
 
 class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not followed
-    """Hands tools over as they come up, many together, and waits for results where the workflow cannot go on without."""
+    """Hands tools over as they come up, many together, and waits for results where the workflow
+    cannot go on without."""
 
     def __init__(self, open_session: Callable[[], Session], folder: Path, choices: Choices) -> None:
         super().__init__()
@@ -196,7 +240,9 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
         if len(self._ready) >= _MOST_TOGETHER:
             self._hand_over()
 
-    def run_jobs(self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext) -> None:
+    def run_jobs(
+        self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext
+    ) -> None:
         self.output_dirs.add(self._folder)
         _refuse_unsupported(process)
         try:
@@ -204,7 +250,9 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
         except FAILURES as error:  # cwltool would take it for a fault of its own
             logger.error("%s", error)
 
-    def _run_jobs(self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext) -> None:
+    def _run_jobs(
+        self, process: Any, job_order_object: Any, logger: Any, runtime_context: RuntimeContext
+    ) -> None:
         self._stops = runtime_context.on_error == "stop"
         for job in process.job(job_order_object, self.output_callback, runtime_context):
             if job is not None:
@@ -218,8 +266,9 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
             pass
 
     def _wait(self, logger: Any) -> bool:
-        """For the next results; False where nothing is under way. cwltool leaves a workflow in which something has failed as soon
-        as it can begin nothing more: where the rest is to go on, it hears of failures when that has been done."""
+        """For the next results; False where nothing is under way. cwltool leaves a workflow in
+        which something has failed as soon as it can begin nothing more: where the rest is to go on,
+        it hears of failures when that has been done."""
         self._hand_over()
         if not self._under_way:
             failed, self._failed = self._failed, []
@@ -257,8 +306,8 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
 
 
 def _refuse_unsupported(process: Any) -> None:
-    """What would give other data, not only less, in the process or in any inside it; each knows also what steps, overrides and
-    the job order ask of it. Raises ``UnsupportedRequirement``."""
+    """What would give other data, not only less, in the process or in any inside it; each knows
+    also what steps, overrides and the job order ask of it. Raises ``UnsupportedRequirement``."""
     for name, why in _UNSUPPORTED.items():
         if any(process.get_requirement(f"{prefix}{name}")[0] is not None for prefix in _CWLTOOL):
             raise UnsupportedRequirement(f"cwltool:{name} is not supported: {why}")
@@ -267,7 +316,8 @@ def _refuse_unsupported(process: Any) -> None:
 
 
 def _with_numbers_as_written(value: Any) -> Any:
-    """Plain JSON values. A fraction is written on command lines as it was read (``1.50``, ``1e-5``)."""
+    """Plain JSON values. A fraction is written on command lines as it was read (``1.50``,
+    ``1e-5``)."""
     match value:
         case ScalarFloat():
             text = RoundTripRepresenter().represent_scalar_float(value).value

@@ -1,4 +1,5 @@
-"""The options of `sluice cwl-runner`: those of cwltool, each carried out as there or refused by its name."""
+"""The options of `sluice cwl-runner`: those of cwltool, each carried out as there or refused by its
+name."""
 
 import argparse
 from collections.abc import Sequence
@@ -7,10 +8,14 @@ from typing import Any
 from cwltool.argparser import arg_parser
 
 _NODES = "its jobs run on the system's pilots, whose settings say so"
-_ENGINE = "which engine runs containers, and how, is a setting of each pilot (SLUICE_PILOT_CONTAINERS)"
+_ENGINE = (
+    "which engine runs containers, and how, is a setting of each pilot (SLUICE_PILOT_CONTAINERS)"
+)
 _PROVENANCE = "the system keeps its own record of a run, and no research object is made of it"
 _FOLDERS = f"folders of jobs are made where {_NODES} (SLUICE_PILOT_FOLDER)"
-_EXPRESSIONS = "expressions of tools are evaluated by pilots, within their limits and without a console"
+_EXPRESSIONS = (
+    "expressions of tools are evaluated by pilots, within their limits and without a console"
+)
 _DEPENDENCIES = "software that a tool needs is installed on the nodes, or comes in its container"
 
 #: ``dest`` in cwltool's parser → why a value other than the default is refused.
@@ -35,7 +40,9 @@ REFUSED = {
     "no_read_only": _ENGINE,
     "orcid": _PROVENANCE,
     "podman": _ENGINE,
-    "preserve_entire_environment": "jobs may run on other machines: name what they need with --preserve-environment",
+    "preserve_entire_environment": (
+        "jobs may run on other machines: name what they need with --preserve-environment"
+    ),
     "provenance": _PROVENANCE,
     "pull_image": _ENGINE,
     "record_container_id": _ENGINE,
@@ -120,13 +127,20 @@ class OptionRefused(ValueError):
 def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argparse.Namespace:
     """As cwltool reads them; ``ours``: options beside its own.
 
-    Raises ``OptionRefused``, and ``SystemExit`` (2, with the usage on standard error) where they are wrong.
+    Raises ``OptionRefused``, and ``SystemExit`` (2, with the usage on standard error) where they
+    are wrong.
     """
     parser = arg_parser()
     parser.prog = "sluice cwl-runner"
     for option in ours:
         action = {"action": "store_true"} if option.nargs == 0 else {}
-        parser.add_argument(*option.option_strings, dest=option.dest, default=option.default, help=option.help, **action)
+        parser.add_argument(
+            *option.option_strings,
+            dest=option.dest,
+            default=option.default,
+            help=option.help,
+            **action,
+        )
     given: argparse.Namespace = parser.parse_args(list(arguments))
     refused = {
         option: why

@@ -1,4 +1,5 @@
-"""Names of files in job orders: a ``path`` is one as it stands; cwltool reads it as a reference, which ends at ``#`` or ``?``."""
+"""Names of files in job orders: a ``path`` is one as it stands; cwltool reads it as a reference,
+which ends at ``#`` or ``?``."""
 
 import json
 import os
@@ -16,8 +17,8 @@ _SIGNS = frozenset("#?%")
 
 
 def fetcher_of(behind: list[str]) -> Callable[..., DefaultFetcher] | None:
-    """With it cwltool reads paths in the job order, where one stands ``behind`` the process, as they stand; None where it does
-    so by itself."""
+    """With it cwltool reads paths in the job order, where one stands ``behind`` the process, as
+    they stand; None where it does so by itself."""
     match behind:
         case [str() as order] if not order.startswith("-") and os.path.isfile(order):
             path = Path(os.path.abspath(order))
@@ -36,12 +37,15 @@ def _fetcher(texts: dict[str, str], cache: dict[str, Any], session: Any) -> Defa
 
 
 def with_paths_escaped(text: str, folder: Path) -> str:
-    """A job order that lies in ``folder``, with escapes in the paths of those files that are there by this very name; all else
-    stays as it is written."""
+    """A job order that lies in ``folder``, with escapes in the paths of those files that are there
+    by this very name; all else stays as it is written."""
     if _SIGNS.isdisjoint(text):
         return text
     try:
-        found = {node.start_mark.index: node for node in _paths(yaml.compose(text, yaml.CSafeLoader), set())}
+        found = {
+            node.start_mark.index: node
+            for node in _paths(yaml.compose(text, yaml.CSafeLoader), set())
+        }
     except yaml.YAMLError:  # the reader says it better
         return text
     parts, end = [], 0
@@ -53,7 +57,8 @@ def with_paths_escaped(text: str, folder: Path) -> str:
 
 
 def _paths(node: Any, seen: set[int]) -> Iterator[yaml.ScalarNode]:
-    """Of all Files and Directories that have no location. ``seen``: an alias leads to a node once more."""
+    """Of all Files and Directories that have no location. ``seen``: an alias leads to a node once
+    more."""
     if id(node) in seen:
         return
     seen.add(id(node))
@@ -63,7 +68,9 @@ def _paths(node: Any, seen: set[int]) -> Iterator[yaml.ScalarNode]:
     elif isinstance(node, yaml.MappingNode):
         fields = {key.value: value for key, value in node.value if isinstance(key, yaml.ScalarNode)}
         path, kind = fields.get("path"), fields.get("class")
-        is_file = kind is not None and kind.value in ("File", "Directory") and "location" not in fields
+        is_file = (
+            kind is not None and kind.value in ("File", "Directory") and "location" not in fields
+        )
         if is_file and isinstance(path, yaml.ScalarNode) and path.style not in ("|", ">"):
             yield path
         for one in fields.values():

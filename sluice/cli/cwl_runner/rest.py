@@ -1,4 +1,5 @@
-"""The system's REST interface for a command that has to be quick: nothing but the standard library is imported."""
+"""The system's REST interface for a command that has to be quick: nothing but the standard library
+is imported."""
 
 import http.client
 import json
@@ -9,7 +10,8 @@ _TIMEOUT = 60.0
 
 
 class Refused(Exception):
-    """The system answered with a problem: its sentence. ``status``: of HTTP; 503: it may work later."""
+    """The system answered with a problem: its sentence. ``status``: of HTTP; 503: it may work
+    later."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -22,7 +24,9 @@ class Rest:
     def __init__(self, url: str) -> None:
         self._url = url
         parts = urlsplit(url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        kind = (
+            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        )
         self._connection = kind(parts.netloc, timeout=_TIMEOUT)
         self._root = f"{parts.path.rstrip('/')}/api/v1"
 
@@ -44,12 +48,18 @@ class Rest:
         content = None if body is None else json.dumps(body).encode()
         try:
             answer, text = self._exchange(method, path, content)
-        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):  # closed while it lay idle
+        except (
+            http.client.RemoteDisconnected,
+            ConnectionResetError,
+            BrokenPipeError,
+        ):  # closed while it lay idle
             self._connection.close()
             answer, text = self._exchange(method, path, content)
         except (http.client.HTTPException, OSError) as error:
             self._connection.close()
-            raise ConnectionError(f"the system at {self._url} cannot be reached: {error}") from error
+            raise ConnectionError(
+                f"the system at {self._url} cannot be reached: {error}"
+            ) from error
         except BaseException:  # an interrupt leaves an answer unread
             self._connection.close()
             raise
@@ -57,8 +67,12 @@ class Rest:
             raise Refused(answer.status, _sentence(answer, text))
         return json.loads(text) if text else None
 
-    def _exchange(self, method: str, path: str, content: bytes | None) -> tuple[http.client.HTTPResponse, bytes]:
-        headers = {"Accept": "application/json"} | ({} if content is None else {"Content-Type": "application/json"})
+    def _exchange(
+        self, method: str, path: str, content: bytes | None
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        headers = {"Accept": "application/json"} | (
+            {} if content is None else {"Content-Type": "application/json"}
+        )
         self._connection.request(method, self._root + path, content, headers)
         answer = self._connection.getresponse()
         return answer, answer.read()

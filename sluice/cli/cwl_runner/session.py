@@ -1,4 +1,5 @@
-"""One run of `sluice cwl-runner` on a system: its files, the invocations it asks for, and what they gave."""
+"""One run of `sluice cwl-runner` on a system: its files, the invocations it asks for, and what they
+gave."""
 
 import os
 import secrets
@@ -15,7 +16,17 @@ from sluice.cli.cwl_runner.template import Needs
 from sluice.cli.cwl_runner.values import brought, local_path, to_json
 from sluice.cli.cwl_runner.waits import Waits
 from sluice.contracts.states import JobState
-from sluice.storage import BundleError, FileMissing, StorageError, copy, local_url, pack, put, put_bytes, unpack
+from sluice.storage import (
+    BundleError,
+    FileMissing,
+    StorageError,
+    copy,
+    local_url,
+    pack,
+    put,
+    put_bytes,
+    unpack,
+)
 
 #: What ends a run, each a sentence.
 FAILURES = (Refused, StorageError, BundleError, OSError, ValueError)
@@ -41,7 +52,8 @@ class Result:
 
 @dataclass(slots=True)
 class _Batch:
-    """Invocations that went into one data set. ``keys``: by sequence number, of those without a result."""
+    """Invocations that went into one data set. ``keys``: by sequence number, of those without a
+    result."""
 
     chain: str
     keys: dict[int, Any]
@@ -50,7 +62,8 @@ class _Batch:
 
 
 class Session:
-    """``folder``: where outputs of invocations are put. ``for_nodes``: waits also for nodes that are not there."""
+    """``folder``: where outputs of invocations are put. ``for_nodes``: waits also for nodes that
+    are not there."""
 
     def __init__(self, rest: Rest, folder: Path, *, for_nodes: bool = False) -> None:
         self._rest = rest
@@ -71,13 +84,16 @@ class Session:
         self._waits = Waits(rest, for_nodes=for_nodes)
 
     def submit(self, needs: Needs, invocations: Sequence[tuple[Any, dict[str, Any]]]) -> None:
-        """``invocations``: each a key and an ``Invocation``, its files local. Raises ``Refused``, ``OSError``."""
+        """``invocations``: each a key and an ``Invocation``, its files local. Raises ``Refused``,
+        ``OSError``."""
         self._count += 1
         name = f"{self._name}-{self._count}"
         self._find_storage()
         ready = [(key, brought(invocation, self._bring)) for key, invocation in invocations]
         self._register_files()
-        dataset = self._register(name, [self._written(name, seq, one) for seq, (_, one) in enumerate(ready)])
+        dataset = self._register(
+            name, [self._written(name, seq, one) for seq, (_, one) in enumerate(ready)]
+        )
         chain = self._request_chain(dataset, needs)
         self._batches.append(_Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(ready)}))
         self._loose.remove(dataset)
@@ -86,7 +102,8 @@ class Session:
 
     @cached_property
     def has_engines(self) -> bool:
-        """Can any node run containers? A system that has just started has no pilots yet. Raises ``Refused``, ``OSError``."""
+        """Can any node run containers? A system that has just started has no pilots yet. Raises
+        ``Refused``, ``OSError``."""
         end = time.monotonic() + _FIRST_PILOTS
         while not (pilots := self._rest.get("/pilots")["pilots"]) and time.monotonic() < end:
             time.sleep(0.1)
@@ -98,7 +115,8 @@ class Session:
         return any(batch.keys for batch in self._batches)
 
     def results(self) -> Iterator[Result]:
-        """Waits until there is a result, or several. Raises ``Refused``, ``OSError`` where the system is lost."""
+        """Waits until there is a result, or several. Raises ``Refused``, ``OSError`` where the
+        system is lost."""
         gone: float | None = None
         while True:
             found: list[Result] = []
@@ -123,7 +141,8 @@ class Session:
             self._pause = min(1.3 * self._pause, _LONGEST_LOOK)
 
     def close(self) -> None:
-        """Ends what still runs and gives back all storage. Raises ``Refused``, ``OSError`` where something may be left."""
+        """Ends what still runs and gives back all storage. Raises ``Refused``, ``OSError`` where
+        something may be left."""
         running = [batch for batch in self._batches if batch.keys]
         for batch in running:
             self._cancel(batch)
@@ -147,7 +166,11 @@ class Session:
         known = self._rest.get("/storages", type="input")
         storages = [one for one in known if one["enabled"] and not one["read_only"]]
         if not storages:
-            raise Refused(_NOT_NOW, "the system has no input storage that takes data: register one with `sluice storage add`")
+            raise Refused(
+                _NOT_NOW,
+                "the system has no input storage that takes data: register one with `sluice storage"
+                " add`",
+            )
         self._storage = storages[0]["url"]
 
     def _bring(self, value: Mapping[str, Any]) -> str:
@@ -158,8 +181,12 @@ class Session:
             _check_there(value, source)
             number = len(self._files)
             name = f"{number:06d}-{os.path.basename(source.rstrip('/')) or 'root'}"
-            place = self._files[source] = f"{self._name}/{name if value['class'] == 'File' else f'{name}.tar'}"
-            self._entries.append(self._put(Path(source), place, seq=number, folder=value["class"] == "Directory"))
+            place = self._files[source] = (
+                f"{self._name}/{name if value['class'] == 'File' else f'{name}.tar'}"
+            )
+            self._entries.append(
+                self._put(Path(source), place, seq=number, folder=value["class"] == "Directory")
+            )
         return place
 
     def _put(self, source: Path, place: str, *, seq: int, folder: bool) -> dict[str, Any]:
@@ -171,7 +198,13 @@ class Session:
                 stored = put(archive, url)
         else:
             stored = put(source, url)
-        return {"seq": seq, "name": place.rsplit("/", 1)[1], "size": stored.size, "checksum": stored.checksum, "url": url}
+        return {
+            "seq": seq,
+            "name": place.rsplit("/", 1)[1],
+            "size": stored.size,
+            "checksum": stored.checksum,
+            "url": url,
+        }
 
     def _register_files(self) -> None:
         if not self._entries:
@@ -180,7 +213,10 @@ class Session:
             body = {"name": self._name, "on_demand": True, "url": f"{self._storage}/{self._name}"}
             self._files_dataset = self._rest.post("/datasets", body)["uid"]
         for start in range(0, len(self._entries), _PAGE):
-            self._rest.post(f"/datasets/{self._files_dataset}/files", {"files": self._entries[start : start + _PAGE]})
+            self._rest.post(
+                f"/datasets/{self._files_dataset}/files",
+                {"files": self._entries[start : start + _PAGE]},
+            )
         self._entries.clear()
 
     def _written(self, name: str, seq: int, invocation: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,10 +225,20 @@ class Session:
         own = f"{seq:06d}.json"
         url = f"{self._storage}/{name}/{own}"
         stored = put_bytes(content, url)
-        return {"seq": seq, "name": own, "size": stored.size, "checksum": stored.checksum, "url": url}
+        return {
+            "seq": seq,
+            "name": own,
+            "size": stored.size,
+            "checksum": stored.checksum,
+            "url": url,
+        }
 
     def _register(self, name: str, files: Sequence[dict[str, Any]]) -> str:
-        uid = str(self._rest.post("/datasets", {"name": name, "on_demand": True, "url": f"{self._storage}/{name}"})["uid"])
+        uid = str(
+            self._rest.post(
+                "/datasets", {"name": name, "on_demand": True, "url": f"{self._storage}/{name}"}
+            )["uid"]
+        )
         self._loose.append(uid)
         for start in range(0, len(files), _PAGE):
             self._rest.post(f"/datasets/{uid}/files", {"files": files[start : start + _PAGE]})
@@ -203,11 +249,16 @@ class Session:
         if needs not in self._templates:
             stored = self._rest.post("/run-templates", {"name": needs.name, "cwl": needs.text})
             self._templates[needs] = stored["id"]
-        body = {"dataset_uid": dataset, "template": needs.name, "run_template": self._templates[needs]}
+        body = {
+            "dataset_uid": dataset,
+            "template": needs.name,
+            "run_template": self._templates[needs],
+        }
         return dict(self._rest.post("/chains", body))
 
     def _look(self, batch: _Batch, found: list[Result]) -> None:
-        """Adds to ``found`` at once what is taken off the batch, so that an outage in between loses nothing."""
+        """Adds to ``found`` at once what is taken off the batch, so that an outage in between loses
+        nothing."""
         chain = self._look_at_chain(batch)
         missed = len(self._missed)
         if batch.results is not None:
@@ -255,8 +306,12 @@ class Session:
         reasons: dict[int, str] = {}
         for step in chain["steps"]:
             if step["task_uid"] is not None:
-                page = self._rest.get(f"/tasks/{step['task_uid']}/jobs", state=JobState.FAILED.value, limit=_PAGE)
-                reasons |= {job["seq"]: f"{job['message'] or job['error_class']}" for job in page["jobs"]}
+                page = self._rest.get(
+                    f"/tasks/{step['task_uid']}/jobs", state=JobState.FAILED.value, limit=_PAGE
+                )
+                reasons |= {
+                    job["seq"]: f"{job['message'] or job['error_class']}" for job in page["jobs"]
+                }
         why = chain["reason"] or f"the run was {chain['state']}"
         found = [Result(key, None, reasons.get(seq, why)) for seq, key in batch.keys.items()]
         batch.keys.clear()

@@ -1,4 +1,5 @@
-"""One tool with its job order, read without cwltool, whose start alone would take longer than many a tool runs."""
+"""One tool with its job order, read without cwltool, whose start alone would take longer than many
+a tool runs."""
 
 import os
 import re
@@ -27,7 +28,17 @@ _REQUIREMENTS = frozenset(
 )
 #: Only a full reader knows what to do about these, wherever they stand.
 _TOO_MUCH = frozenset(
-    {"secondaryFiles", "format", "loadListing", "$import", "$include", "$mixin", "$graph", "$namespaces", "$schemas"}
+    {
+        "secondaryFiles",
+        "format",
+        "loadListing",
+        "$import",
+        "$include",
+        "$mixin",
+        "$graph",
+        "$namespaces",
+        "$schemas",
+    }
 )
 
 
@@ -36,7 +47,8 @@ class NotSimple(Exception):
 
 
 def read_simple(process: Path, behind: Sequence[str] = ()) -> tuple[dict[str, Any], Needs]:
-    """The ``Invocation``, with local files. ``behind``: the arguments behind the process. Raises ``NotSimple``."""
+    """The ``Invocation``, with local files. ``behind``: the arguments behind the process. Raises
+    ``NotSimple``."""
     order = _order_in(behind)
     tool, given = _read(process), _read(order) if order is not None else {}
     requirements = _requirements_of(tool)
@@ -44,10 +56,15 @@ def read_simple(process: Path, behind: Sequence[str] = ()) -> tuple[dict[str, An
     for text in _keys_and_classes(tool):
         if text in _TOO_MUCH or text in ("File", "Directory"):
             raise NotSimple(text)
-    if any(text in _TOO_MUCH or ":" in text or text == "Directory" for text in _keys_and_classes(given)):
+    if any(
+        text in _TOO_MUCH or ":" in text or text == "Directory" for text in _keys_and_classes(given)
+    ):
         raise NotSimple("the order")
     _require_inputs(tool, given)
-    return {"process": tool, "order": _placed(given, order.resolve().parent if order is not None else Path())}, needs
+    return {
+        "process": tool,
+        "order": _placed(given, order.resolve().parent if order is not None else Path()),
+    }, needs
 
 
 def _order_in(behind: Sequence[str]) -> Path | None:
@@ -60,11 +77,14 @@ def _order_in(behind: Sequence[str]) -> Path | None:
 
 
 def _require_inputs(tool: dict[str, Any], given: dict[str, Any]) -> None:
-    """Raises ``NotSimple`` where one may be missing: a full reader says so in the words and with the status of other runners."""
+    """Raises ``NotSimple`` where one may be missing: a full reader says so in the words and with
+    the status of other runners."""
     match tool.get("inputs"):
         case dict() as inputs:
             ports = inputs
-        case list() as inputs if all(isinstance(one, dict) and isinstance(one.get("id"), str) for one in inputs):
+        case list() as inputs if all(
+            isinstance(one, dict) and isinstance(one.get("id"), str) for one in inputs
+        ):
             ports = {one["id"].removeprefix("#"): one for one in inputs}
         case _:
             raise NotSimple("inputs")
@@ -81,7 +101,8 @@ def _optional(cwl_type: Any) -> bool:
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML 1.2's plain values, as far as nobody can read them in two ways, and no fractions; no key twice."""
+    """YAML 1.2's plain values, as far as nobody can read them in two ways, and no fractions; no key
+    twice."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as the base class has it
 
@@ -96,10 +117,18 @@ def _ambiguous(loader: Any, node: Any) -> Any:
     raise NotSimple(str(node.value))
 
 
-_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""])
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), list("tTfF"))
-_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile(r"-?(?:0|[1-9][0-9]*)\Z"), list("-0123456789"))
-_AMBIGUOUS = re.compile(r"[-+]?\.?[_0-9][-+.:_0-9a-fA-FoxTZ]*\Z|[-+]?\.(?:inf|nan)\Z|<<\Z|=\Z", re.IGNORECASE)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:null", re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""]
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), list("tTfF")
+)
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:int", re.compile(r"-?(?:0|[1-9][0-9]*)\Z"), list("-0123456789")
+)
+_AMBIGUOUS = re.compile(
+    r"[-+]?\.?[_0-9][-+.:_0-9a-fA-FoxTZ]*\Z|[-+]?\.(?:inf|nan)\Z|<<\Z|=\Z", re.IGNORECASE
+)
 _Loader.add_implicit_resolver("!ambiguous", _AMBIGUOUS, list("-+.0123456789<="))
 _Loader.add_constructor("!ambiguous", _ambiguous)
 
@@ -120,7 +149,10 @@ def _requirements_of(tool: dict[str, Any]) -> dict[str, dict[str, Any]]:
     if tool.get("class") != "CommandLineTool" or tool.get("cwlVersion") not in _VERSIONS:
         raise NotSimple("class")
     hints, requirements = _by_class(tool.get("hints")), _by_class(tool.get("requirements"))
-    if not set(requirements) <= _REQUIREMENTS or not set(hints) <= _REQUIREMENTS | {"DockerRequirement", "SoftwareRequirement"}:
+    if not set(requirements) <= _REQUIREMENTS or not set(hints) <= _REQUIREMENTS | {
+        "DockerRequirement",
+        "SoftwareRequirement",
+    }:
         raise NotSimple("requirements")
     return {**hints, **requirements}
 
@@ -131,7 +163,9 @@ def _by_class(written: Any) -> dict[str, dict[str, Any]]:
             return {}
         case dict() if all(isinstance(one, dict) for one in written.values()):
             return written
-        case list() if all(isinstance(one, dict) and isinstance(one.get("class"), str) for one in written):
+        case list() if all(
+            isinstance(one, dict) and isinstance(one.get("class"), str) for one in written
+        ):
             return {one["class"]: one for one in written}
     raise NotSimple("requirements")
 
@@ -139,14 +173,20 @@ def _by_class(written: Any) -> dict[str, dict[str, Any]]:
 def _needs_of(requirements: dict[str, dict[str, Any]]) -> Needs:
     amounts = requirements.get("ResourceRequirement", {})
     limit = requirements.get("ToolTimeLimit", {}).get("timelimit", 0)
-    if not all(isinstance(value, int | float) for key, value in [*amounts.items(), ("", limit)] if key != "class"):
+    if not all(
+        isinstance(value, int | float)
+        for key, value in [*amounts.items(), ("", limit)]
+        if key != "class"
+    ):
         raise NotSimple("an amount is worked out")
     if limit < 0:
         raise NotSimple("a negative limit")
     return Needs.asked(
         cores=amounts.get("coresMin", amounts.get("coresMax")),
         ram=amounts.get("ramMin", amounts.get("ramMax")),
-        disk=sum(amounts.get(f"{name}Min", amounts.get(f"{name}Max", 0)) for name in ("tmpdir", "outdir")),
+        disk=sum(
+            amounts.get(f"{name}Min", amounts.get(f"{name}Max", 0)) for name in ("tmpdir", "outdir")
+        ),
         time_limit=limit,
     )
 
@@ -184,6 +224,12 @@ def _path_of(value: dict[str, Any], folder: Path) -> str:
     if isinstance(value.get("path"), str) and "location" not in value:
         return os.path.normpath(folder / str(value["path"]))
     parts = urlsplit(str(value.get("location") or ""))
-    if parts.scheme not in ("", "file") or parts.netloc or parts.fragment or parts.query or not parts.path:
+    if (
+        parts.scheme not in ("", "file")
+        or parts.netloc
+        or parts.fragment
+        or parts.query
+        or not parts.path
+    ):
         raise NotSimple(str(value.get("location")))
     return os.path.normpath(folder / unquote(parts.path))

@@ -74,8 +74,17 @@ class Needs:
     def text(self) -> str:
         """The template."""
         ram = f"ramMin: {self.ram}, " if self.ram else ""
-        amounts = {"cores": self.cores, "ram": ram, "disk": self.disk, "time_limit": self.time_limit}
-        container = f"        DockerRequirement: {{dockerPull: {json.dumps(self.container)}}}\n" if self.container else ""
+        amounts = {
+            "cores": self.cores,
+            "ram": ram,
+            "disk": self.disk,
+            "time_limit": self.time_limit,
+        }
+        container = (
+            f"        DockerRequirement: {{dockerPull: {json.dumps(self.container)}}}\n"
+            if self.container
+            else ""
+        )
         return _TEXT.format(**amounts, container=container, hints=_GPU if self.gpu else "")
 
     @property

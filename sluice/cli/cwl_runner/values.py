@@ -15,7 +15,8 @@ _OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext", "checksum")
 
 
 def local_path(value: Mapping[str, Any]) -> str:
-    """Of a File or Directory that lies on this machine, as its location or path says; empty for a literal.
+    """Of a File or Directory that lies on this machine, as its location or path says; empty for a
+    literal.
 
     Raises ``ValueError`` where it lies elsewhere.
     """
@@ -45,11 +46,15 @@ def to_json(value: Any) -> bytes:
         return _MARK
 
     text = json.dumps(value, default=mark)
-    return "".join(part + number for part, number in zip_longest(text.split(f'"{_MARK}"'), numbers, fillvalue="")).encode()
+    return "".join(
+        part + number
+        for part, number in zip_longest(text.split(f'"{_MARK}"'), numbers, fillvalue="")
+    ).encode()
 
 
 def brought(value: Any, bring: Callable[[Mapping[str, Any]], str]) -> Any:
-    """``value`` with the location of every File and Directory replaced by what ``bring`` gives for it; literals stay."""
+    """``value`` with the location of every File and Directory replaced by what ``bring`` gives for
+    it; literals stay."""
     match value:
         case list():
             return [brought(one, bring) for one in value]
@@ -60,12 +65,17 @@ def brought(value: Any, bring: Callable[[Mapping[str, Any]], str]) -> Any:
     return value
 
 
-def _brought_object(value: dict[str, Any], bring: Callable[[Mapping[str, Any]], str]) -> dict[str, Any]:
+def _brought_object(
+    value: dict[str, Any], bring: Callable[[Mapping[str, Any]], str]
+) -> dict[str, Any]:
     kept = {key: one for key, one in value.items() if key not in _OF_ITS_PLACE}
     source = local_path(value)
     if not source:
         kept.pop("location", None)
-        return {key: brought(one, bring) if key in ("secondaryFiles", "listing") else one for key, one in kept.items()}
+        return {
+            key: brought(one, bring) if key in ("secondaryFiles", "listing") else one
+            for key, one in kept.items()
+        }
     for key in ("contents", "listing"):
         kept.pop(key, None)
     kept["location"] = bring(value)

@@ -15,8 +15,8 @@ class NeverFits(ValueError):
 
 
 class Waits:
-    """Tells on standard error what keeps jobs waiting, each reason once, whatever the numbers in it. ``for_nodes``: also where it
-    is nodes that are not there, and cannot be launched."""
+    """Tells on standard error what keeps jobs waiting, each reason once, whatever the numbers in
+    it. ``for_nodes``: also where it is nodes that are not there, and cannot be launched."""
 
     def __init__(self, rest: Rest, *, for_nodes: bool) -> None:
         self._rest = rest
@@ -36,7 +36,9 @@ class Waits:
         for chain in chains:
             for task in self._rest.get("/tasks", chain=chain)["tasks"]:
                 jobs = task["jobs"]
-                if jobs is not None and is_stalled(ready=jobs["ready"], leased=jobs["leased"], running=jobs["running"]):
+                if jobs is not None and is_stalled(
+                    ready=jobs["ready"], leased=jobs["leased"], running=jobs["running"]
+                ):
                     self._require_outlook(task["task_id"])
                     self._tell(self._rest.get(f"/tasks/{task['task_id']}/explain")["text"])
 

@@ -1,14 +1,17 @@
 """The narrow interface to whatever carries messages between services.
 
 Two implementations exist, ``postgres`` (embedded mode) and ``rabbitmq``; one conformance suite
-(``tests/conformance/test_transport.py``) runs on both, and what it asserts is what callers may rely on:
+(``tests/conformance/test_transport.py``) runs on both, and what it asserts is what callers may rely
+on:
 
-* ``send`` returns only when every message is durably stored in every queue it goes to, or raises ``TransportUnavailable``
-  (then none, some or all were stored: the sender repeats those that are not known to be stored, and receivers drop the
-  duplicates by message id).
-* A queue that has reached its limit refuses messages; nothing that is stored in it is lost, queues of wake-ups excepted.
+* ``send`` returns only when every message is durably stored in every queue it goes to, or raises
+  ``TransportUnavailable`` (then none, some or all were stored: the sender repeats those that are
+  not known to be stored, and receivers drop the duplicates by message id).
+* A queue that has reached its limit refuses messages; nothing that is stored in it is lost, queues
+  of wake-ups excepted.
 * A delivery that is neither acknowledged nor rejected comes again, to this or another consumer.
-* A delivery that came ``delivery_limit`` times without an acknowledgement goes to the queue's dead letters, with its reason.
+* A delivery that came ``delivery_limit`` times without an acknowledgement goes to the queue's dead
+  letters, with its reason.
 * Order is kept per queue as far as redeliveries allow; nothing may depend on it.
 """
 
@@ -19,13 +22,17 @@ from typing import Protocol
 
 
 class TransportUnavailable(Exception):
-    """The broker (or the database behind it) cannot be reached or refused the message; try again later.
+    """The broker (or the database behind it) cannot be reached or refused the message; try again
+    later.
 
-    After ``send``: ``stored`` holds the ids of messages that are stored all the same, and need not be sent again; ``refused``
-    the destinations whose messages the broker answered with a no, because a queue is full or cannot store now.
+    After ``send``: ``stored`` holds the ids of messages that are stored all the same, and need not
+    be sent again; ``refused`` the destinations whose messages the broker answered with a no,
+    because a queue is full or cannot store now.
     """
 
-    def __init__(self, what: str, *, stored: Set[str] = frozenset(), refused: Set[str] = frozenset()) -> None:
+    def __init__(
+        self, what: str, *, stored: Set[str] = frozenset(), refused: Set[str] = frozenset()
+    ) -> None:
         super().__init__(f"message transport unavailable: {what}")
         self.what = what
         self.stored = frozenset(stored)
@@ -44,9 +51,10 @@ class UnknownDestination(Exception):
 class Queue:
     """A durable queue; ``events`` are the event types copied into it as well.
 
-    ``limit``: most messages that wait in it where a broker keeps to limits (RabbitMQ, set up by an administrator); more are
-    refused. ``wakes``: it holds nothing but wake-ups; when it is full the oldest gives way to the next, so that a service that
-    is away holds up no other, and what nobody answers may be dropped instead of dying.
+    ``limit``: most messages that wait in it where a broker keeps to limits (RabbitMQ, set up by an
+    administrator); more are refused. ``wakes``: it holds nothing but wake-ups; when it is full the
+    oldest gives way to the next, so that a service that is away holds up no other, and what nobody
+    answers may be dropped instead of dying.
     """
 
     name: str
@@ -58,7 +66,8 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """All queues of the system. A destination is a queue's name, or an event type that any number of queues receive."""
+    """All queues of the system. A destination is a queue's name, or an event type that any number
+    of queues receive."""
 
     queues: Mapping[str, Queue]
     events: frozenset[str] = frozenset()
@@ -69,7 +78,8 @@ class Topology:
         return cls(queues={queue.name: queue for queue in queues}, events=named)
 
     def receivers(self, destination: str) -> Sequence[str]:
-        """Names of the queues that a message to ``destination`` is stored in; raises ``UnknownDestination``."""
+        """Names of the queues that a message to ``destination`` is stored in; raises
+        ``UnknownDestination``."""
         if destination in self.queues:
             return [destination]
         if destination in self.events:
@@ -79,7 +89,8 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message to send: ``id`` identifies it for ever (receivers drop repetitions by it), ``body`` is JSON in UTF-8."""
+    """One message to send: ``id`` identifies it for ever (receivers drop repetitions by it),
+    ``body`` is JSON in UTF-8."""
 
     id: str
     destination: str
@@ -98,8 +109,8 @@ class DeadLetter:
 
 
 class Delivery(Protocol):
-    """One message in hand. Exactly one of the three methods is called once; none of them raises when the link is gone
-    (the message then simply comes again)."""
+    """One message in hand. Exactly one of the three methods is called once; none of them raises
+    when the link is gone (the message then simply comes again)."""
 
     @property
     def message_id(self) -> str: ...
@@ -115,7 +126,8 @@ class Delivery(Protocol):
         ...
 
     async def retry(self, reason: str) -> None:
-        """Failed for now: comes again (a pause later), up to the queue's delivery limit; then it is dead, with ``reason``."""
+        """Failed for now: comes again (a pause later), up to the queue's delivery limit; then it is
+        dead, with ``reason``."""
         ...
 
     async def reject(self, reason: str) -> None:
@@ -124,24 +136,28 @@ class Delivery(Protocol):
 
 
 class Transport(Protocol):
-    """Life cycle: ``start`` connects and declares the topology (idempotent), or makes sure that it is there; ``stop`` may be
-    called twice.
+    """Life cycle: ``start`` connects and declares the topology (idempotent), or makes sure that it
+    is there; ``stop`` may be called twice.
 
-    ``start`` raises ``TransportUnavailable`` when nothing answers, or when what is needed is not declared; it may be tried again.
-    After that, lost connections are re-established by the transport itself, ``send`` raising and ``consume`` waiting meanwhile.
+    ``start`` raises ``TransportUnavailable`` when nothing answers, or when what is needed is not
+    declared; it may be tried again. After that, lost connections are re-established by the
+    transport itself, ``send`` raising and ``consume`` waiting meanwhile.
     """
 
     async def start(self) -> None: ...
     async def stop(self) -> None: ...
 
     async def send(self, messages: Sequence[Message]) -> None:
-        """Stores all messages durably; raises ``TransportUnavailable`` or ``UnknownDestination`` (then nothing was sent)."""
+        """Stores all messages durably; raises ``TransportUnavailable`` or ``UnknownDestination``
+        (then nothing was sent)."""
         ...
 
     def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
-        """Endless batches of 1 … ``prefetch`` deliveries, as soon as there is one; at most ``prefetch`` unacknowledged at a time.
+        """Endless batches of 1 … ``prefetch`` deliveries, as soon as there is one; at most
+        ``prefetch`` unacknowledged at a time.
 
-        Survives lost connections. Ends when the transport stops; closing the iterator hands back what is unacknowledged.
+        Survives lost connections. Ends when the transport stops; closing the iterator hands back
+        what is unacknowledged.
         """
         ...
 
@@ -158,10 +174,12 @@ class Transport(Protocol):
         ...
 
     async def requeue(self, queue: str, ids: Collection[str] | None = None) -> int:
-        """Puts dead letters back into ``queue``: those with these message ids, or all (None) that are there now; gives how many.
+        """Puts dead letters back into ``queue``: those with these message ids, or all (None) that
+        are there now; gives how many.
 
-        They come as if sent anew, with all their attempts before them. A loss of the connection on the way raises
-        ``TransportUnavailable`` and loses none: each is in the queue or still dead, in the worst case both.
+        They come as if sent anew, with all their attempts before them. A loss of the connection on
+        the way raises ``TransportUnavailable`` and loses none: each is in the queue or still dead,
+        in the worst case both.
         """
         ...
 

@@ -17,8 +17,8 @@ class UnknownTransport(ValueError):
 
 
 def open_transport(url: str, topology: Topology, *, declare: bool = True) -> Transport:
-    """A transport that is not started yet; raises ``UnknownTransport``. ``declare``: the login may declare what RabbitMQ needs;
-    without it that has to be there already.
+    """A transport that is not started yet; raises ``UnknownTransport``. ``declare``: the login may
+    declare what RabbitMQ needs; without it that has to be there already.
 
     The implementations are imported here, so that neither needs the other's driver.
     """

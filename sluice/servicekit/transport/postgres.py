@@ -1,7 +1,9 @@
-"""The message transport on PostgreSQL, for the embedded mode: one table, claims with SKIP LOCKED, wake-ups with NOTIFY.
+"""The message transport on PostgreSQL, for the embedded mode: one table, claims with SKIP LOCKED,
+wake-ups with NOTIFY.
 
-A message in a consumer's hand carries that consumer's identity and a lease. The lease is renewed while the consumer lives, so a
-slow handler gets no double; when the consumer's connection ends, its messages come again within about a second.
+A message in a consumer's hand carries that consumer's identity and a lease. The lease is renewed
+while the consumer lives, so a slow handler gets no double; when the consumer's connection ends, its
+messages come again within about a second.
 """
 
 import asyncio
@@ -56,7 +58,9 @@ class PostgresTransport:
 
     async def send(self, messages: Sequence[Message]) -> None:
         stored = [
-            (queue, message.id, message.body) for message in messages for queue in self._topology.receivers(message.destination)
+            (queue, message.id, message.body)
+            for message in messages
+            for queue in self._topology.receivers(message.destination)
         ]
         if stored:
             await self._link.fetch(sql.SEND, *map(list, zip(*stored, strict=True)), lasting=True)
@@ -83,7 +87,9 @@ class PostgresTransport:
         return await self._move(sql.DROP, queue, ids)
 
     async def _move(self, statement: str, queue: str, ids: Collection[str] | None) -> int:
-        rows = await self._link.fetch(statement, self._queue(queue).name, None if ids is None else list(ids), lasting=True)
+        rows = await self._link.fetch(
+            statement, self._queue(queue).name, None if ids is None else list(ids), lasting=True
+        )
         return int(rows[0][0])
 
     async def ping(self) -> None:
@@ -91,7 +97,9 @@ class PostgresTransport:
             raise TransportUnavailable("no session with the database")
         await self._link.fetch("SELECT 1")
 
-    async def _consume(self, queue: Queue, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
+    async def _consume(
+        self, queue: Queue, prefetch: int
+    ) -> AsyncGenerator[Sequence[Delivery], None]:
         consumer = PostgresConsumer(self._link, self._session, queue, prefetch)
         self._consumers.add(consumer)
         try:

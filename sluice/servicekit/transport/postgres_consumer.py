@@ -14,9 +14,11 @@ from sluice.servicekit.transport.retry_pauses import pause_after
 
 log = structlog.get_logger(__name__)
 
-# Seconds a message stays in a living consumer's hand without a sign of life; renewed three times as often.
+# Seconds a message stays in a living consumer's hand without a sign of life; renewed three times as
+# often.
 LEASE = 30.0
-# Seconds after which a consumer looks by itself: for messages whose pause is over and for wake-ups that got lost.
+# Seconds after which a consumer looks by itself: for messages whose pause is over and for wake-ups
+# that got lost.
 POLL_INTERVAL = 1.0
 # An answer is tried so often before it is left to the lease, which makes the message come again.
 ANSWER_TRIES = 3
@@ -42,7 +44,9 @@ class PostgresDelivery:
         if self.attempt >= self.consumer.queue.delivery_limit:
             await self.consumer.bury(self, reason)
         else:
-            await self.consumer.release([self], pause=pause_after(self.attempt), reason=readable(reason))
+            await self.consumer.release(
+                [self], pause=pause_after(self.attempt), reason=readable(reason)
+            )
 
     async def reject(self, reason: str) -> None:
         await self.consumer.bury(self, reason)
@@ -51,7 +55,9 @@ class PostgresDelivery:
 class PostgresConsumer:
     """Claims messages of one queue, at most ``prefetch`` unanswered at a time."""
 
-    def __init__(self, link: PostgresLink, session: PostgresSession, queue: Queue, prefetch: int) -> None:
+    def __init__(
+        self, link: PostgresLink, session: PostgresSession, queue: Queue, prefetch: int
+    ) -> None:
         self.queue = queue
         self._link = link
         self._session = session
@@ -104,12 +110,21 @@ class PostgresConsumer:
                 await self._answer(sql.ACK, [one for one in batch if one.holder == holder])
 
     async def bury(self, delivery: PostgresDelivery, reason: str) -> None:
-        log.warning("transport.message_died", queue=self.queue.name, message=delivery.message_id, reason=reason)
+        log.warning(
+            "transport.message_died",
+            queue=self.queue.name,
+            message=delivery.message_id,
+            reason=reason,
+        )
         await self._answer(sql.BURY, [delivery], readable(reason))
 
-    async def release(self, batch: list[PostgresDelivery], *, pause: float, reason: str | None) -> None:
+    async def release(
+        self, batch: list[PostgresDelivery], *, pause: float, reason: str | None
+    ) -> None:
         for holder in {one.holder for one in batch}:
-            await self._answer(sql.RELEASE, [one for one in batch if one.holder == holder], pause, reason)
+            await self._answer(
+                sql.RELEASE, [one for one in batch if one.holder == holder], pause, reason
+            )
         if pause:
             self._wake_after(pause)
 
@@ -127,7 +142,9 @@ class PostgresConsumer:
         if holder is None or holder != self._session.holder:
             return []  # the identity changed meanwhile; these come again
         claimed = [
-            PostgresDelivery(self, holder, row["seq"], row["id"], row["body"], row["attempts"], row["reason"])
+            PostgresDelivery(
+                self, holder, row["seq"], row["id"], row["body"], row["attempts"], row["reason"]
+            )
             for row in sorted(rows, key=lambda row: int(row["seq"]))
         ]
         self._held.update(claimed)
@@ -136,17 +153,26 @@ class PostgresConsumer:
             await self.bury(one, undelivered(limit, one.last_reason))
         return [one for one in claimed if one.attempt <= limit]
 
-    async def _answer(self, statement: str, batch: list[PostgresDelivery], *arguments: object) -> None:
+    async def _answer(
+        self, statement: str, batch: list[PostgresDelivery], *arguments: object
+    ) -> None:
         seqs, attempts = [one.seq for one in batch], [one.attempt for one in batch]
         try:
             for tries_left in reversed(range(ANSWER_TRIES)):
                 try:
-                    await self._link.fetch(statement, self.queue.name, seqs, attempts, batch[0].holder, *arguments)
+                    await self._link.fetch(
+                        statement, self.queue.name, seqs, attempts, batch[0].holder, *arguments
+                    )
                     return
                 except TransportUnavailable as error:
                     if not tries_left or batch[0].holder != self._session.holder:
                         ids = [one.message_id for one in batch]
-                        log.warning("messages come again", queue=self.queue.name, messages=ids, reason=error.what)
+                        log.warning(
+                            "messages come again",
+                            queue=self.queue.name,
+                            messages=ids,
+                            reason=error.what,
+                        )
                         return
                     await asyncio.sleep(ANSWER_PAUSE)
         finally:
@@ -160,7 +186,9 @@ class PostgresConsumer:
             if held:
                 numbers = [one.seq for one in held], [one.attempt for one in held]
                 try:
-                    await self._link.fetch(sql.RENEW, self.queue.name, *numbers, held[0].holder, LEASE)
+                    await self._link.fetch(
+                        sql.RENEW, self.queue.name, *numbers, held[0].holder, LEASE
+                    )
                 except TransportUnavailable as error:
                     log.warning("leases not renewed", queue=self.queue.name, reason=error.what)
 

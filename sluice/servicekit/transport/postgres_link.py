@@ -1,4 +1,5 @@
-"""Connections of the PostgreSQL transport: short statements on a pool, and one session that is the instance's identity."""
+"""Connections of the PostgreSQL transport: short statements on a pool, and one session that is the
+instance's identity."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -26,7 +27,8 @@ STATEMENT_TIMEOUT = 30.0
 # How often a session looks after itself and after instances that died, in seconds.
 SWEEP_INTERVAL = 1.0
 
-# The states of the world (SQLSTATE classes 08, 25, 28, 3D, 40, 53, 57, 58, XX), as opposed to mistakes in a statement.
+# The states of the world (SQLSTATE classes 08, 25, 28, 3D, 40, 53, 57, 58, XX), as opposed to
+# mistakes in a statement.
 UNAVAILABLE: tuple[type[BaseException], ...] = (
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
@@ -54,15 +56,16 @@ def unavailable_when_lost() -> Iterator[None]:
 
 
 class _PooledConnection(Connection):
-    """No statement here leaves session state behind, so handing a connection back needs no round trip."""
+    """No statement here leaves session state behind, so handing a connection back needs no round
+    trip."""
 
     def get_reset_query(self) -> str:
         return ""
 
 
 class PostgresLink:
-    """Pools for the statements. ``lasting`` waits for the disk at commit; ``light`` does not (claims and answers: losing one in
-    a crash of the server only makes a message come again)."""
+    """Pools for the statements. ``lasting`` waits for the disk at commit; ``light`` does not
+    (claims and answers: losing one in a crash of the server only makes a message come again)."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -88,7 +91,9 @@ class PostgresLink:
                 except UNAVAILABLE:
                     pool.terminate()
 
-    async def fetch(self, statement: str, *arguments: Any, lasting: bool = False) -> list[asyncpg.Record]:
+    async def fetch(
+        self, statement: str, *arguments: Any, lasting: bool = False
+    ) -> list[asyncpg.Record]:
         """Runs one statement; raises ``TransportUnavailable`` when the database is out of reach."""
         pool = self._lasting if lasting else self._light
         if pool is None:
@@ -122,8 +127,9 @@ class PostgresLink:
 class PostgresSession:
     """This instance's identity in the database, renewed by itself whenever its connection is lost.
 
-    ``holder`` is the number under which messages are in hand now, or None while there is no connection. ``on_change`` is
-    called when that number changes: whatever was in hand before is no longer.
+    ``holder`` is the number under which messages are in hand now, or None while there is no
+    connection. ``on_change`` is called when that number changes: whatever was in hand before is no
+    longer.
     """
 
     def __init__(self, link: PostgresLink, on_change: Callable[[], None]) -> None:
@@ -148,11 +154,13 @@ class PostgresSession:
         await self._leave()
 
     async def listen(self, queue: str, wake: Callable[[], None]) -> None:
-        """``wake`` is called whenever ``queue`` got a message, and whenever that may have been missed."""
+        """``wake`` is called whenever ``queue`` got a message, and whenever that may have been
+        missed."""
         channel = sql.channel_of(queue)
         self._wakers.setdefault(channel, set()).add(wake)
         async with self._in_use:
-            # Without a connection, or when it is lost just now, the next one listens to all that is asked for by then.
+            # Without a connection, or when it is lost just now, the next one listens to all that is
+            # asked for by then.
             if self._connection is not None:
                 with suppress(TransportUnavailable):
                     await self._listen_to_all(self._connection)
@@ -211,7 +219,8 @@ class PostgresSession:
             await asyncio.sleep(min(0.1 * 2**failures, 5.0) if failures else SWEEP_INTERVAL)
 
     async def _sweep(self, connection: Connection | None) -> None:
-        """Gives back what dead instances had in hand; at the same time the proof that the connection lives."""
+        """Gives back what dead instances had in hand; at the same time the proof that the
+        connection lives."""
         if connection is None:
             return
         with unavailable_when_lost():

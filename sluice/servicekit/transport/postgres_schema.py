@@ -1,8 +1,9 @@
 """Tables and statements of the PostgreSQL transport, all in the schema ``sluice_transport``.
 
-``message.holder`` names the transport instance that has the message in hand. An instance's row in ``holder`` is backed by a
-session-level advisory lock: the lock vanishes with the instance's connection, so a dead holder is known at once, and
-``due_at`` (the lease) is only the last resort, for a holder that lives but no longer answers.
+``message.holder`` names the transport instance that has the message in hand. An instance's row in
+``holder`` is backed by a session-level advisory lock: the lock vanishes with the instance's
+connection, so a dead holder is known at once, and ``due_at`` (the lease) is only the last resort,
+for a holder that lives but no longer answers.
 """
 
 import asyncpg
@@ -40,7 +41,8 @@ CREATE TABLE IF NOT EXISTS sluice_transport.holder (
 );
 """
 
-# $1 queues, $2 ids, $3 bodies; order of the arrays is the order of delivery. One wake-up for each queue.
+# $1 queues, $2 ids, $3 bodies; order of the arrays is the order of delivery. One wake-up for each
+# queue.
 SEND = """
 WITH stored AS (
     INSERT INTO sluice_transport.message (queue, id, body)
@@ -62,8 +64,9 @@ FROM due WHERE m.queue = due.queue AND m.seq = due.seq
 RETURNING m.seq, m.id, m.body, m.attempts, m.reason
 """
 
-# In hand still? Number, attempt and holder all have to agree, so that a late answer changes nothing. Locked in the order of
-# their numbers, whatever order they were named in: an answer and a renewal of the same messages do not block each other.
+# In hand still? Number, attempt and holder all have to agree, so that a late answer changes
+# nothing. Locked in the order of their numbers, whatever order they were named in: an answer and a
+# renewal of the same messages do not block each other.
 _HELD = """(
     SELECT one.queue, one.seq FROM sluice_transport.message AS one
     JOIN unnest($2::bigint[], $3::int[]) AS named (seq, attempt) ON one.seq = named.seq AND one.attempts = named.attempt
@@ -74,7 +77,10 @@ _HELD = """(
 ACK = f"DELETE FROM sluice_transport.message AS m USING {_HELD}"
 
 # … $5 lease in seconds
-RENEW = f"UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5) FROM {_HELD}"
+RENEW = (
+    "UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5) FROM"
+    f" {_HELD}"
+)
 
 # … $5 pause in seconds, $6 reason (null: keep the last one)
 RELEASE = f"""

@@ -1,4 +1,5 @@
-"""The message transport on RabbitMQ (3.10 or newer): quorum queues, publisher confirms, delivery limits, dead letters."""
+"""The message transport on RabbitMQ (3.10 or newer): quorum queues, publisher confirms, delivery
+limits, dead letters."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
@@ -29,8 +30,9 @@ LONGEST_PAUSE = 5.0
 
 
 class RabbitTransport:
-    """See ``sluice.servicekit.transport.base.Transport``. ``declare``: the login may declare what is needed; otherwise an
-    administrator does, and ``start`` and every new connection look whether it is there."""
+    """See ``sluice.servicekit.transport.base.Transport``. ``declare``: the login may declare what
+    is needed; otherwise an administrator does, and ``start`` and every new connection look whether
+    it is there."""
 
     def __init__(self, url: str, topology: Topology, *, declare: bool = True) -> None:
         self._topology = topology
@@ -51,9 +53,14 @@ class RabbitTransport:
         await self._link.close()
 
     async def send(self, messages: Sequence[Message]) -> None:
-        # A message that some queue must take and none took is reported by the broker, so that nothing is lost silently.
+        # A message that some queue must take and none took is reported by the broker, so that
+        # nothing is lost silently.
         posts = [
-            Post(one.destination, durable(one.id, one.body), mandatory=bool(self._topology.receivers(one.destination)))
+            Post(
+                one.destination,
+                durable(one.id, one.body),
+                mandatory=bool(self._topology.receivers(one.destination)),
+            )
             for one in messages
         ]
         await self._link.publish(posts)
@@ -90,7 +97,9 @@ class RabbitTransport:
         bring = rabbitmq_declare.declare if self._declare else rabbitmq_declare.look
         await bring(connection, self._layout)
 
-    async def _consume(self, queue: Queue, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
+    async def _consume(
+        self, queue: Queue, prefetch: int
+    ) -> AsyncGenerator[Sequence[Delivery], None]:
         failures = 0
         while not self._stopping.is_set():
             consumer = RabbitConsumer(self._link, queue)
@@ -106,7 +115,12 @@ class RabbitTransport:
                 if self._stopping.is_set():
                     return
                 failures += 1
-                log.warning("transport.cannot_receive", queue=queue.name, reason=error.what, failures=failures)
+                log.warning(
+                    "transport.cannot_receive",
+                    queue=queue.name,
+                    reason=error.what,
+                    failures=failures,
+                )
                 await self._pause(min(FIRST_PAUSE * 2**failures, LONGEST_PAUSE))
             finally:
                 self._consumers.discard(consumer)

@@ -1,4 +1,5 @@
-"""The receiving side of the RabbitMQ transport: one channel with its bound of unanswered messages, and the answers."""
+"""The receiving side of the RabbitMQ transport: one channel with its bound of unanswered messages,
+and the answers."""
 
 import asyncio
 from collections import deque
@@ -19,7 +20,8 @@ from sluice.servicekit.transport.retry_pauses import pause_after
 
 log = structlog.get_logger(__name__)
 
-# Headers of a message that rested or died: attempts before this stay in the queue, and why the last one failed.
+# Headers of a message that rested or died: attempts before this stay in the queue, and why the last
+# one failed.
 ATTEMPTS = "x-sluice-attempts"
 REASON = "x-sluice-reason"
 
@@ -87,11 +89,14 @@ class RabbitDelivery:
         await self._move(resting_place(self.queue.name, pause_after(self.attempt)), reason)
 
     async def reject(self, reason: str) -> None:
-        log.warning("transport.message_died", queue=self.queue.name, message=self.message_id, reason=reason)
+        log.warning(
+            "transport.message_died", queue=self.queue.name, message=self.message_id, reason=reason
+        )
         await self._move(dead_queue(self.queue.name), reason)
 
     async def _move(self, exchange: str, reason: str) -> None:
-        """Stores a copy elsewhere, then drops the original; a loss in between gives a double, never a gap."""
+        """Stores a copy elsewhere, then drops the original; a loss in between gives a double, never
+        a gap."""
         headers: HeadersType = {ATTEMPTS: self.attempt, REASON: readable(reason)}
         copy = durable(self.message_id, self.body, headers)
         try:
@@ -103,7 +108,12 @@ class RabbitDelivery:
             await self.ack()
 
     def _comes_again(self, error: TransportUnavailable) -> None:
-        log.warning("transport.message_comes_again", queue=self.queue.name, message=self.message_id, reason=error.what)
+        log.warning(
+            "transport.message_comes_again",
+            queue=self.queue.name,
+            message=self.message_id,
+            reason=error.what,
+        )
 
 
 class RabbitConsumer:
@@ -136,7 +146,8 @@ class RabbitConsumer:
         self._wake.set()
 
     async def take(self) -> Sequence[RabbitDelivery]:
-        """What has arrived, or none when woken without a message; raises ``TransportUnavailable`` when the channel is gone."""
+        """What has arrived, or none when woken without a message; raises ``TransportUnavailable``
+        when the channel is gone."""
         await self._wake.wait()
         self._wake.clear()
         if self.lost:

@@ -19,7 +19,8 @@ async def declare(connection: AbstractConnection, layout: Layout) -> None:
 
 
 async def look(connection: AbstractConnection, layout: Layout) -> None:
-    """Needs no right to anything. Raises ``TransportUnavailable``, which names the first that is missing."""
+    """Needs no right to anything. Raises ``TransportUnavailable``, which names the first that is
+    missing."""
     channel = await open_channel(connection)
     for name in layout.exchanges:
         await _look_for("exchange", name, channel)
@@ -32,19 +33,26 @@ async def _declare_all(channel: AbstractChannel, layout: Layout) -> None:
     for name in layout.exchanges:
         await channel.declare_exchange(name, ExchangeType.FANOUT, durable=True)
     for queue in layout.queues:
-        declared = await channel.declare_queue(queue.name, durable=True, arguments=dict(queue.arguments))
+        declared = await channel.declare_queue(
+            queue.name, durable=True, arguments=dict(queue.arguments)
+        )
         for source in queue.sources:
             await declared.bind(source, routing_key="")
 
 
 async def _look_for(kind: str, name: str, channel: AbstractChannel) -> None:
     looked: Awaitable[object]
-    looked = channel.declare_exchange(name, passive=True) if kind == "exchange" else channel.declare_queue(name, passive=True)
+    looked = (
+        channel.declare_exchange(name, passive=True)
+        if kind == "exchange"
+        else channel.declare_queue(name, passive=True)
+    )
     try:
         await answer(looked)
     except TransportUnavailable as error:
         if not isinstance(error.__cause__, ChannelNotFoundEntity):
             raise
         raise TransportUnavailable(
-            f"{kind} {name!r} is not declared in the broker: an administrator has to run `sluice setup broker`"
+            f"{kind} {name!r} is not declared in the broker: an administrator has to run `sluice"
+            " setup broker`"
         ) from error

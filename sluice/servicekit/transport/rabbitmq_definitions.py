@@ -1,5 +1,6 @@
-"""A virtual host as RabbitMQ's management API takes it (``POST /api/definitions``): the layout that the transport declares,
-limits as policies, and for each service a user who may do what the contracts say that the service does, and nothing else."""
+"""A virtual host as RabbitMQ's management API takes it (``POST /api/definitions``): the layout that
+the transport declares, limits as policies, and for each service a user who may do what the
+contracts say that the service does, and nothing else."""
 
 import base64
 import re
@@ -11,7 +12,12 @@ from typing import Any
 
 from sluice.contracts.messages import CONSUMER, DEAD_LETTER_KEEPER, SENDERS
 from sluice.servicekit.transport.base import Queue, Topology
-from sluice.servicekit.transport.rabbitmq_topology import QuorumQueue, dead_queue, layout_of, resting_places
+from sluice.servicekit.transport.rabbitmq_topology import (
+    QuorumQueue,
+    dead_queue,
+    layout_of,
+    resting_places,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,8 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """``consumer``: queue → service. ``senders``: destination → services. ``keeper``: puts dead letters back, or drops them."""
+    """``consumer``: queue → service. ``senders``: destination → services. ``keeper``: puts dead
+    letters back, or drops them."""
 
     consumer: Mapping[str, str]
     senders: Mapping[str, frozenset[str]]
@@ -37,7 +44,8 @@ SLUICE_ROLES = Roles(CONSUMER, SENDERS, DEAD_LETTER_KEEPER)
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """``write``: exchanges it may publish to. ``read``: queues it may consume from. Nobody may declare."""
+    """``write``: exchanges it may publish to. ``read``: queues it may consume from. Nobody may
+    declare."""
 
     write: frozenset[str]
     read: frozenset[str]
@@ -46,8 +54,9 @@ class Rights:
 def definitions(
     topology: Topology, users: Mapping[str, User], *, vhost: str = "/", roles: Roles = SLUICE_ROLES
 ) -> dict[str, Any]:
-    """The document for one virtual host. ``users``: of each service (services may share a login, which then has the rights of
-    all of them). Uploading it again changes nothing but the salt of the passwords; it takes nothing away that is there beside.
+    """The document for one virtual host. ``users``: of each service (services may share a login,
+    which then has the rights of all of them). Uploading it again changes nothing but the salt of
+    the passwords; it takes nothing away that is there beside.
 
     Raises ``ValueError`` where one login has two passwords."""
     layout = layout_of(topology)
@@ -76,11 +85,14 @@ def definitions(
 
 
 def rights_of(services: Iterable[str], topology: Topology, roles: Roles = SLUICE_ROLES) -> Rights:
-    """What these services need: consumers move what failed to rest or to die, the keeper brings it back."""
+    """What these services need: consumers move what failed to rest or to die, the keeper brings it
+    back."""
     write: set[str] = set()
     read: set[str] = set()
     for service in services:
-        write |= {destination for destination, senders in roles.senders.items() if service in senders}
+        write |= {
+            destination for destination, senders in roles.senders.items() if service in senders
+        }
         for queue in topology.queues.values():
             if roles.consumer.get(queue.name) == service:
                 read.add(queue.name)
@@ -92,7 +104,8 @@ def rights_of(services: Iterable[str], topology: Topology, roles: Roles = SLUICE
 
 
 def password_hash(password: str, salt: bytes | None = None) -> str:
-    """RabbitMQ's ``rabbit_password_hashing_sha256``: four bytes of salt, then the digest of salt and password."""
+    """RabbitMQ's ``rabbit_password_hashing_sha256``: four bytes of salt, then the digest of salt
+    and password."""
     salt = secrets.token_bytes(4) if salt is None else salt
     return base64.b64encode(salt + sha256(salt + password.encode()).digest()).decode()
 
@@ -104,7 +117,9 @@ def _logins(users: Iterable[User]) -> dict[str, list[User]]:
     for login, own in logins.items():
         if len({user.password for user in own}) > 1:
             services = ", ".join(sorted(user.service for user in own))
-            raise ValueError(f"the broker's login {login!r} of {services} has two passwords: give the same, or a login to each")
+            raise ValueError(
+                f"the broker's login {login!r} of {services} has two passwords: give the same, or a login to each"
+            )
     return logins
 
 
@@ -128,14 +143,24 @@ def _one_of(names: Iterable[str]) -> str:
 
 
 def _binding(source: str, queue: QuorumQueue, vhost: str) -> dict[str, Any]:
-    target = {"destination": queue.name, "destination_type": "queue", "routing_key": "", "arguments": {}}
+    target = {
+        "destination": queue.name,
+        "destination_type": "queue",
+        "routing_key": "",
+        "arguments": {},
+    }
     return {"source": source, "vhost": vhost} | target
 
 
 def _limit(queue: Queue, vhost: str) -> dict[str, Any]:
-    """For the queue and its dead letters. A policy, so that an administrator can change it without losing the queue."""
+    """For the queue and its dead letters. A policy, so that an administrator can change it without
+    losing the queue."""
     names = _one_of({queue.name, dead_queue(queue.name)})
     definition = {"max-length": queue.limit}
-    return {"name": f"limit {queue.name}", "vhost": vhost, "pattern": names, "apply-to": "queues", "priority": 0} | {
-        "definition": definition
-    }
+    return {
+        "name": f"limit {queue.name}",
+        "vhost": vhost,
+        "pattern": names,
+        "apply-to": "queues",
+        "priority": 0,
+    } | {"definition": definition}

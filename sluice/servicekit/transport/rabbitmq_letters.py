@@ -16,7 +16,8 @@ from sluice.servicekit.transport.reasons import undelivered
 
 # So many letters are in hand together.
 WINDOW = 500
-# Seconds without a letter after which those that are counted but do not come are left to whoever has them in hand.
+# Seconds without a letter after which those that are counted but do not come are left to whoever
+# has them in hand.
 QUIET = 2.0
 
 
@@ -28,8 +29,8 @@ class Window:
     letters: list[AbstractIncomingMessage]
 
     async def remove(self, chosen: Collection[AbstractIncomingMessage]) -> int:
-        """How many that were. All of them with one word: a quorum queue works through many one after the other, and what it has
-        not come to when the channel is closed comes back."""
+        """How many that were. All of them with one word: a quorum queue works through many one
+        after the other, and what it has not come to when the channel is closed comes back."""
         if len(chosen) == len(self.letters):
             await acknowledge(self.letters[-1], and_before=True)
         else:
@@ -51,8 +52,9 @@ class Window:
 class Visit:
     """``waiting``: the letters that were there at its beginning.
 
-    Each window has a channel of its own, closed one after the other at the end: so they stand in their order again. What several
-    consumers of one channel have in hand comes back in any order (RabbitMQ 3.10).
+    Each window has a channel of its own, closed one after the other at the end: so they stand in
+    their order again. What several consumers of one channel have in hand comes back in any order
+    (RabbitMQ 3.10).
     """
 
     def __init__(self, link: RabbitLink, queue: Queue, waiting: int) -> None:
@@ -62,7 +64,8 @@ class Visit:
         self._windows: list[Window] = []
 
     async def windows(self, most: int | None = None) -> AsyncGenerator[Window, None]:
-        """The letters in order; what is put back or dies meanwhile stands behind them and is not met again."""
+        """The letters in order; what is put back or dies meanwhile stands behind them and is not
+        met again."""
         left = self.waiting if most is None else min(self.waiting, most)
         while left > 0:
             window = Window(await self._link.channel(), [])
@@ -120,7 +123,9 @@ class DeadLetters:
         async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:
                 chosen = _chosen(window.letters, ids)
-                await self._link.publish([Post(queue.name, durable(id_of(one), one.body)) for one in chosen])
+                await self._link.publish(
+                    [Post(queue.name, durable(id_of(one), one.body)) for one in chosen]
+                )
                 removed += await window.remove(chosen)
         return removed
 
@@ -172,12 +177,15 @@ async def _count(link: RabbitLink, queue: Queue) -> int:
         await asyncio.gather(channel.close(), return_exceptions=True)
 
 
-def _chosen(window: Sequence[AbstractIncomingMessage], ids: Collection[str] | None) -> Sequence[AbstractIncomingMessage]:
+def _chosen(
+    window: Sequence[AbstractIncomingMessage], ids: Collection[str] | None
+) -> Sequence[AbstractIncomingMessage]:
     return window if ids is None else [message for message in window if id_of(message) in ids]
 
 
 def _letter(queue: Queue, message: AbstractIncomingMessage) -> DeadLetter:
-    """Letters moved by a consumer carry their reason; those moved by the broker were handed out too often."""
+    """Letters moved by a consumer carry their reason; those moved by the broker were handed out too
+    often."""
     reason, died_at = last_reason(message.headers), message.timestamp
     deaths = message.headers.get("x-death")
     if isinstance(deaths, list) and deaths and isinstance(deaths[0], dict):

@@ -1,4 +1,5 @@
-"""The connections of the RabbitMQ transport: made when needed, made again after a loss, publishing with confirms."""
+"""The connections of the RabbitMQ transport: made when needed, made again after a loss, publishing
+with confirms."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,7 +25,8 @@ HEARTBEAT = 10
 # So many messages are under way to the broker at once; more wait for their confirmation.
 WINDOW = 500
 
-#: Makes sure that a new connection finds in the broker what it needs; raises ``TransportUnavailable``.
+#: Makes sure that a new connection finds in the broker what it needs; raises
+#: ``TransportUnavailable``.
 Prepare = Callable[[AbstractConnection], Awaitable[None]]
 
 
@@ -40,7 +42,8 @@ class Post:
 async def answer(awaitable: Awaitable[T], *, seconds: float = ANSWER_TIMEOUT) -> T:
     """Awaits the broker's answer; raises ``TransportUnavailable`` when it does not come.
 
-    A lost connection cancels what waits inside the library. Gathering tells that from a cancellation of the caller.
+    A lost connection cancels what waits inside the library. Gathering tells that from a
+    cancellation of the caller.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -58,7 +61,8 @@ async def acknowledge(message: AbstractIncomingMessage, *, and_before: bool = Fa
 
 
 async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_before: bool) -> None:
-    """The library goes on waiting for room to write when its connection has ended and nobody makes any."""
+    """The library goes on waiting for room to write when its connection has ended and nobody makes
+    any."""
     ending = message.channel.closing
     acknowledging = asyncio.ensure_future(message.ack(multiple=and_before))
     try:
@@ -72,8 +76,12 @@ async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_befor
 
 
 def translated(error: BaseException) -> BaseException:
-    """``TransportUnavailable`` for what the library raises when the broker is out of reach or refuses; others as they are."""
-    if not isinstance(error, (*CONNECTION_EXCEPTIONS, TimeoutError, asyncio.CancelledError, asyncio.InvalidStateError)):
+    """``TransportUnavailable`` for what the library raises when the broker is out of reach or
+    refuses; others as they are."""
+    if not isinstance(
+        error,
+        (*CONNECTION_EXCEPTIONS, TimeoutError, asyncio.CancelledError, asyncio.InvalidStateError),
+    ):
         return error
     unavailable = TransportUnavailable(f"RabbitMQ: {type(error).__name__}: {error}")
     unavailable.__cause__ = error
@@ -87,7 +95,8 @@ async def open_channel(connection: AbstractConnection) -> AbstractChannel:
 
 
 class Line:
-    """One connection; whoever needs it while there is none makes it (one attempt) or gets ``TransportUnavailable``."""
+    """One connection; whoever needs it while there is none makes it (one attempt) or gets
+    ``TransportUnavailable``."""
 
     def __init__(self, url: str, prepare: Prepare) -> None:
         self._url = url
@@ -123,7 +132,8 @@ class Line:
 
     async def _connect(self) -> AbstractConnection:
         connection = await answer(
-            aio_pika.connect(self._url, timeout=CONNECT_TIMEOUT, heartbeat=HEARTBEAT), seconds=CONNECT_TIMEOUT
+            aio_pika.connect(self._url, timeout=CONNECT_TIMEOUT, heartbeat=HEARTBEAT),
+            seconds=CONNECT_TIMEOUT,
         )
         try:
             await self._prepare(connection)
@@ -135,8 +145,8 @@ class Line:
 
 
 class RabbitLink:
-    """Two connections, because a broker that runs short of memory or disk stops reading from those that publish: messages in hand
-    are answered all the same."""
+    """Two connections, because a broker that runs short of memory or disk stops reading from those
+    that publish: messages in hand are answered all the same."""
 
     def __init__(self, url: str, prepare: Prepare) -> None:
         self._receiving = Line(url, prepare)
@@ -153,8 +163,8 @@ class RabbitLink:
         return await open_channel(await self._receiving.connection())
 
     async def publish(self, posts: Sequence[Post]) -> None:
-        """Returns when the broker has confirmed every one; raises ``TransportUnavailable``, which says what was stored, when it
-        did not."""
+        """Returns when the broker has confirmed every one; raises ``TransportUnavailable``, which
+        says what was stored, when it did not."""
         stored: set[str] = set()
         for start in range(0, len(posts), WINDOW):
             window = posts[start : start + WINDOW]
@@ -162,15 +172,24 @@ class RabbitLink:
                 results = await self._publish(window)
             except TransportUnavailable as error:
                 raise TransportUnavailable(error.what, stored=stored) from error
-            stored |= {_id(post) for post, result in zip(window, results, strict=True) if result is None}
-            failed = [(post, result) for post, result in zip(window, results, strict=True) if result is not None]
+            stored |= {
+                _id(post) for post, result in zip(window, results, strict=True) if result is None
+            }
+            failed = [
+                (post, result)
+                for post, result in zip(window, results, strict=True)
+                if result is not None
+            ]
             if failed:
                 raise _failure(failed, stored)
 
     async def _publish(self, window: Sequence[Post]) -> list[BaseException | None]:
-        """For each post None or why it is not confirmed. Not ``Exchange.publish``, which waits for the socket at each message."""
+        """For each post None or why it is not confirmed. Not ``Exchange.publish``, which waits for
+        the socket at each message."""
         connection = await self._sending.connection()
-        underlay = cast(Channel, await answer((await self._open_publisher(connection)).get_underlay_channel()))
+        underlay = cast(
+            Channel, await answer((await self._open_publisher(connection)).get_underlay_channel())
+        )
         sending = [
             underlay.basic_publish(
                 post.message.body,
@@ -186,14 +205,21 @@ class RabbitLink:
             async with asyncio.timeout(ANSWER_TIMEOUT):
                 results = await asyncio.gather(*sending, return_exceptions=True)
         except TimeoutError as error:
-            # What was not confirmed would pile up in the buffers of a connection that the broker does not read.
+            # What was not confirmed would pile up in the buffers of a connection that the broker
+            # does not read.
             await self._sending.cut(connection)
-            raise TransportUnavailable(f"RabbitMQ did not confirm within {ANSWER_TIMEOUT:.0f} s") from error
+            raise TransportUnavailable(
+                f"RabbitMQ did not confirm within {ANSWER_TIMEOUT:.0f} s"
+            ) from error
         return [result if isinstance(result, BaseException) else None for result in results]
 
     async def _open_publisher(self, connection: AbstractConnection) -> AbstractChannel:
         async with self._opening:
-            if self._publisher is None or self._publisher.is_closed or self._published_on is not connection:
+            if (
+                self._publisher is None
+                or self._publisher.is_closed
+                or self._published_on is not connection
+            ):
                 self._publisher, self._published_on = await open_channel(connection), connection
             return self._publisher
 
@@ -207,7 +233,8 @@ def _failure(failed: Sequence[tuple[Post, BaseException]], stored: set[str]) -> 
             return unavailable if what is None else TransportUnavailable(what, stored=stored)
     refused = {post.exchange for post, _ in failed}
     return TransportUnavailable(
-        f"RabbitMQ refuses messages for {', '.join(sorted(refused))}: a queue is full or cannot store now",
+        f"RabbitMQ refuses messages for {', '.join(sorted(refused))}: a queue is full or cannot"
+        " store now",
         stored=stored,
         refused=refused,
     )

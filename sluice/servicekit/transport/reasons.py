@@ -5,8 +5,12 @@ LONGEST = 2000
 
 
 def readable(reason: str) -> str:
-    """``reason`` without control characters (PostgreSQL's text holds no NUL), cut where it is too long for a person."""
-    plain = "".join(one if one.isprintable() or one == "\n" else "\N{REPLACEMENT CHARACTER}" for one in reason[: LONGEST + 1])
+    """``reason`` without control characters (PostgreSQL's text holds no NUL), cut where it is too
+    long for a person."""
+    plain = "".join(
+        one if one.isprintable() or one == "\n" else "\N{REPLACEMENT CHARACTER}"
+        for one in reason[: LONGEST + 1]
+    )
     return plain if len(reason) <= LONGEST else plain[: LONGEST - 1] + "…"
 
 

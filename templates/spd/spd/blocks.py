@@ -1,8 +1,8 @@
 """What the steps hand on: the hits or the events of one frame, in one file.
 
-A file is an uncompressed NumPy archive (`numpy.load` opens it). `about` is a JSON text: the kind of block and the
-fields of `FrameInfo`. Arrays of kind `hits`: `hits`. Of kind `events`: `number`, `offsets`, `hits`, `multiplicity`,
-`energy_mev`, as in `EventBlock`.
+A file is an uncompressed NumPy archive (`numpy.load` opens it). `about` is a JSON text: the kind of
+block and the fields of `FrameInfo`. Arrays of kind `hits`: `hits`. Of kind `events`: `number`,
+`offsets`, `hits`, `multiplicity`, `energy_mev`, as in `EventBlock`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True)
 class FrameInfo:
-    """A frame's metadata, carried from step to step; each step adds its counts and the cuts it applied."""
+    """A frame's metadata, carried from step to step; each step adds its counts and the cuts it
+    applied."""
 
     run: int
     frame: int
@@ -50,9 +51,9 @@ class HitBlock:
 class EventBlock:
     """Events of a frame in the order of their times.
 
-    Event i has the hits `offsets[i]` to `offsets[i + 1]` of `hits`, sorted by time. `number` counts the events found
-    in the frame from 0 and is kept when events are dropped. `multiplicity` is the number of tracks, `energy_mev` the
-    energy in the calorimeter in MeV.
+    Event i has the hits `offsets[i]` to `offsets[i + 1]` of `hits`, sorted by time. `number` counts
+    the events found in the frame from 0 and is kept when events are dropped. `multiplicity` is the
+    number of tracks, `energy_mev` the energy in the calorimeter in MeV.
     """
 
     info: FrameInfo
@@ -125,11 +126,17 @@ def _read(path: Path, kind: str) -> tuple[FrameInfo, dict[str, NDArray[Any]]]:
             about = json.loads(str(archive["about"]))
             found = (about.pop("kind"), about.pop("version"))
             if found != (kind, FORMAT_VERSION):
-                raise BadData(path, f"holds {found[0]} of version {found[1]}, not {kind} of version {FORMAT_VERSION}")
+                raise BadData(
+                    path,
+                    f"holds {found[0]} of version {found[1]}, not {kind} of version"
+                    f" {FORMAT_VERSION}",
+                )
             arrays = {name: archive[name] for name in _ARRAYS[kind]}
             info = FrameInfo(**about)
     except (zipfile.BadZipFile, ValueError, KeyError, EOFError, TypeError, AttributeError) as error:
-        raise BadData(path, f"is not a complete file of {kind} written by this pack ({error})") from error
+        raise BadData(
+            path, f"is not a complete file of {kind} written by this pack ({error})"
+        ) from error
     for name, dtype in _ARRAYS[kind].items():
         if arrays[name].dtype != dtype or arrays[name].ndim != 1:
             raise BadData(path, f"the array {name} is not a row of {dtype}")

@@ -31,7 +31,9 @@ def build_events(block: HitBlock, *, time_gap_ns: int, min_hits: int) -> EventBl
     cuts = {"time_gap_ns": time_gap_ns, "min_hits": min_hits}
     found = int(kept.sum())
     return EventBlock(
-        info=replace(block.info, events_built=found, events_kept=found, cuts={**block.info.cuts, **cuts}),
+        info=replace(
+            block.info, events_built=found, events_kept=found, cuts={**block.info.cuts, **cuts}
+        ),
         number=np.arange(found),
         offsets=offsets,
         hits=hits,
@@ -50,7 +52,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `spd-build-events`."""
     parser = Parser(prog="spd-build-events", description="Find the events of one frame.")
     parser.add_argument("hits", type=Path, help="the file of hits")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file of events to write")
-    parser.add_argument("--time-gap-ns", type=positive, default=DEFAULT_TIME_GAP_NS, help="default: %(default)s")
-    parser.add_argument("--min-hits", type=positive, default=DEFAULT_MIN_HITS, help="default: %(default)s")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the file of events to write"
+    )
+    parser.add_argument(
+        "--time-gap-ns", type=positive, default=DEFAULT_TIME_GAP_NS, help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--min-hits", type=positive, default=DEFAULT_MIN_HITS, help="default: %(default)s"
+    )
     return run_command(parser, _work, argv)

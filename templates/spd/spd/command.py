@@ -1,7 +1,8 @@
 """How every program of the pack takes its arguments, reports errors and writes files.
 
-Exit codes follow sysexits.h: 0 done, 64 wrong usage, 65 bad data, 66 no such input, 74 input or output failed. An
-error is one sentence on standard error that names the file and what is wrong with it.
+Exit codes follow sysexits.h: 0 done, 64 wrong usage, 65 bad data, 66 no such input, 74 input or
+output failed. An error is one sentence on standard error that names the file and what is wrong with
+it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
-def run_command(parser: Parser, work: Callable[[argparse.Namespace], None], argv: Sequence[str] | None = None) -> int:
+def run_command(
+    parser: Parser, work: Callable[[argparse.Namespace], None], argv: Sequence[str] | None = None
+) -> int:
     """Parse `argv`, do `work`, and return the exit code; errors become one line on standard error."""
     try:
         work(parser.parse_args(argv))
@@ -67,7 +70,9 @@ def run_command(parser: Parser, work: Callable[[argparse.Namespace], None], argv
         return _complain(parser.prog, str(error), error.exit_code)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _complain(parser.prog, f"{where}input or output failed ({error.strerror or error})", os.EX_IOERR)
+        return _complain(
+            parser.prog, f"{where}input or output failed ({error.strerror or error})", os.EX_IOERR
+        )
     return os.EX_OK
 
 

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from spd.command import Parser, UsageError, finite, not_negative, positive, run_command, write_complete
+from spd.command import (
+    Parser,
+    UsageError,
+    finite,
+    not_negative,
+    positive,
+    run_command,
+    write_complete,
+)
 from spd.frame import FrameHeader, encode_frame, period_bytes
 from spd.simulation import Conditions, simulate_frame
 from spd.truth import frame_truth, write_truth
@@ -24,7 +32,8 @@ def frame_name(run: int, frame: int) -> str:
 
 
 def start_time(run: int, frame: int, conditions: Conditions) -> int:
-    """Start of a frame in ns since 1970 UTC: a run every hour, its frames (from 1) one after the other."""
+    """Start of a frame in ns since 1970 UTC: a run every hour, its frames (from 1) one after the
+    other."""
     return FIRST_RUN_NS + run * RUN_NS + (frame - 1) * conditions.length_ns
 
 
@@ -48,7 +57,9 @@ def _work(arguments: argparse.Namespace) -> None:
         hits, events = simulate_frame(arguments.seed, run, frame, conditions)
         start = start_time(run, frame, conditions)
         content = encode_frame(FrameHeader(run, frame, period, start, conditions.length_ns), hits)
-        write_complete(out / frame_name(run, frame), damage(content) if frame in arguments.damage else content)
+        write_complete(
+            out / frame_name(run, frame), damage(content) if frame in arguments.damage else content
+        )
         frames.append(frame_truth(frame, start, len(hits), events))
     damaged = sorted(set(arguments.damage))
     about = {"run": run, "period": period, "seed": arguments.seed, "damaged_frames": damaged}
@@ -62,24 +73,51 @@ def _check(arguments: argparse.Namespace, truth_file: Path) -> None:
         raise UsageError(f"run and frame numbers go up to {MAX_NUMBER}")
     absent = [frame for frame in arguments.damage if frame > arguments.frames]
     if absent:
-        raise UsageError(f"frame {absent[0]} cannot be damaged: the run has frames 1 to {arguments.frames}")
+        raise UsageError(
+            f"frame {absent[0]} cannot be damaged: the run has frames 1 to {arguments.frames}"
+        )
     if not 0 < arguments.events_per_frame <= 100_000:
         raise UsageError("--events-per-frame must be above 0 and at most 100000")
     if truth_file.resolve().is_relative_to(arguments.out.resolve()):
-        raise UsageError(f"the truth must not lie among the frames: {truth_file} is inside {arguments.out}")
+        raise UsageError(
+            f"the truth must not lie among the frames: {truth_file} is inside {arguments.out}"
+        )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `spd-daq`."""
-    parser = Parser(prog="spd-daq", description="Simulate a run: raw frames without a trigger, and their truth.")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for the frames")
-    parser.add_argument("--run", type=not_negative, required=True, metavar="N", help="run number")
-    parser.add_argument("--frames", type=positive, required=True, metavar="N", help="number of frames")
-    parser.add_argument("--seed", type=not_negative, required=True, metavar="S", help="same seed, same bytes")
-    parser.add_argument("--period", default=DEFAULT_PERIOD, metavar="P", help="period of data taking: %(default)s")
-    parser.add_argument("--events-per-frame", type=finite, default=100.0, metavar="N", help="mean number of events: %(default)s")
-    parser.add_argument(
-        "--damage", type=positive, action="append", default=[], metavar="FRAME", help="spoil this frame; repeatable"
+    parser = Parser(
+        prog="spd-daq", description="Simulate a run: raw frames without a trigger, and their truth."
     )
-    parser.add_argument("--truth", type=Path, metavar="FILE", help="default: DIR-truth/runNNNNNN.json")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder for the frames"
+    )
+    parser.add_argument("--run", type=not_negative, required=True, metavar="N", help="run number")
+    parser.add_argument(
+        "--frames", type=positive, required=True, metavar="N", help="number of frames"
+    )
+    parser.add_argument(
+        "--seed", type=not_negative, required=True, metavar="S", help="same seed, same bytes"
+    )
+    parser.add_argument(
+        "--period", default=DEFAULT_PERIOD, metavar="P", help="period of data taking: %(default)s"
+    )
+    parser.add_argument(
+        "--events-per-frame",
+        type=finite,
+        default=100.0,
+        metavar="N",
+        help="mean number of events: %(default)s",
+    )
+    parser.add_argument(
+        "--damage",
+        type=positive,
+        action="append",
+        default=[],
+        metavar="FRAME",
+        help="spoil this frame; repeatable",
+    )
+    parser.add_argument(
+        "--truth", type=Path, metavar="FILE", help="default: DIR-truth/runNNNNNN.json"
+    )
     return run_command(parser, _work, argv)

@@ -1,4 +1,5 @@
-"""`spd-decode`: a raw frame becomes hits in the order of their times. A damaged frame is refused with exit code 65."""
+"""`spd-decode`: a raw frame becomes hits in the order of their times. A damaged frame is refused
+with exit code 65."""
 
 from __future__ import annotations
 
@@ -13,11 +14,13 @@ from spd.command import BadData, Parser, not_negative, read_input, run_command
 from spd.frame import FrameHeader, decode_frame
 
 
-def decode(content: bytes, source: Path, *, run: int | None = None, period: str | None = None) -> HitBlock:
+def decode(
+    content: bytes, source: Path, *, run: int | None = None, period: str | None = None
+) -> HitBlock:
     """Sorted hits of a raw frame's bytes.
 
-    `run` and `period` are what the data set says: they must agree with the header, and `period` stands in where the
-    header has none. Raises BadData, naming `source`.
+    `run` and `period` are what the data set says: they must agree with the header, and `period`
+    stands in where the header has none. Raises BadData, naming `source`.
     """
     header, hits = decode_frame(content, source)
     _compare(header, source, run=run, period=period)
@@ -35,21 +38,32 @@ def decode(content: bytes, source: Path, *, run: int | None = None, period: str 
 
 def _compare(header: FrameHeader, source: Path, *, run: int | None, period: str | None) -> None:
     if run is not None and run != header.run:
-        raise BadData(source, f"the frame is of run {header.run}, but its data set is said to be of run {run}")
+        raise BadData(
+            source, f"the frame is of run {header.run}, but its data set is said to be of run {run}"
+        )
     if period and header.period and period != header.period:
-        raise BadData(source, f"the frame is of period {header.period}, but its data set is said to be of {period}")
+        raise BadData(
+            source,
+            f"the frame is of period {header.period}, but its data set is said to be of {period}",
+        )
 
 
 def _work(arguments: argparse.Namespace) -> None:
     content = read_input(arguments.raw)
-    write_hits(arguments.out, decode(content, arguments.raw, run=arguments.run, period=arguments.period))
+    write_hits(
+        arguments.out, decode(content, arguments.raw, run=arguments.run, period=arguments.period)
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `spd-decode`."""
     parser = Parser(prog="spd-decode", description="Decode one raw frame into hits sorted by time.")
     parser.add_argument("raw", type=Path, help="the raw frame")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file of hits to write")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the file of hits to write"
+    )
     parser.add_argument("--run", type=not_negative, help="the run that the frame must be of")
-    parser.add_argument("--period", help="the period that the frame must be of, or that it gets if it names none")
+    parser.add_argument(
+        "--period", help="the period that the frame must be of, or that it gets if it names none"
+    )
     return run_command(parser, _work, argv)

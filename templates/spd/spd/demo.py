@@ -1,9 +1,12 @@
-"""`make demo`: two runs of detector frames, through the whole system at the same time, on this machine.
+"""`make demo`: two runs of detector frames, through the whole system at the same time, on this
+machine.
 
-With `--url` through a system that runs already: it has to have an input storage that this machine sees at the same path.
+With `--url` through a system that runs already: it has to have an input storage that this machine
+sees at the same path.
 
-Uses the commands a person has (`spd-daq`, the template, the REST interface); what it prints and writes
-comes from the system's answers and from the merged ROOT files, except the number of true events, which only the generator knows.
+Uses the commands a person has (`spd-daq`, the template, the REST interface); what it prints and
+writes comes from the system's answers and from the merged ROOT files, except the number of true
+events, which only the generator knows.
 """
 
 import argparse
@@ -44,11 +47,18 @@ RUNS = (PlannedRun(number=1, seed=11), PlannedRun(number=2, seed=12, damaged=17)
 
 
 async def _carry_run(
-    connection: Connection, plan: PlannedRun, *, template: Template, folder: Path, progress: StepProgress
+    connection: Connection,
+    plan: PlannedRun,
+    *,
+    template: Template,
+    folder: Path,
+    progress: StepProgress,
 ) -> CarriedRun:
     frames = sorted((folder / "daq" / f"run{plan.number}").glob("*.raw"))
     meta = {"type": "raw", "detector": "spd"}
-    await connection.dms.register_run(NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed}))
+    await connection.dms.register_run(
+        NewRun(number=plan.number, period=PERIOD, conditions={"seed": plan.seed})
+    )
     new = NewDataset(name=f"spd-run{plan.number:06d}", meta=meta, run=plan.number, period=PERIOD)
     dataset = await carry.bring_in(connection, frames, dataset=new, on_file=lambda size: None)
     await _register_frames(connection, plan.number, dataset.uid)
@@ -59,7 +69,9 @@ async def _carry_run(
         latest[:] = tasks
         progress.show(chain, tasks)
 
-    chain = await carry.follow(connection, await carry.chain_of(connection, dataset.uid), on_look=look)
+    chain = await carry.follow(
+        connection, await carry.chain_of(connection, dataset.uid), on_look=look
+    )
     truth = read_truth(folder / "truth" / f"run{plan.number}.json")
     run = CarriedRun(
         plan=plan,
@@ -74,34 +86,61 @@ async def _carry_run(
     if chain.state is ChainState.FINISHED:
         run.outputs = await bring_out(connection, chain, folder / "out" / f"run{plan.number}")
         write_manifest(folder / "out" / f"run{plan.number}", run.outputs, chain=chain)
-        run.exact = read_events(run.merged()) == expected_events(folder / "truth" / f"run{plan.number}.json")
+        run.exact = read_events(run.merged()) == expected_events(
+            folder / "truth" / f"run{plan.number}.json"
+        )
     return run
 
 
 async def _register_frames(connection: Connection, run: int, dataset: UUID) -> None:
     files = connection.dms.all_files(dataset)
-    frames = [NewFrame(number=file.seq + 1, file_id=file.id, meta={"name": file.name}) async for file in files]
+    frames = [
+        NewFrame(number=file.seq + 1, file_id=file.id, meta={"name": file.name})
+        async for file in files
+    ]
     await connection.dms.register_frames(run, frames)
 
 
 async def _demo(url: str, folder: Path) -> list[CarriedRun]:
     async with connected(url) as connection:
         text = (PACK / "workflow.cwl").read_text()
-        template = await connection.operator.store_template(NewTemplate(name="spd-online-filter", cwl=text))
-        await connection.dms.register_period(NewPeriod(name=PERIOD, goal="Demonstration: two simulated runs"))
+        template = await connection.operator.store_template(
+            NewTemplate(name="spd-online-filter", cwl=text)
+        )
+        await connection.dms.register_period(
+            NewPeriod(name=PERIOD, goal="Demonstration: two simulated runs")
+        )
         with new_progress() as bars:
             runs = []
             for plan in RUNS:
                 progress = StepProgress(bars, label=f"run {plan.number} ")
-                runs.append(_carry_run(connection, plan, template=template, folder=folder, progress=progress))
+                runs.append(
+                    _carry_run(
+                        connection, plan, template=template, folder=folder, progress=progress
+                    )
+                )
             return list(await asyncio.gather(*runs))
 
 
 def _generate(folder: Path, frames: int) -> None:
     for plan in RUNS:
-        arguments = ["--run", str(plan.number), "--frames", str(frames), "--seed", str(plan.seed), "--period", PERIOD]
+        arguments = [
+            "--run",
+            str(plan.number),
+            "--frames",
+            str(frames),
+            "--seed",
+            str(plan.seed),
+            "--period",
+            PERIOD,
+        ]
         arguments += ["--damage", str(plan.damaged)] if plan.damaged else []
-        place = ["--out", str(folder / "daq" / f"run{plan.number}"), "--truth", str(folder / "truth" / f"run{plan.number}.json")]
+        place = [
+            "--out",
+            str(folder / "daq" / f"run{plan.number}"),
+            "--truth",
+            str(folder / "truth" / f"run{plan.number}.json"),
+        ]
         if daq([*place, *arguments]) != 0:
             raise OSError("the generator failed; see above")
 
@@ -120,12 +159,21 @@ def _write_summary(folder: Path, runs: Sequence[CarriedRun], seconds: float) -> 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
+    parser.add_argument(
+        "--home", type=Path, required=True, help="folder of the demonstration; emptied first"
+    )
     parser.add_argument("--frames", type=int, default=60, help="frames of each run")
     port = os.environ.get("SLUICE_PORT", "0")
-    parser.add_argument("--port", type=int, default=port, help="port of the web page (default: SLUICE_PORT); 0: any free one")
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=port,
+        help="port of the web page (default: SLUICE_PORT); 0: any free one",
+    )
     parser.add_argument("--keep", action="store_true", help="leave the system up at the end")
-    parser.add_argument("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")
+    parser.add_argument(
+        "--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL"
+    )
     arguments = parser.parse_args(argv)
     folder = arguments.home.resolve()
     system = Home(folder / "system")
@@ -136,7 +184,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder.mkdir(parents=True)
     try:
         _generate(folder, arguments.frames)
-        return _in_running_system(folder, arguments.url) if arguments.url else _in_own_system(folder, system, arguments)
+        return (
+            _in_running_system(folder, arguments.url)
+            if arguments.url
+            else _in_own_system(folder, system, arguments)
+        )
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
@@ -160,7 +212,10 @@ def _in_own_system(folder: Path, system: Home, arguments: argparse.Namespace) ->
             stop(running)
     code = _close(folder, runs, started)
     if arguments.keep:
-        out.print(f"Sluice is still up: look at {running.url}, stop it with `{_command()} down --home {_shown(system.root)}`")
+        out.print(
+            f"Sluice is still up: look at {running.url}, stop it with `{_command()} down --home"
+            f" {_shown(system.root)}`"
+        )
     return code
 
 

@@ -31,14 +31,21 @@ def print_report(runs: Sequence[CarriedRun]) -> None:
     for run in runs:
         if run.outputs:
             verdict = "exactly those" if run.exact else "NOT those"
-            out.print(f"run {run.plan.number}: the events kept are {verdict} that the generator knows, in their order")
+            out.print(
+                f"run {run.plan.number}: the events kept are {verdict} that the generator knows, in"
+                " their order"
+            )
 
 
 def _step_row(task: ChainTask) -> tuple[object, ...]:
     jobs = task.jobs
     if jobs is None:
         return (task.step, task.status.value, 0, 0, 0.0)
-    seconds = (jobs.ended_at - jobs.started_at).total_seconds() if jobs.ended_at and jobs.started_at else 0.0
+    seconds = (
+        (jobs.ended_at - jobs.started_at).total_seconds()
+        if jobs.ended_at and jobs.started_at
+        else 0.0
+    )
     return (task.step, task.status.value, jobs.total, jobs.failed, round(seconds, 1))
 
 

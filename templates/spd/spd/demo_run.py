@@ -19,7 +19,8 @@ class PlannedRun:
 
 @dataclass(slots=True)
 class CarriedRun:
-    """A run after its way through the system. ``seconds``: from the closed data set to the output on its storage."""
+    """A run after its way through the system. ``seconds``: from the closed data set to the output
+    on its storage."""
 
     plan: PlannedRun
     frames: int
@@ -31,7 +32,8 @@ class CarriedRun:
     seconds: float
     outputs: Sequence[Output] = field(default_factory=list)
     exact: bool = False
-    """The events of the merged ROOT files are those that the generator knows, one for one, and in their order."""
+    """The events of the merged ROOT files are those that the generator knows, one for one, and in
+    their order."""
 
     def merged(self) -> list[Path]:
         """The ROOT files, in order."""
@@ -46,7 +48,11 @@ class CarriedRun:
             "events_kept": summarise(self.merged()).events_kept,
             "events_exact": self.exact,
             "output_files": [
-                {"path": str(o.path), "sha256": o.file.checksum.removeprefix("sha256:"), "bytes": o.file.size}
+                {
+                    "path": str(o.path),
+                    "sha256": o.file.checksum.removeprefix("sha256:"),
+                    "bytes": o.file.size,
+                }
                 for o in self.outputs
             ],
             "seconds": round(self.seconds, 2),

@@ -1,9 +1,10 @@
 """The model detector: subdetectors, channels, and the roads that straight tracks follow.
 
-A channel is named by one 32-bit code: the subdetector's number in the top 8 bits, the channel's number inside it in
-the lower 24. Inside a subdetector channels are numbered layer by layer; each layer is divided in azimuth into `ROADS`
-equal sectors, and a straight track from the centre stays in one sector (its road) in every layer.
-The channel numbers add up to some 500 000; they are round figures of this model, not a survey of the real detector.
+A channel is named by one 32-bit code: the subdetector's number in the top 8 bits, the channel's
+number inside it in the lower 24. Inside a subdetector channels are numbered layer by layer; each
+layer is divided in azimuth into `ROADS` equal sectors, and a straight track from the centre stays
+in one sector (its road) in every layer. The channel numbers add up to some 500 000; they are round
+figures of this model, not a survey of the real detector.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ ROADS = 128
 """Azimuthal sectors; the model's tracks never leave theirs."""
 
 TRACK_LAYERS = 7
-"""A road with a time-of-flight hit and hits in at least so many of the 11 tracking layers holds a track."""
+"""A road with a time-of-flight hit and hits in at least so many of the 11 tracking layers holds a
+track."""
 
 MEV_PER_COUNT = 0.5
 """Calibration of the calorimeter. A power of two, so that sums of counts stay exact."""
 
 HIT = np.dtype([("channel", "<u4"), ("amplitude", "<u4"), ("time", "<u8")])
-"""One hit: channel code, amplitude in ADC counts, time in ns since the frame's start. 16 bytes, little-endian."""
+"""One hit: channel code, amplitude in ADC counts, time in ns since the frame's start. 16 bytes,
+little-endian."""
 
 IntArray = NDArray[np.int64]
 HitArray = NDArray[np.void]
@@ -64,7 +67,8 @@ GEOMETRY = {
 TRACKING = (Subdetector.VERTEX, Subdetector.STRAW)
 TRACKING_LAYERS = sum(GEOMETRY[part].layers for part in TRACKING)
 
-# Indexed by subdetector number, so that whole arrays are looked up at once; 0 where there is no such subdetector.
+# Indexed by subdetector number, so that whole arrays are looked up at once; 0 where there is no
+# such subdetector.
 _CHANNELS = np.array([0] + [GEOMETRY[part].channels for part in Subdetector])
 _CELLS = np.array([1] + [GEOMETRY[part].cells for part in Subdetector])
 

@@ -16,11 +16,17 @@ DEFAULT_MIN_MULTIPLICITY = 4
 DEFAULT_MIN_CALORIMETER_ENERGY = 1500.0
 
 
-def filter_events(block: EventBlock, *, min_multiplicity: int, min_calorimeter_energy: float) -> EventBlock:
-    """The events with at least so many tracks and so many MeV, in their order and with their numbers."""
+def filter_events(
+    block: EventBlock, *, min_multiplicity: int, min_calorimeter_energy: float
+) -> EventBlock:
+    """The events with at least so many tracks and so many MeV, in their order and with their
+    numbers."""
     kept = (block.multiplicity >= min_multiplicity) & (block.energy_mev >= min_calorimeter_energy)
     sizes = block.sizes
-    cuts = {"min_multiplicity": min_multiplicity, "min_calorimeter_energy_mev": min_calorimeter_energy}
+    cuts = {
+        "min_multiplicity": min_multiplicity,
+        "min_calorimeter_energy_mev": min_calorimeter_energy,
+    }
     return EventBlock(
         info=replace(block.info, events_kept=int(kept.sum()), cuts={**block.info.cuts, **cuts}),
         number=block.number[kept],
@@ -42,9 +48,13 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `spd-filter`."""
-    parser = Parser(prog="spd-filter", description="Keep the events of one frame that are worth keeping.")
+    parser = Parser(
+        prog="spd-filter", description="Keep the events of one frame that are worth keeping."
+    )
     parser.add_argument("events", type=Path, help="the file of events")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file of events to write")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the file of events to write"
+    )
     parser.add_argument(
         "--min-multiplicity",
         type=not_negative,

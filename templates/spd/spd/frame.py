@@ -1,8 +1,9 @@
 """The raw frame, as it leaves the data acquisition: a header, then hits in read-out order.
 
-Little-endian header of 60 bytes: magic `SPDFRAME` · format version u16 · header size u16 · run u32 · frame u32 ·
-start time u64 (ns since 1970 UTC) · length u64 (ns) · number of hits u32 · period, 16 bytes of ASCII filled with
-zeros · CRC-32 u32 over the header before it and all hits. Then one 16-byte `detector.HIT` for each hit.
+Little-endian header of 60 bytes: magic `SPDFRAME` · format version u16 · header size u16 · run u32
+· frame u32 · start time u64 (ns since 1970 UTC) · length u64 (ns) · number of hits u32 · period, 16
+bytes of ASCII filled with zeros · CRC-32 u32 over the header before it and all hits. Then one
+16-byte `detector.HIT` for each hit.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class FrameHeader:
 def period_bytes(period: str) -> bytes:
     """The header's bytes of a period's name; raises UsageError where it does not fit."""
     if not period.isascii() or not period.isprintable() or len(period) > PERIOD_BYTES:
-        raise UsageError(f"the period {period!r} is not at most {PERIOD_BYTES} printable ASCII characters")
+        raise UsageError(
+            f"the period {period!r} is not at most {PERIOD_BYTES} printable ASCII characters"
+        )
     return period.encode("ascii")
 
 
@@ -62,24 +65,37 @@ def encode_frame(header: FrameHeader, hits: HitArray) -> bytes:
 
 
 def decode_frame(content: bytes, source: Path) -> tuple[FrameHeader, HitArray]:
-    """Header and hits (in read-out order) of a frame's bytes; raises BadData, naming `source`, for a damaged one."""
+    """Header and hits (in read-out order) of a frame's bytes; raises BadData, naming `source`, for
+    a damaged one."""
     if len(content) < HEADER_BYTES:
-        raise BadData(source, f"truncated: {len(content)} bytes are fewer than the header's {HEADER_BYTES}")
+        raise BadData(
+            source, f"truncated: {len(content)} bytes are fewer than the header's {HEADER_BYTES}"
+        )
     magic, version, size, run, frame, start, length, count, period = _FIELDS.unpack_from(content)
     if magic != MAGIC:
         raise BadData(source, f"not a raw frame: it begins with {magic!r}, not {MAGIC!r}")
     if version != VERSION:
-        raise BadData(source, f"raw format version {version} is unknown; this program reads version {VERSION}")
+        raise BadData(
+            source, f"raw format version {version} is unknown; this program reads version {VERSION}"
+        )
     if size != HEADER_BYTES:
-        raise BadData(source, f"the header says that it has {size} bytes; version {VERSION} has {HEADER_BYTES}")
+        raise BadData(
+            source,
+            f"the header says that it has {size} bytes; version {VERSION} has {HEADER_BYTES}",
+        )
     expected = HEADER_BYTES + count * HIT.itemsize
     if len(content) != expected:
         what = "truncated" if len(content) < expected else "too long"
-        raise BadData(source, f"{what}: {count} hits need {expected} bytes, the file has {len(content)}")
+        raise BadData(
+            source, f"{what}: {count} hits need {expected} bytes, the file has {len(content)}"
+        )
     written = _CRC.unpack_from(content, _FIELDS.size)[0]
     found = zlib.crc32(memoryview(content)[HEADER_BYTES:], zlib.crc32(content[: _FIELDS.size]))
     if written != found:
-        raise BadData(source, f"wrong checksum: the header says CRC {written:08x}, the content has {found:08x}")
+        raise BadData(
+            source,
+            f"wrong checksum: the header says CRC {written:08x}, the content has {found:08x}",
+        )
     hits = np.frombuffer(content, dtype=HIT, offset=HEADER_BYTES)
     _check_hits(hits, length, source)
     try:
@@ -98,4 +114,6 @@ def _check_hits(hits: HitArray, length_ns: int, source: Path) -> None:
     late = np.flatnonzero(hits["time"] >= length_ns)
     if len(late):
         time = int(hits["time"][late[0]])
-        raise BadData(source, f"hit {late[0]}: its time {time} ns is outside the frame of {length_ns} ns")
+        raise BadData(
+            source, f"hit {late[0]}: its time {time} ns is outside the frame of {length_ns} ns"
+        )

@@ -1,8 +1,8 @@
 """Monitoring histograms: made for each frame by `spd-verify`, added up by `spd-merge-monitoring`.
 
-A monitoring file is JSON: `{format, version, frames: [{run, period, frame, start_time_ns, hits_read, events_built,
-events_kept}], histograms: {name: {title, unit, edges, counts, underflow, overflow}}}`. `edges` has one number more
-than `counts`; a bin contains its lower edge.
+A monitoring file is JSON: `{format, version, frames: [{run, period, frame, start_time_ns,
+hits_read, events_built, events_kept}], histograms: {name: {title, unit, edges, counts, underflow,
+overflow}}}`. `edges` has one number more than `counts`; a bin contains its lower edge.
 """
 
 from __future__ import annotations
@@ -49,15 +49,21 @@ def monitor(block: EventBlock) -> Monitoring:
     codes = block.hits["channel"]
     delays = block.hits["time"].astype(np.int64) - block.time_ns[owners(block.offsets)]
     histograms = {
-        "hit_time": histogram("Hit time after the event's first hit", "ns", delays, np.arange(0, GUARD_NS + 5, 5)),
+        "hit_time": histogram(
+            "Hit time after the event's first hit", "ns", delays, np.arange(0, GUARD_NS + 5, 5)
+        ),
         "multiplicity": histogram("Tracks per event", "tracks", block.multiplicity, np.arange(31)),
-        "calorimeter_energy": histogram("Calorimeter energy per event", "MeV", block.energy_mev, np.arange(0, 20_400, 400)),
+        "calorimeter_energy": histogram(
+            "Calorimeter energy per event", "MeV", block.energy_mev, np.arange(0, 20_400, 400)
+        ),
         "event_hits": histogram("Hits per event", "hits", block.sizes, np.arange(0, 420, 20)),
     }
     for part, geometry in GEOMETRY.items():
         channels = number(codes[subdetector(codes) == part])
         edges = np.arange(OCCUPANCY_BINS + 1) * (geometry.channels // OCCUPANCY_BINS)
-        histograms[f"occupancy_{part.name.lower()}"] = histogram(f"Hits by channel, {_label(part)}", "channel", channels, edges)
+        histograms[f"occupancy_{part.name.lower()}"] = histogram(
+            f"Hits by channel, {_label(part)}", "channel", channels, edges
+        )
     names = ("run", "period", "frame", "start_time_ns", "hits_read", "events_built", "events_kept")
     return {
         "format": FORMAT,
@@ -80,7 +86,8 @@ def _label(part: Subdetector) -> str:
 def merge_monitoring(parts: Iterable[tuple[Path, Monitoring]]) -> Monitoring:
     """Add up the histograms and join the frames of `parts` (file and content), in their order.
 
-    Raises BadData, naming the file, where frames do not follow each other or histograms have other bins.
+    Raises BadData, naming the file, where frames do not follow each other or histograms have other
+    bins.
     """
     merged: Monitoring = {"format": FORMAT, "version": VERSION, "frames": [], "histograms": {}}
     last: tuple[int, int] | None = None
@@ -98,8 +105,15 @@ def merge_monitoring(parts: Iterable[tuple[Path, Monitoring]]) -> Monitoring:
 def follows(last: tuple[int, int] | None, this: tuple[int, int], source: Path) -> tuple[int, int]:
     """`this` (run, frame), if it comes after `last`; else raises BadData naming `source`."""
     if last is not None and this <= last:
-        how = "comes a second time" if this == last else f"comes after frame {last[1]} of run {last[0]}"
-        raise BadData(source, f"frame {this[1]} of run {this[0]} {how}; merge takes frames in order, each once")
+        how = (
+            "comes a second time"
+            if this == last
+            else f"comes after frame {last[1]} of run {last[0]}"
+        )
+        raise BadData(
+            source,
+            f"frame {this[1]} of run {this[0]} {how}; merge takes frames in order, each once",
+        )
     return this
 
 
@@ -110,7 +124,9 @@ def _empty(like: Histogram) -> Histogram:
 def _add(total: Histogram, added: Histogram, name: str, source: Path) -> None:
     if total["edges"] != added["edges"]:
         raise BadData(source, f"the histogram {name} has other bins than in the files before it")
-    total["counts"] = [one + other for one, other in zip(total["counts"], added["counts"], strict=True)]
+    total["counts"] = [
+        one + other for one, other in zip(total["counts"], added["counts"], strict=True)
+    ]
     for outside in ("underflow", "overflow"):
         total[outside] += added[outside]
 

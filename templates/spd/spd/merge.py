@@ -1,7 +1,7 @@
 """`spd-merge`: joins the checked events of many frames into one ROOT file.
 
-Trees: `events` (one entry for each event, its hits as arrays) and `frames` (one entry for each frame, events or
-not). `EVENTS` and `FRAMES` list the branches.
+Trees: `events` (one entry for each event, its hits as arrays) and `frames` (one entry for each
+frame, events or not). `EVENTS` and `FRAMES` list the branches.
 """
 
 from __future__ import annotations
@@ -47,13 +47,16 @@ EVENTS: dict[str, Any] = {
     "hit": "var * {subdetector: uint8, channel: uint32, time_ns: int32, amplitude: uint32}",
 }
 FILES_AT_ONCE = 100
-"""So many frames are held in memory and written together; it bounds memory, not the number of parts."""
+"""So many frames are held in memory and written together; it bounds memory, not the number of
+parts."""
 
 
 def merge(parts: Sequence[Path], out: Path) -> None:
-    """Write the ROOT file `out` from event files in the order of their frames, all of it or nothing.
+    """Write the ROOT file `out` from event files in the order of their frames, all of it or
+    nothing.
 
-    Raises BadData for a part that is damaged, repeated or out of order, MissingInput for one that is not there.
+    Raises BadData for a part that is damaged, repeated or out of order, MissingInput for one that
+    is not there.
     """
     partial = out.with_name(f".{out.name}.part")
     try:
@@ -108,7 +111,10 @@ def _event_columns(blocks: Sequence[EventBlock]) -> dict[str, Any]:
         "multiplicity": np.concatenate([block.multiplicity for block in blocks]),
         "calorimeter_energy_mev": np.concatenate([block.energy_mev for block in blocks]),
         "n_hits": sizes,
-        **{f"n_{one.name.lower()}": np.bincount(owner[part == one], minlength=len(sizes)) for one in Subdetector},
+        **{
+            f"n_{one.name.lower()}": np.bincount(owner[part == one], minlength=len(sizes))
+            for one in Subdetector
+        },
     }
     typed: dict[str, Any] = {name: column.astype(EVENTS[name]) for name, column in columns.items()}
     fields = {
@@ -127,7 +133,13 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `spd-merge`."""
-    parser = Parser(prog="spd-merge", description="Join the events of many frames into one ROOT file.")
-    parser.add_argument("parts", type=Path, nargs="+", help="event files, in the order of their frames")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the ROOT file to write")
+    parser = Parser(
+        prog="spd-merge", description="Join the events of many frames into one ROOT file."
+    )
+    parser.add_argument(
+        "parts", type=Path, nargs="+", help="event files, in the order of their frames"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the ROOT file to write"
+    )
     return run_command(parser, _work, argv)

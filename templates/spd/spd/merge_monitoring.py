@@ -17,7 +17,13 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `spd-merge-monitoring`."""
-    parser = Parser(prog="spd-merge-monitoring", description="Add up the monitoring histograms of many frames.")
-    parser.add_argument("parts", type=Path, nargs="+", help="histogram files, in the order of their frames")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write (JSON)")
+    parser = Parser(
+        prog="spd-merge-monitoring", description="Add up the monitoring histograms of many frames."
+    )
+    parser.add_argument(
+        "parts", type=Path, nargs="+", help="histogram files, in the order of their frames"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the file to write (JSON)"
+    )
     return run_command(parser, _work, argv)

@@ -26,13 +26,16 @@ def owners(offsets: IntArray) -> IntArray:
 
 
 def track_multiplicity(hits: HitArray, offsets: IntArray) -> IntArray:
-    """Number of tracks of each event: roads with a time-of-flight hit and at least `TRACK_LAYERS` tracking layers."""
+    """Number of tracks of each event: roads with a time-of-flight hit and at least `TRACK_LAYERS`
+    tracking layers."""
     events = len(offsets) - 1
     codes = hits["channel"]
     part = subdetector(codes)
     seen = owners(offsets) * ROADS + road(codes)
     tracking = (part == Subdetector.VERTEX) | (part == Subdetector.STRAW)
-    depth = layer(codes) + np.where(part == Subdetector.STRAW, GEOMETRY[Subdetector.VERTEX].layers, 0)
+    depth = layer(codes) + np.where(
+        part == Subdetector.STRAW, GEOMETRY[Subdetector.VERTEX].layers, 0
+    )
     crossed = np.unique(seen[tracking] * TRACKING_LAYERS + depth[tracking]) // TRACKING_LAYERS
     deep = np.bincount(crossed, minlength=events * ROADS) >= TRACK_LAYERS
     timed = np.bincount(seen[part == Subdetector.TOF], minlength=events * ROADS) > 0
@@ -42,5 +45,7 @@ def track_multiplicity(hits: HitArray, offsets: IntArray) -> IntArray:
 def calorimeter_energy(hits: HitArray, offsets: IntArray) -> NDArray[np.float64]:
     """Energy of each event in the calorimeter in MeV."""
     measured = subdetector(hits["channel"]) == Subdetector.CALORIMETER
-    counts = np.bincount(owners(offsets)[measured], weights=hits["amplitude"][measured], minlength=len(offsets) - 1)
+    counts = np.bincount(
+        owners(offsets)[measured], weights=hits["amplitude"][measured], minlength=len(offsets) - 1
+    )
     return np.asarray(counts * MEV_PER_COUNT, dtype=np.float64)

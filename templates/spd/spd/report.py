@@ -10,7 +10,15 @@ import uproot
 
 from spd.truth import EventRecord
 
-_EVENT_BRANCHES = ("run", "frame", "event", "time_ns", "multiplicity", "calorimeter_energy_mev", "n_hits")
+_EVENT_BRANCHES = (
+    "run",
+    "frame",
+    "event",
+    "time_ns",
+    "multiplicity",
+    "calorimeter_energy_mev",
+    "n_hits",
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,9 @@ def summarise(paths: Sequence[Path]) -> Summary:
         periods.update(columns["period"].tolist())
         for name in totals:
             totals[name] += int(columns[name].sum())
-    return Summary(frames=frames, runs=tuple(sorted(runs)), periods=tuple(sorted(periods)), **totals)
+    return Summary(
+        frames=frames, runs=tuple(sorted(runs)), periods=tuple(sorted(periods)), **totals
+    )
 
 
 def read_events(paths: Sequence[Path]) -> list[EventRecord]:

@@ -1,7 +1,7 @@
 """Simulated frames: collisions, the tracks and photons they send through the detector, and noise.
 
-Everything is drawn from one generator seeded with (seed, run, frame), so that a frame does not depend on its
-neighbours. The rules of time stand in `timing`.
+Everything is drawn from one generator seeded with (seed, run, frame), so that a frame does not
+depend on its neighbours. The rules of time stand in `timing`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from spd.traversal import Deposits, neutral_deposits, noise_deposits, track_depo
 class Conditions:
     """What a run is taken with.
 
-    `events` is the mean number of events in a frame and `distance_ns` their mean distance, which together fix the
-    frame's length; `hard_share` is the share of collisions with many tracks; `event_noise` the mean number of noise
-    hits during an event; `gap_noise` the mean number of hits in a group of noise between events.
+    `events` is the mean number of events in a frame and `distance_ns` their mean distance, which
+    together fix the frame's length; `hard_share` is the share of collisions with many tracks;
+    `event_noise` the mean number of noise hits during an event; `gap_noise` the mean number of hits
+    in a group of noise between events.
     """
 
     events: float = 100.0
@@ -48,7 +49,8 @@ class Conditions:
 class TrueEvents:
     """What really happened in a frame, one entry for each event in the order of time.
 
-    `time_ns` is the time of the event's first hit since the frame's start, `hits` counts its hits, noise included.
+    `time_ns` is the time of the event's first hit since the frame's start, `hits` counts its hits,
+    noise included.
     """
 
     time_ns: IntArray
@@ -57,7 +59,9 @@ class TrueEvents:
     hits: IntArray
 
 
-def simulate_frame(seed: int, run: int, frame: int, conditions: Conditions) -> tuple[HitArray, TrueEvents]:
+def simulate_frame(
+    seed: int, run: int, frame: int, conditions: Conditions
+) -> tuple[HitArray, TrueEvents]:
     """Hits (in no particular order) and truth of one frame."""
     rng = np.random.default_rng([seed, run, frame])
     collisions = _collision_times(rng, conditions)
@@ -76,7 +80,8 @@ def simulate_frame(seed: int, run: int, frame: int, conditions: Conditions) -> t
 
 
 def _collision_times(rng: Generator, conditions: Conditions) -> IntArray:
-    """Random times that keep their least distance: what room is left over is shared out evenly at random."""
+    """Random times that keep their least distance: what room is left over is shared out evenly at
+    random."""
     length = conditions.length_ns
     most = (length - EVENT_WINDOW_NS) // MIN_EVENT_DISTANCE_NS
     count = min(int(rng.poisson(conditions.events)), most)
@@ -98,7 +103,9 @@ def _truth(inside: Deposits, hits: HitArray, collisions: IntArray, tracks: IntAr
     first = collisions + EVENT_WINDOW_NS
     np.minimum.at(first, inside.owner, hits["time"].astype(np.int64))
     measured = subdetector(inside.channel) == Subdetector.CALORIMETER
-    counts = np.bincount(inside.owner[measured], weights=inside.amplitude[measured], minlength=count)
+    counts = np.bincount(
+        inside.owner[measured], weights=inside.amplitude[measured], minlength=count
+    )
     energy = np.asarray(counts * MEV_PER_COUNT, dtype=np.float64)
     return TrueEvents(first, tracks, energy, np.bincount(inside.owner, minlength=count))
 

@@ -1,9 +1,11 @@
-"""The rules of time that make event building exact; the simulation keeps them, the README explains them.
+"""The rules of time that make event building exact; the simulation keeps them, the README explains
+them.
 
-With them, every gap from `EVENT_WINDOW_NS` to `GUARD_NS` that `spd-build-events` is given, and every smallest number
-of hits from `MAX_NOISE_GROUP` + 1 to `detector.TRACK_LAYERS` + 1, yields exactly the true events:
-inside an event no two neighbouring hits are further apart than the window; between an event and anything else, and
-between two groups of noise, there is always more than the guard.
+With them, every gap from `EVENT_WINDOW_NS` to `GUARD_NS` that `spd-build-events` is given, and
+every smallest number of hits from `MAX_NOISE_GROUP` + 1 to `detector.TRACK_LAYERS` + 1, yields
+exactly the true events: inside an event no two neighbouring hits are further apart than the window;
+between an event and anything else, and between two groups of noise, there is always more than the
+guard.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What particles and noise leave in the detector during one collision.
 
-Tracks are straight: each stays in one road, and the tracks of an event have roads of their own. Every layer sees a
-track with 95 % probability, but at least `TRACK_LAYERS` tracking layers always do, and the time-of-flight counter
-does too; so the number of tracks can be recovered exactly.
+Tracks are straight: each stays in one road, and the tracks of an event have roads of their own.
+Every layer sees a track with 95 % probability, but at least `TRACK_LAYERS` tracking layers always
+do, and the time-of-flight counter does too; so the number of tracks can be recovered exactly.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ SIGNAL_COUNTS = {
 
 @dataclass(frozen=True)
 class Deposits:
-    """Signals, column by column: the index of the event, channel code, amplitude in counts, delay in ns."""
+    """Signals, column by column: the index of the event, channel code, amplitude in counts, delay
+    in ns."""
 
     owner: IntArray
     channel: NDArray[np.uint32]
@@ -75,13 +76,23 @@ def track_deposits(rng: Generator, tracks: IntArray, hard: NDArray[np.bool_]) ->
     vertex_layers = GEOMETRY[Subdetector.VERTEX].layers
     everywhere = np.ones((len(owner), 1), dtype=bool)
     muon = rng.random(len(owner)) < MUON_SHARE
-    muon_crossed = (rng.random((len(owner), GEOMETRY[Subdetector.MUON].layers)) < EFFICIENCY) & muon[:, None]
+    muon_crossed = (
+        rng.random((len(owner), GEOMETRY[Subdetector.MUON].layers)) < EFFICIENCY
+    ) & muon[:, None]
     energy = SIGNAL_COUNTS[Subdetector.CALORIMETER] * np.where(hard[owner], 1.5, 0.6)
     shower = 1 + rng.exponential(energy).astype(np.int64)
     return Deposits.joined(
         [
-            _along(rng, Subdetector.VERTEX, owner=owner, roads=roads, crossed=crossed[:, :vertex_layers]),
-            _along(rng, Subdetector.STRAW, owner=owner, roads=roads, crossed=crossed[:, vertex_layers:]),
+            _along(
+                rng,
+                Subdetector.VERTEX,
+                owner=owner,
+                roads=roads,
+                crossed=crossed[:, :vertex_layers],
+            ),
+            _along(
+                rng, Subdetector.STRAW, owner=owner, roads=roads, crossed=crossed[:, vertex_layers:]
+            ),
             _along(rng, Subdetector.TOF, owner=owner, roads=roads, crossed=everywhere),
             _showers(rng, owner, roads, shower),
             _along(rng, Subdetector.MUON, owner=owner, roads=roads, crossed=muon_crossed),
@@ -100,9 +111,9 @@ def neutral_deposits(rng: Generator, hard: NDArray[np.bool_]) -> Deposits:
 def noise_deposits(rng: Generator, count: int, mean: float | None) -> Deposits:
     """Noise anywhere in the detector.
 
-    With a `mean`: on average so many hits during each of `count` events, in vertex detector, straw tracker and muon
-    system only, where they change neither multiplicity nor energy. Without: `count` hits in any subdetector, each
-    with its own index and no delay.
+    With a `mean`: on average so many hits during each of `count` events, in vertex detector, straw
+    tracker and muon system only, where they change neither multiplicity nor energy. Without:
+    `count` hits in any subdetector, each with its own index and no delay.
     """
     parts = [Subdetector.VERTEX, Subdetector.STRAW, Subdetector.MUON]
     if mean is None:
@@ -127,11 +138,21 @@ def _distinct_roads(rng: Generator, tracks: IntArray) -> IntArray:
     return np.asarray(shuffled[taken], dtype=np.int64)
 
 
-def _along(rng: Generator, part: Subdetector, *, owner: IntArray, roads: IntArray, crossed: NDArray[np.bool_]) -> Deposits:
-    """Ionisation in the layers of one subdetector; `crossed` has a row for each track, a column for each layer."""
+def _along(
+    rng: Generator,
+    part: Subdetector,
+    *,
+    owner: IntArray,
+    roads: IntArray,
+    crossed: NDArray[np.bool_],
+) -> Deposits:
+    """Ionisation in the layers of one subdetector; `crossed` has a row for each track, a column for
+    each layer."""
     track, layer = np.nonzero(crossed)
     amplitude = rng.gamma(4.0, SIGNAL_COUNTS[part] / 4.0, len(track)).astype(np.int64) + 1
-    return _deposits(rng, part, owner[track], _cells(rng, part, roads[track]), layer=layer, amplitude=amplitude)
+    return _deposits(
+        rng, part, owner[track], _cells(rng, part, roads[track]), layer=layer, amplitude=amplitude
+    )
 
 
 def _showers(rng: Generator, owner: IntArray, roads: IntArray, counts: IntArray) -> Deposits:
@@ -148,7 +169,13 @@ def _cells(rng: Generator, part: Subdetector, roads: IntArray) -> IntArray:
 
 
 def _deposits(
-    rng: Generator, part: Subdetector, owner: IntArray, cells: IntArray, *, layer: IntArray, amplitude: IntArray
+    rng: Generator,
+    part: Subdetector,
+    owner: IntArray,
+    cells: IntArray,
+    *,
+    layer: IntArray,
+    amplitude: IntArray,
 ) -> Deposits:
     shortest, longest = DELAYS[part]
     delay = rng.integers(shortest, longest, len(owner), endpoint=True)

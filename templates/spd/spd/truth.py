@@ -1,7 +1,9 @@
-"""What the simulation knows and no step sees: the true events of a run, in one JSON file beside the frames' folder.
+"""What the simulation knows and no step sees: the true events of a run, in one JSON file beside the
+frames' folder.
 
-`{format, version, run, period, seed, damaged_frames: [n], frames: [{frame, start_time_ns, hits, events: [{time_ns,
-multiplicity, energy_mev, hits}]}]}`; an event's `time_ns` is that of its first hit since the frame's start.
+`{format, version, run, period, seed, damaged_frames: [n], frames: [{frame, start_time_ns, hits,
+events: [{time_ns, multiplicity, energy_mev, hits}]}]}`; an event's `time_ns` is that of its first
+hit since the frame's start.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ VERSION = 1
 class EventRecord(NamedTuple):
     """One event, as known from the truth or as read from a ROOT file: the two compare equal.
 
-    `event` counts the events of the frame from 0, `time_ns` is the first hit's time in ns since 1970 UTC.
+    `event` counts the events of the frame from 0, `time_ns` is the first hit's time in ns since
+    1970 UTC.
     """
 
     run: int
@@ -50,7 +53,9 @@ def frame_truth(frame: int, start_time_ns: int, hits: int, events: TrueEvents) -
 
 def write_truth(path: Path, truth: Mapping[str, Any]) -> None:
     """Write a run's truth, all of it or nothing."""
-    write_complete(path, json.dumps({"format": FORMAT, "version": VERSION, **truth}, indent=1).encode() + b"\n")
+    write_complete(
+        path, json.dumps({"format": FORMAT, "version": VERSION, **truth}, indent=1).encode() + b"\n"
+    )
 
 
 def read_truth(path: Path) -> dict[str, Any]:
@@ -78,7 +83,10 @@ def expected_events(
             continue
         built = [event for event in frame["events"] if event["hits"] >= min_hits]
         for number, event in enumerate(built):
-            if event["multiplicity"] < min_multiplicity or event["energy_mev"] < min_calorimeter_energy:
+            if (
+                event["multiplicity"] < min_multiplicity
+                or event["energy_mev"] < min_calorimeter_energy
+            ):
                 continue
             expected.append(
                 EventRecord(

@@ -1,4 +1,5 @@
-"""`spd-verify`: checks that a frame's events are what they claim to be, and draws the monitoring histograms."""
+"""`spd-verify`: checks that a frame's events are what they claim to be, and draws the monitoring
+histograms."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from spd.quantities import calorimeter_energy, owners, track_multiplicity
 
 
 def verify(block: EventBlock, source: Path) -> None:
-    """Raise BadData, naming `source`, with the first thing that is wrong with `block`: counts, order or ranges."""
+    """Raise BadData, naming `source`, with the first thing that is wrong with `block`: counts,
+    order or ranges."""
     for check in _CHECKS:
         reason = check(block)
         if reason is not None:
@@ -29,7 +31,11 @@ def _counts(block: EventBlock) -> str | None:
     for name, length in columns.items():
         if length != events:
             return f"{length} values of {name} for {events} events"
-    if len(block.offsets) != events + 1 or block.offsets[0] != 0 or block.offsets[-1] != len(block.hits):
+    if (
+        len(block.offsets) != events + 1
+        or block.offsets[0] != 0
+        or block.offsets[-1] != len(block.hits)
+    ):
         return f"the offsets do not divide {len(block.hits)} hits among {events} events"
     if info.events_kept != events:
         return f"{events} events, but the frame is said to have kept {info.events_kept}"
@@ -46,7 +52,10 @@ def _order(block: EventBlock) -> str | None:
     for name, values in (("number", block.number), ("time", block.time_ns)):
         steps = np.diff(values, prepend=values[0] - 1) if len(values) else values
         if (steps < 1).any():
-            return f"event {_first(block, steps < 1)} is out of order: its {name} is not above that of the one before"
+            return (
+                f"event {_first(block, steps < 1)} is out of order: its {name} is not above that of"
+                " the one before"
+            )
     back = np.diff(block.hits["time"].astype(np.int64), prepend=0) < 0
     if back.any():
         return f"the hits of event {_first_hit(block, back)} are not in the order of time"
@@ -89,7 +98,13 @@ def _cuts(block: EventBlock) -> str | None:
     return None
 
 
-_CHECKS: tuple[Callable[[EventBlock], str | None], ...] = (_counts, _order, _ranges, _quantities, _cuts)
+_CHECKS: tuple[Callable[[EventBlock], str | None], ...] = (
+    _counts,
+    _order,
+    _ranges,
+    _quantities,
+    _cuts,
+)
 
 
 def _first(block: EventBlock, wrong: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
@@ -109,8 +124,14 @@ def _work(arguments: argparse.Namespace) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `spd-verify`."""
-    parser = Parser(prog="spd-verify", description="Check the events of one frame and draw its histograms.")
+    parser = Parser(
+        prog="spd-verify", description="Check the events of one frame and draw its histograms."
+    )
     parser.add_argument("events", type=Path, help="the file of events")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checked events, unchanged")
-    parser.add_argument("--histograms", type=Path, required=True, metavar="FILE", help="the histograms (JSON)")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the checked events, unchanged"
+    )
+    parser.add_argument(
+        "--histograms", type=Path, required=True, metavar="FILE", help="the histograms (JSON)"
+    )
     return run_command(parser, _work, argv)

@@ -1,4 +1,5 @@
-"""The catalogue: every output exactly once, of the winning attempt, in order, with the content it must have; counts add up."""
+"""The catalogue: every output exactly once, of the winning attempt, in order, with the content it
+must have; counts add up."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,7 +11,8 @@ from tests.faults.checker.view import StepView, View, job_inputs
 
 
 def check_outputs_once(view: View) -> Iterator[str]:
-    """Invariant 3: each finished job has one file at each port, written by the attempt that won, with the job's number."""
+    """Invariant 3: each finished job has one file at each port, written by the attempt that won,
+    with the job's number."""
     for run, step in view.steps():
         expected = Counter((job, attempt) for job, attempt in winners(step).items())
         seqs = {job["id"]: job["seq"] for job in step.jobs}
@@ -19,9 +21,14 @@ def check_outputs_once(view: View) -> Iterator[str]:
             where, files = f"{run.expected.dataset}: {step.step.name}/{port}", view.files(dataset)
             found = Counter((file.origin["job"], file.origin["attempt"]) for file in files)
             for key in (expected - found) + (found - expected):
-                yield f"{where}: job {key[0]}, attempt {key[1]} has {found[key]} files in the catalogue, not {expected[key]}"
+                yield (
+                    f"{where}: job {key[0]}, attempt {key[1]} has {found[key]} files in the"
+                    f" catalogue, not {expected[key]}"
+                )
             for file in files:
-                if file.seq != seqs.get(file.origin["job"]) or file.origin["inputs"] != inputs.get(file.origin["job"]):
+                if file.seq != seqs.get(file.origin["job"]) or file.origin["inputs"] != inputs.get(
+                    file.origin["job"]
+                ):
                     yield f"{where}: {file.name} does not have the number and the inputs of its job"
 
 
@@ -29,9 +36,14 @@ def check_logs_once(view: View) -> Iterator[str]:
     """One log for each attempt that says it has one."""
     for run, step in view.steps():
         said = Counter(
-            (row["job_id"], row["attempt"]) for rows in step.attempts.values() for row in rows if row["log_url"] is not None
+            (row["job_id"], row["attempt"])
+            for rows in step.attempts.values()
+            for row in rows
+            if row["log_url"] is not None
         )
-        found = Counter((file.origin["job"], file.origin["attempt"]) for file in view.files(step.logs))
+        found = Counter(
+            (file.origin["job"], file.origin["attempt"]) for file in view.files(step.logs)
+        )
         for key in (said - found) + (found - said):
             where = f"{run.expected.dataset}: {step.step.name}: job {key[0]}, attempt {key[1]}"
             yield f"{where} has {found[key]} logs, not {said[key]}"
@@ -40,10 +52,19 @@ def check_logs_once(view: View) -> Iterator[str]:
 def check_counts_of_datasets(view: View) -> Iterator[str]:
     for dataset in view.catalogue.datasets.values():
         files = view.files(dataset)
-        if (dataset["count_files"], dataset["bytes"]) != (len(files), sum(file.size for file in files)):
-            yield f"data set {dataset['name']} counts {dataset['count_files']} files or bytes that are not its {len(files)}"
+        if (dataset["count_files"], dataset["bytes"]) != (
+            len(files),
+            sum(file.size for file in files),
+        ):
+            yield (
+                f"data set {dataset['name']} counts {dataset['count_files']} files or bytes that"
+                f" are not its {len(files)}"
+            )
         if dataset["close_at"] is not None and dataset["close_at"] != len(files):
-            yield f"data set {dataset['name']} was to close at {dataset['close_at']} files and has {len(files)}"
+            yield (
+                f"data set {dataset['name']} was to close at {dataset['close_at']} files and has"
+                f" {len(files)}"
+            )
 
 
 def check_counts_of_storages(view: View) -> Iterator[str]:
@@ -58,11 +79,17 @@ def check_counts_of_storages(view: View) -> Iterator[str]:
         used[row["storage_id"]] += row["bytes"]
     for storage in view.state.rows("dms", "storages"):
         if lying[storage["id"]] != used[storage["id"]]:
-            yield f"storage {storage['name']} counts {used[storage['id']]} bytes; {lying[storage['id']]} lie there"
+            yield (
+                f"storage {storage['name']} counts {used[storage['id']]} bytes;"
+                f" {lying[storage['id']]} lie there"
+            )
     runs = Counter(row["period"] for row in view.state.rows("dms", "runs"))
     for period in view.state.rows("dms", "periods"):
         if period["runs"] != runs[period["name"]]:
-            yield f"period {period['name']} counts {period['runs']} runs and has {runs[period['name']]}"
+            yield (
+                f"period {period['name']} counts {period['runs']} runs and has"
+                f" {runs[period['name']]}"
+            )
 
 
 def check_expected_outputs(view: View) -> Iterator[str]:
@@ -75,33 +102,52 @@ def check_expected_outputs(view: View) -> Iterator[str]:
                 yield f"{run.expected.dataset}: {place} has {len(found)} files, not {len(expected)}"
             for file, wanted in zip(found, expected, strict=False):
                 if not _is(file, wanted):
-                    yield f"{run.expected.dataset}: {place} has {file.name} with {file.sha256[:12]} where {wanted.name} must be"
+                    yield (
+                        f"{run.expected.dataset}: {place} has {file.name} with {file.sha256[:12]}"
+                        f" where {wanted.name} must be"
+                    )
         given = [(file.name, file.sha256) for file in run.expected.files]
         if [(file.name, file.sha256) for file in view.files(run.dataset)] != given:
             yield f"{run.expected.dataset}: the input in the catalogue is not what was brought in"
 
 
 def check_order_kept(view: View) -> Iterator[str]:
-    """Invariant 8: map outputs bear the numbers of their inputs; merges have their files in order, without a gap."""
+    """Invariant 8: map outputs bear the numbers of their inputs; merges have their files in order,
+    without a gap."""
     for run, step in view.steps():
         for port, dataset in step.written.items():
             where = f"{run.expected.dataset}: {step.step.name}/{port}"
             if step.step.group is None:
                 numbers = {file.own_name: file.seq for file in view.files(step.read)}
-                wrong = [file for file in view.files(dataset) if [file.seq] != [numbers.get(n) for n in file.origin["inputs"]]]
-                yield from (f"{where}: {file.name} has number {file.seq}, and its input another" for file in wrong)
+                wrong = [
+                    file
+                    for file in view.files(dataset)
+                    if [file.seq] != [numbers.get(n) for n in file.origin["inputs"]]
+                ]
+                yield from (
+                    f"{where}: {file.name} has number {file.seq}, and its input another"
+                    for file in wrong
+                )
             else:
                 yield from _merged_in_order(view, step, view.files(dataset), where)
 
 
-def _merged_in_order(view: View, step: StepView, files: list[CatalogueFile], where: str) -> Iterator[str]:
+def _merged_in_order(
+    view: View, step: StepView, files: list[CatalogueFile], where: str
+) -> Iterator[str]:
     read = view.files(step.read)
-    if [name for file in files for name in file.origin["inputs"]] != [file.own_name for file in read]:
+    if [name for file in files for name in file.origin["inputs"]] != [
+        file.own_name for file in read
+    ]:
         yield f"{where}: the merged files do not hold each file of the input once, in order"
     numbers = {file.own_name: file.seq for file in read}
     for file in files:
         own = [numbers.get(name) for name in file.origin["inputs"]]
-        if (file.meta["first_seq"], file.meta["last_seq"], file.meta["files"]) != (own[0], own[-1], len(own)):
+        if (file.meta["first_seq"], file.meta["last_seq"], file.meta["files"]) != (
+            own[0],
+            own[-1],
+            len(own),
+        ):
             yield f"{where}: {file.name} says {file.meta} of inputs {own[0]} to {own[-1]}"
 
 

@@ -1,4 +1,5 @@
-"""Chains, steps and watches have ended as they should, and what is no longer needed was released: neither more nor less."""
+"""Chains, steps and watches have ended as they should, and what is no longer needed was released:
+neither more nor less."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +19,10 @@ def check_everything_carried(view: View) -> Iterator[str]:
     if not view.missing and len(chains) != complete:
         yield f"there are {len(chains)} chains for {complete} data sets"
     steps = sum(len(run.expected.pipeline.steps) for run in view.runs)
-    for what, rows in (("steps", view.state.rows("chains", "steps")), ("tasks", view.state.rows("wms", "tasks"))):
+    for what, rows in (
+        ("steps", view.state.rows("chains", "steps")),
+        ("tasks", view.state.rows("wms", "tasks")),
+    ):
         if not view.missing and len(rows) != steps:
             yield f"there are {len(rows)} {what}, not {steps}"
 
@@ -29,10 +33,16 @@ def check_chains_finished(view: View) -> Iterator[str]:
             yield f"chain of {run.expected.dataset} is {run.chain['state']}: {run.chain['reason']}"
         for step in run.steps.values():
             if step.row["state"] != "finished" or step.row["ended_at"] is None:
-                yield f"{run.expected.dataset}: step {step.step.name} is {step.row['state']}: {step.row['reason']}"
+                yield (
+                    f"{run.expected.dataset}: step {step.step.name} is {step.row['state']}:"
+                    f" {step.row['reason']}"
+                )
             refused = run.expected.failed_jobs(step.step)
             if step.row["failed_jobs"] != refused:
-                yield f"{run.expected.dataset}: step {step.step.name} counts {step.row['failed_jobs']} failed jobs, not {refused}"
+                yield (
+                    f"{run.expected.dataset}: step {step.step.name} counts"
+                    f" {step.row['failed_jobs']} failed jobs, not {refused}"
+                )
 
 
 def check_watches_reported(view: View) -> Iterator[str]:
@@ -45,25 +55,39 @@ def check_watches_reported(view: View) -> Iterator[str]:
         yield f"watch {uid} is {'missing' if uid in expected else 'of nothing that was expected'}"
     for uid, watch in watches.items():
         if watch["state"] != "finished" or not watch["reported"]:
-            yield f"watch {uid} of a {watch['kind']} is {watch['state']}, {'reported' if watch['reported'] else 'not reported'}"
+            yield (
+                f"watch {uid} of a {watch['kind']} is {watch['state']},"
+                f" {'reported' if watch['reported'] else 'not reported'}"
+            )
 
 
 def check_released(view: View) -> Iterator[str]:
-    """What was released is what should be, in the chains', the watcher's and the DMS's books alike; each once."""
+    """What was released is what should be, in the chains', the watcher's and the DMS's books alike;
+    each once."""
     released: set[Any] = set()
     for run in view.runs:
         for name, dataset, state in _ends(run):
             if dataset["state"] != state:
-                yield f"{run.expected.dataset}: data set {name} is {dataset['state']} in the catalogue, not {state}"
+                yield (
+                    f"{run.expected.dataset}: data set {name} is {dataset['state']} in the"
+                    f" catalogue, not {state}"
+                )
             if state == GONE:
                 released.add(dataset["uid"])
     books = {
-        "the chains": [r["uid"] for r in view.state.rows("chains", "datasets") if r["released_at"] and r["handed_over_at"]],
+        "the chains": [
+            r["uid"]
+            for r in view.state.rows("chains", "datasets")
+            if r["released_at"] and r["handed_over_at"]
+        ],
         "the watcher": [row["dataset_uid"] for row in view.state.rows("watcher", "releases")],
     }
     for who, uids in books.items():
         for uid in released ^ set(uids):
-            yield f"{who}: data set {uid} was {'not released' if uid in released else 'released though it is kept'}"
+            yield (
+                f"{who}: data set {uid} was"
+                f" {'not released' if uid in released else 'released though it is kept'}"
+            )
         if len(uids) != len(set(uids)):
             yield f"{who}: a data set was released twice"
     for row in view.state.rows("chains", "datasets"):
@@ -75,21 +99,35 @@ def check_uploaded(view: View) -> Iterator[str]:
     for row in view.state.rows("dms", "datasets"):
         if row["type"] == "output" and row["state"] != SAFE:
             yield f"output {row['name']} is {row['state']}"
-        if row["claim_token"] is not None or row["halted_at"] is not None or row["late_files"] or row["sweep_at"] is not None:
-            yield f"data set {row['name']} is not done with: {row['reason'] or 'in hand, or to be swept'}"
+        if (
+            row["claim_token"] is not None
+            or row["halted_at"] is not None
+            or row["late_files"]
+            or row["sweep_at"] is not None
+        ):
+            yield (
+                f"data set {row['name']} is not done with:"
+                f" {row['reason'] or 'in hand, or to be swept'}"
+            )
 
 
 def _outputs(run: RunView) -> list[Row]:
-    return [run.steps[step].written[port] for step, port in (output.split("/") for output in run.expected.pipeline.outputs)]
+    return [
+        run.steps[step].written[port]
+        for step, port in (output.split("/") for output in run.expected.pipeline.outputs)
+    ]
 
 
 def _ends(run: RunView) -> Iterator[tuple[str, Row, str]]:
-    """The release rule: the first input goes, and all between; outputs stay, with the logs of their steps and of failed jobs'."""
+    """The release rule: the first input goes, and all between; outputs stay, with the logs of their
+    steps and of failed jobs'."""
     outputs = run.expected.pipeline.outputs
     yield "input", run.dataset, GONE
     for step in run.steps.values():
         name = step.step.name
         for port, dataset in step.written.items():
             yield f"{name}/{port}", dataset, SAFE if f"{name}/{port}" in outputs else GONE
-        kept = run.expected.failed_jobs(step.step) or any(output.startswith(f"{name}/") for output in outputs)
+        kept = run.expected.failed_jobs(step.step) or any(
+            output.startswith(f"{name}/") for output in outputs
+        )
         yield f"{name}'s logs", step.logs, KEPT if kept else GONE

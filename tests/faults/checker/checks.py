@@ -3,7 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tests.faults.checker import catalogue_checks, chain_checks, job_checks, message_checks, storage_checks
+from tests.faults.checker import (
+    catalogue_checks,
+    chain_checks,
+    job_checks,
+    message_checks,
+    storage_checks,
+)
 from tests.faults.checker.expectation import Expectation
 from tests.faults.checker.snapshot import Snapshot
 from tests.faults.checker.view import View

@@ -10,7 +10,8 @@ INPUT = "input"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``reads``: ``input`` or ``<step>/<port>``. ``group``: files a job of a merge takes; None: a map, a job per file."""
+    """``reads``: ``input`` or ``<step>/<port>``. ``group``: files a job of a merge takes; None: a
+    map, a job per file."""
 
     name: str
     reads: str
@@ -20,7 +21,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """``outputs``: ``<step>/<port>`` of the workflow's outputs. The first input and clean logs are deleted in the end."""
+    """``outputs``: ``<step>/<port>`` of the workflow's outputs. The first input and clean logs are
+    deleted in the end."""
 
     template: str
     steps: tuple[Step, ...]
@@ -32,7 +34,8 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFile:
-    """``name``: as its tool called it. ``sha256``: None where the tool writes the hour into it, too."""
+    """``name``: as its tool called it. ``sha256``: None where the tool writes the hour into it,
+    too."""
 
     name: str
     sha256: str | None
@@ -40,8 +43,9 @@ class ExpectedFile:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRun:
-    """One data set through one pipeline. ``files``: name and sha256, in order. ``refused``: those that the first step refuses.
-    ``outputs``: by ``<step>/<port>``, in order. ``truth``: of a detector run, what its merged events must be."""
+    """One data set through one pipeline. ``files``: name and sha256, in order. ``refused``: those
+    that the first step refuses. ``outputs``: by ``<step>/<port>``, in order. ``truth``: of a
+    detector run, what its merged events must be."""
 
     dataset: str
     pipeline: Pipeline

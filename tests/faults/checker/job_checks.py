@@ -20,29 +20,53 @@ def check_counts_of_tasks(view: View) -> Iterator[str]:
     for task in view.state.rows("wms", "tasks"):
         counted = jobs.get(task["uid"], Counter())
         stated = {state: task[state] for state in _JOB_STATES}
-        if any(counted[state] != number for state, number in stated.items()) or task["total"] != sum(stated.values()):
-            yield f"task {task['uid']} ({task['step']}) says {stated} of {task['total']}; its jobs are {dict(counted)}"
+        if any(counted[state] != number for state, number in stated.items()) or task[
+            "total"
+        ] != sum(stated.values()):
+            yield (
+                f"task {task['uid']} ({task['step']}) says {stated} of {task['total']}; its jobs"
+                f" are {dict(counted)}"
+            )
 
 
 def check_tasks_finished(view: View) -> Iterator[str]:
     for run, step in view.steps():
-        where, failed = f"{run.expected.dataset}: {step.step.name}", run.expected.failed_jobs(step.step)
+        where, failed = (
+            f"{run.expected.dataset}: {step.step.name}",
+            run.expected.failed_jobs(step.step),
+        )
         total = run.expected.jobs_of(step.step)
         if step.task["state"] != "finished":
             yield f"{where}: the task is {step.task['state']}: {step.task['reason']}"
-        if (step.task["total"], step.task["failed"], step.task["finished"]) != (total, failed, total - failed):
-            yield f"{where}: {step.task['finished']} of {step.task['total']} jobs finished; expected {total - failed} of {total}"
+        if (step.task["total"], step.task["failed"], step.task["finished"]) != (
+            total,
+            failed,
+            total - failed,
+        ):
+            yield (
+                f"{where}: {step.task['finished']} of {step.task['total']} jobs finished; expected"
+                f" {total - failed} of {total}"
+            )
 
 
 def check_jobs_cover_input(view: View) -> Iterator[str]:
-    """Every file of the input is in exactly one job, in order; map jobs bear their file's number (invariant 8)."""
+    """Every file of the input is in exactly one job, in order; map jobs bear their file's number
+    (invariant 8)."""
     for run, step in view.steps():
         names = [name for job in step.jobs for name in stored_inputs(job)]
         files = view.files(step.read)
         if names != [file.name for file in files]:
-            yield f"{run.expected.dataset}: the jobs of {step.step.name} do not have each file of their input once, in order"
-        if step.step.group is None and [job["seq"] for job in step.jobs] != [file.seq for file in files]:
-            yield f"{run.expected.dataset}: jobs of {step.step.name} do not bear the numbers of their files"
+            yield (
+                f"{run.expected.dataset}: the jobs of {step.step.name} do not have each file of"
+                " their input once, in order"
+            )
+        if step.step.group is None and [job["seq"] for job in step.jobs] != [
+            file.seq for file in files
+        ]:
+            yield (
+                f"{run.expected.dataset}: jobs of {step.step.name} do not bear the numbers of their"
+                " files"
+            )
 
 
 def check_failures_expected(view: View) -> Iterator[str]:
@@ -51,17 +75,24 @@ def check_failures_expected(view: View) -> Iterator[str]:
         for job in step.jobs:
             refused = step.step.reads == "input" and set(job_inputs(job)) <= run.expected.refused
             if job["state"] != ("failed" if refused else "finished"):
-                yield f"{run.expected.dataset}: job {job['id']} of {step.step.name} is {job['state']}: {job['message']}"
+                yield (
+                    f"{run.expected.dataset}: job {job['id']} of {step.step.name} is"
+                    f" {job['state']}: {job['message']}"
+                )
 
 
 def check_one_winner(view: View) -> Iterator[str]:
-    """Invariant 3: one attempt of a finished job succeeded, it is the last one, and every attempt is in the books."""
+    """Invariant 3: one attempt of a finished job succeeded, it is the last one, and every attempt
+    is in the books."""
     for run, step in view.steps():
         for job in step.jobs:
             attempts = step.attempts[job["id"]]
             where = f"{run.expected.dataset}: job {job['id']} of {step.step.name}"
             if [row["attempt"] for row in attempts] != list(range(1, job["attempt"] + 1)):
-                yield f"{where} has attempts {[row['attempt'] for row in attempts]}, and counts {job['attempt']}"
+                yield (
+                    f"{where} has attempts {[row['attempt'] for row in attempts]}, and counts"
+                    f" {job['attempt']}"
+                )
             winners = [row["attempt"] for row in attempts if row["outcome"] == "finished"]
             if winners != ([job["attempt"]] if job["state"] == "finished" else []):
                 yield f"{where} is {job['state']} and was won by attempts {winners}"
@@ -71,16 +102,27 @@ def check_one_winner(view: View) -> Iterator[str]:
 
 
 def check_leases_apart(view: View) -> Iterator[str]:
-    """Invariant 6: a job is given away only after the one before has ended. Times are the database's."""
+    """Invariant 6: a job is given away only after the one before has ended. Times are the
+    database's."""
     for run, step in view.steps():
         for attempts in step.attempts.values():
             for before, after in pairwise(attempts):
                 if before["ended_at"] > after["leased_at"]:
                     overlap = (before["ended_at"] - after["leased_at"]).total_seconds()
-                    yield f"{run.expected.dataset}: job {after['job_id']} of {step.step.name} had two leases for {overlap:.3f} s"
+                    yield (
+                        f"{run.expected.dataset}: job {after['job_id']} of {step.step.name} had two"
+                        f" leases for {overlap:.3f} s"
+                    )
             for row in attempts:
-                if not row["leased_at"] <= (row["started_at"] or row["ended_at"]) <= row["ended_at"]:
-                    yield f"{run.expected.dataset}: attempt {row['attempt']} at job {row['job_id']} has times out of order"
+                if (
+                    not row["leased_at"]
+                    <= (row["started_at"] or row["ended_at"])
+                    <= row["ended_at"]
+                ):
+                    yield (
+                        f"{run.expected.dataset}: attempt {row['attempt']} at job {row['job_id']}"
+                        " has times out of order"
+                    )
 
 
 def check_inputs_were_there(view: View) -> Iterator[str]:

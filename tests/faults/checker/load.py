@@ -1,4 +1,5 @@
-"""Reads the state at one moment from the databases, the file system and the broker's management interface."""
+"""Reads the state at one moment from the databases, the file system and the broker's management
+interface."""
 
 import asyncio
 import contextlib
@@ -19,7 +20,13 @@ async def load(databases: Mapping[str, str], queues: Mapping[str, int]) -> Snaps
     """``databases``: service → URL of its database, with a login that may read everything."""
     services = list(TABLES)
     tables = dict(
-        zip(services, await asyncio.gather(*(load_tables(databases[name], TABLES[name]) for name in services)), strict=True)
+        zip(
+            services,
+            await asyncio.gather(
+                *(load_tables(databases[name], TABLES[name]) for name in services)
+            ),
+            strict=True,
+        )
     )
     roots = [path_of(row["url"]) for row in tables["dms"]["storages"]]
     return Snapshot(tables, await asyncio.to_thread(read_storages, roots), dict(queues))
@@ -30,15 +37,21 @@ async def load_tables(url: str, tables: tuple[str, ...]) -> dict[str, list[Row]]
     connection = await asyncpg.connect(url)
     try:
         for kind in ("json", "jsonb"):
-            await connection.set_type_codec(kind, schema="pg_catalog", encoder=json.dumps, decoder=json.loads)
+            await connection.set_type_codec(
+                kind, schema="pg_catalog", encoder=json.dumps, decoder=json.loads
+            )
         async with connection.transaction(isolation="repeatable_read", readonly=True):
-            return {table: [dict(row) for row in await connection.fetch(f'SELECT * FROM "{table}"')] for table in tables}  # noqa: S608
+            return {
+                table: [dict(row) for row in await connection.fetch(f'SELECT * FROM "{table}"')]  # noqa: S608
+                for table in tables
+            }
     finally:
         await connection.close()
 
 
 def read_storages(roots: list[str]) -> dict[str, StoredFile]:
-    """Every file below the roots, with its digest. One that a system still at work takes away meanwhile is no more there."""
+    """Every file below the roots, with its digest. One that a system still at work takes away
+    meanwhile is no more there."""
     found: dict[str, StoredFile] = {}
     for root in roots:
         for folder, _, names in os.walk(root):
@@ -50,7 +63,8 @@ def read_storages(roots: list[str]) -> dict[str, StoredFile]:
 
 
 async def count_messages(management_url: str) -> dict[str, int]:
-    """Messages in every queue of RabbitMQ, waiting or in a consumer's hands. The broker counts every five seconds."""
+    """Messages in every queue of RabbitMQ, waiting or in a consumer's hands. The broker counts
+    every five seconds."""
     async with httpx.AsyncClient(base_url=management_url, timeout=10) as broker:
         answer: list[dict[str, Any]] = (await broker.get("/api/queues")).raise_for_status().json()
     return {queue["name"]: queue.get("messages", 0) for queue in answer}
@@ -60,8 +74,14 @@ async def count_stored_messages(url: str) -> dict[str, int]:
     """The same of a system that keeps its queues in a database."""
     connection = await asyncpg.connect(url)
     try:
-        waiting = await connection.fetch("SELECT queue, count(*) AS n FROM sluice_transport.message GROUP BY queue")
-        dead = await connection.fetch("SELECT queue, count(*) AS n FROM sluice_transport.dead_letter GROUP BY queue")
+        waiting = await connection.fetch(
+            "SELECT queue, count(*) AS n FROM sluice_transport.message GROUP BY queue"
+        )
+        dead = await connection.fetch(
+            "SELECT queue, count(*) AS n FROM sluice_transport.dead_letter GROUP BY queue"
+        )
     finally:
         await connection.close()
-    return {row["queue"]: row["n"] for row in waiting} | {f"{row['queue']}.dead": row["n"] for row in dead}
+    return {row["queue"]: row["n"] for row in waiting} | {
+        f"{row['queue']}.dead": row["n"] for row in dead
+    }

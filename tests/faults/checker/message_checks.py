@@ -11,7 +11,10 @@ def check_outboxes_empty(view: View) -> Iterator[str]:
     for service in TABLES:
         waiting = [row for row in view.state.rows(service, "outbox") if row.get("sent_at") is None]
         if waiting:
-            yield f"{len(waiting)} messages wait in the outbox of {service}, the first for {waiting[0]['destination']}"
+            yield (
+                f"{len(waiting)} messages wait in the outbox of {service}, the first for"
+                f" {waiting[0]['destination']}"
+            )
 
 
 def check_queues_empty(view: View) -> Iterator[str]:

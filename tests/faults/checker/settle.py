@@ -16,10 +16,15 @@ _PAUSE = 2.0
 
 
 async def settle(
-    databases: Mapping[str, str], count_messages: CountMessages, expectation: Expectation, *, seconds: float
+    databases: Mapping[str, str],
+    count_messages: CountMessages,
+    expectation: Expectation,
+    *,
+    seconds: float,
 ) -> tuple[Snapshot, list[Finding]]:
-    """The state as soon as nothing is found to be wrong, or what is still wrong after ``seconds``. Files come last to be deleted,
-    and a broker counts its messages late, so the first look may come too early."""
+    """The state as soon as nothing is found to be wrong, or what is still wrong after ``seconds``.
+    Files come last to be deleted, and a broker counts its messages late, so the first look may come
+    too early."""
     deadline = time.monotonic() + seconds
     while True:
         state = await load(databases, await count_messages())

@@ -1,4 +1,5 @@
-"""What is there at one moment: every table, every file on the storages, every queue; plain data, so a test can spoil a copy."""
+"""What is there at one moment: every table, every file on the storages, every queue; plain data, so
+a test can spoil a copy."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,7 +14,17 @@ _MADE = re.compile(r"^[0-9]{8}\.[0-9]+-")
 #: Service → the tables that are looked at. Transports' own tables are no service's.
 TABLES: Mapping[str, tuple[str, ...]] = {
     "dms": (
-        *("datasets", "dataset_files", "files", "replicas", "storages", "storage_usage", "periods", "runs", "frames"),
+        *(
+            "datasets",
+            "dataset_files",
+            "files",
+            "replicas",
+            "storages",
+            "storage_usage",
+            "periods",
+            "runs",
+            "frames",
+        ),
         *("outbox", "inbox"),
     ),
     "wms": ("tasks", "jobs", "attempts", "pilots", "outbox", "inbox"),
@@ -31,7 +42,8 @@ class StoredFile:
 
 @dataclass(slots=True)
 class Snapshot:
-    """``files``: path → what the disk has there. ``queues``: name → messages in it, dead letters' queues (``….dead``) too."""
+    """``files``: path → what the disk has there. ``queues``: name → messages in it, dead letters'
+    queues (``….dead``) too."""
 
     tables: dict[str, dict[str, list[Row]]]
     files: dict[str, StoredFile]
@@ -43,7 +55,8 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueFile:
-    """A file of a data set with the paths of its available copies. ``sha256``: as the catalogue has it."""
+    """A file of a data set with the paths of its available copies. ``sha256``: as the catalogue has
+    it."""
 
     name: str
     seq: int
@@ -70,7 +83,9 @@ class Catalogue:
         places: dict[int, list[str]] = {}
         for row in state.rows("dms", "replicas"):
             if row["state"] == "available":
-                places.setdefault(row["file_id"], []).append(f"{self.roots[row['storage_id']]}/{row['path']}")
+                places.setdefault(row["file_id"], []).append(
+                    f"{self.roots[row['storage_id']]}/{row['path']}"
+                )
         self._members: dict[Any, list[CatalogueFile]] = {}
         for row in state.rows("dms", "dataset_files"):
             file = files[row["file_id"]]

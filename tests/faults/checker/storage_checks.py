@@ -1,4 +1,5 @@
-"""The storages: what the catalogue names is there unharmed, nothing else is, and nothing went while it was needed."""
+"""The storages: what the catalogue names is there unharmed, nothing else is, and nothing went while
+it was needed."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -19,7 +20,10 @@ def check_files_intact(view: View) -> Iterator[str]:
         if stored is None:
             yield f"{path} is in the catalogue and not on its storage"
         elif (stored.size, stored.sha256) != (row["size"], row["checksum"].hex()):
-            yield f"{path} has {stored.size} bytes, {stored.sha256[:12]}, not {row['size']}, {row['checksum'].hex()[:12]}"
+            yield (
+                f"{path} has {stored.size} bytes, {stored.sha256[:12]}, not {row['size']},"
+                f" {row['checksum'].hex()[:12]}"
+            )
 
 
 def check_no_dark_files(view: View) -> Iterator[str]:
@@ -29,28 +33,45 @@ def check_no_dark_files(view: View) -> Iterator[str]:
 
 
 def check_readable_datasets_whole(view: View) -> Iterator[str]:
-    """Invariant 4: every file of a data set that can be read has exactly one copy (an uploaded one: on an output storage)."""
-    outputs = {view.catalogue.roots[row["id"]] for row in view.state.rows("dms", "storages") if row["type"] == "output"}
+    """Invariant 4: every file of a data set that can be read has exactly one copy (an uploaded one:
+    on an output storage)."""
+    outputs = {
+        view.catalogue.roots[row["id"]]
+        for row in view.state.rows("dms", "storages")
+        if row["type"] == "output"
+    }
     for dataset in view.catalogue.datasets.values():
         for file in view.files(dataset):
             if len(file.places) != (1 if dataset["state"] in _READABLE else 0):
-                yield f"data set {dataset['name']} is {dataset['state']}, and {file.name} has {len(file.places)} copies"
-            elif dataset["state"] == "uploaded" and not any(file.places[0].startswith(f"{root}/") for root in outputs):
+                yield (
+                    f"data set {dataset['name']} is {dataset['state']}, and {file.name} has"
+                    f" {len(file.places)} copies"
+                )
+            elif dataset["state"] == "uploaded" and not any(
+                file.places[0].startswith(f"{root}/") for root in outputs
+            ):
                 yield f"{file.places[0]} is uploaded and not on an output storage"
 
 
 def check_nothing_deleted_early(view: View) -> Iterator[str]:
-    """Invariant 4: what a step reads went after its task ended; the first input after all outputs were uploaded."""
+    """Invariant 4: what a step reads went after its task ended; the first input after all outputs
+    were uploaded."""
     for run in view.runs:
         outputs = [run.steps[step].written[port]["uploaded_at"] for step, port in _places(run)]
         safe: list[datetime] = [at for at in outputs if at is not None]
         for step in run.steps.values():
             gone, ended = step.read["deleted_at"], step.task["ended_at"]
             if gone is not None and (ended is None or gone < ended):
-                yield f"{run.expected.dataset}: {step.read['name']} was deleted at {gone}, {step.step.name} ended at {ended}"
+                yield (
+                    f"{run.expected.dataset}: {step.read['name']} was deleted at {gone},"
+                    f" {step.step.name} ended at {ended}"
+                )
         gone = run.dataset["deleted_at"]
         if gone is not None and (len(safe) != len(outputs) or gone < max(safe)):
-            yield f"{run.expected.dataset}: the input was deleted at {gone}, before its output was safe"
+            yield (
+                f"{run.expected.dataset}: the input was deleted at {gone}, before its output was"
+                " safe"
+            )
 
 
 def check_events_true(view: View) -> Iterator[str]:
@@ -58,13 +79,20 @@ def check_events_true(view: View) -> Iterator[str]:
     for run in view.runs:
         if run.expected.truth is None:
             continue
-        files = [file for step, port in _places(run) for file in view.files(run.steps[step].written[port])]
+        files = [
+            file
+            for step, port in _places(run)
+            for file in view.files(run.steps[step].written[port])
+        ]
         paths = [Path(place) for file in files for place in file.places if place.endswith(".root")]
         there = [path for path in paths if path.exists()]
         true = expected_events(run.expected.truth)
         found = read_events(there)
         if found != true or not true:
-            yield f"{run.expected.dataset}: {len(found)} events in {len(there)} files; {len(true)} are true, and they differ"
+            yield (
+                f"{run.expected.dataset}: {len(found)} events in {len(there)} files; {len(true)}"
+                " are true, and they differ"
+            )
 
 
 def _places(run: RunView) -> list[tuple[str, str]]:

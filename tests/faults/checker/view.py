@@ -1,4 +1,5 @@
-"""The state of one run: its data set, its chain, and for each step the task, the jobs, the attempts and the data sets."""
+"""The state of one run: its data set, its chain, and for each step the task, the jobs, the attempts
+and the data sets."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,7 +33,8 @@ class RunView:
 
 @dataclass
 class View:
-    """``runs`` holds those that are complete enough to be looked at; ``missing`` says what is not there of the others."""
+    """``runs`` holds those that are complete enough to be looked at; ``missing`` says what is not
+    there of the others."""
 
     state: Snapshot
     expectation: Expectation
@@ -67,9 +69,16 @@ class View:
             if dataset is None:
                 self.missing.append(f"data set {expected.dataset} is not in the catalogue")
                 continue
-            own = [row for row in chains.get(dataset["uid"], []) if row["template_name"] == expected.pipeline.template]
+            own = [
+                row
+                for row in chains.get(dataset["uid"], [])
+                if row["template_name"] == expected.pipeline.template
+            ]
             if len(own) != 1:
-                self.missing.append(f"{expected.dataset} has {len(own)} chains of {expected.pipeline.template}, not 1")
+                self.missing.append(
+                    f"{expected.dataset} has {len(own)} chains of {expected.pipeline.template},"
+                    " not 1"
+                )
                 continue
             steps = self._steps(expected, dataset, own[0])
             if steps is not None:
@@ -78,7 +87,10 @@ class View:
     def _steps(self, expected: ExpectedRun, dataset: Row, chain: Row) -> dict[str, StepView] | None:
         rows = {row["name"]: row for row in self._of_chain("chains", "steps", chain)}
         tasks = {row["step"]: row for row in self._of_chain("wms", "tasks", chain)}
-        datasets = {(row["step"], row["port"]): self.catalogue.datasets.get(row["uid"]) for row in self._own_datasets(chain)}
+        datasets = {
+            (row["step"], row["port"]): self.catalogue.datasets.get(row["uid"])
+            for row in self._own_datasets(chain)
+        }
         jobs = group(sorted(self.state.rows("wms", "jobs"), key=lambda row: row["seq"]), "task_uid")
         found: dict[str, StepView] = {}
         for step in expected.pipeline.steps:
@@ -86,19 +98,31 @@ class View:
             written = {port: datasets.get((step.name, port)) for port in step.ports}
             logs = datasets.get((step.name, None))
             whole = {port: row for port, row in written.items() if row is not None}
-            if source is None or logs is None or step.name not in rows or step.name not in tasks or len(whole) != len(written):
-                self.missing.append(f"{expected.dataset}: step {step.name} lacks its row, its task or a data set")
+            if (
+                source is None
+                or logs is None
+                or step.name not in rows
+                or step.name not in tasks
+                or len(whole) != len(written)
+            ):
+                self.missing.append(
+                    f"{expected.dataset}: step {step.name} lacks its row, its task or a data set"
+                )
                 return None
             own = jobs.get(tasks[step.name]["uid"], [])
             attempts = {job["id"]: self.attempts.get(job["id"], []) for job in own}
-            found[step.name] = StepView(step, rows[step.name], tasks[step.name], own, attempts, source, whole, logs)
+            found[step.name] = StepView(
+                step, rows[step.name], tasks[step.name], own, attempts, source, whole, logs
+            )
         return found
 
     def _of_chain(self, service: str, table: str, chain: Row) -> list[Row]:
         return [row for row in self.state.rows(service, table) if row["chain_uid"] == chain["uid"]]
 
     def _own_datasets(self, chain: Row) -> list[Row]:
-        return [row for row in self._of_chain("chains", "datasets", chain) if row["step"] is not None]
+        return [
+            row for row in self._of_chain("chains", "datasets", chain) if row["step"] is not None
+        ]
 
 
 def _step_and_port(place: str) -> tuple[str, str]:

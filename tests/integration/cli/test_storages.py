@@ -28,9 +28,19 @@ class Command:
     async def __call__(self, *arguments: str, code: int = 0) -> str:
         """What the command says."""
         # The operator's address is not used by these commands.
-        environment = {"SLUICE_URL": "http://127.0.0.1:9", "SLUICE_DMS_URL": self._dms_url, "PATH": "/usr/bin"}
+        environment = {
+            "SLUICE_URL": "http://127.0.0.1:9",
+            "SLUICE_DMS_URL": self._dms_url,
+            "PATH": "/usr/bin",
+        }
         done = await asyncio.to_thread(
-            subprocess.run, [SLUICE, *arguments], capture_output=True, text=True, timeout=60, check=False, env=environment
+            subprocess.run,
+            [SLUICE, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env=environment,
         )
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
@@ -41,22 +51,32 @@ class Command:
 async def sluice(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Command]:
     transport = open_transport(await make_database(), sluice_topology())
     url = await make_database()
-    settings = DmsSettings(database_url=url, broker_url="postgresql://unused", storage_roots=str(tmp_path))
+    settings = DmsSettings(
+        database_url=url, broker_url="postgresql://unused", storage_roots=str(tmp_path)
+    )
     service = build(settings, links=ProcessLinks(), transport=transport)
     server = HttpServer(service.app, host="127.0.0.1", port=0)
     async with running(transport, service, server):
         yield Command(f"http://127.0.0.1:{server.port}")
 
 
-async def test_init_makes_a_folder_and_a_storage_of_each_type_and_can_be_repeated(sluice: Command, tmp_path: Path) -> None:
+async def test_init_makes_a_folder_and_a_storage_of_each_type_and_can_be_repeated(
+    sluice: Command, tmp_path: Path
+) -> None:
     first = json.loads(await sluice("storage", "init", str(tmp_path / "data"), "--json"))
-    assert {(one["name"], one["type"]) for one in first} == {(kind, kind) for kind in ("input", "intermediate", "output", "logs")}
-    assert {one["url"] for one in first} == {f"file://{folder}" for folder in (tmp_path / "data").iterdir()}
+    assert {(one["name"], one["type"]) for one in first} == {
+        (kind, kind) for kind in ("input", "intermediate", "output", "logs")
+    }
+    assert {one["url"] for one in first} == {
+        f"file://{folder}" for folder in (tmp_path / "data").iterdir()
+    }
     again = json.loads(await sluice("storage", "init", str(tmp_path / "data"), "--json"))
     assert [one["id"] for one in again] == [one["id"] for one in first]
 
 
-async def test_init_elsewhere_is_refused_where_the_names_are_taken(sluice: Command, tmp_path: Path) -> None:
+async def test_init_elsewhere_is_refused_where_the_names_are_taken(
+    sluice: Command, tmp_path: Path
+) -> None:
     await sluice("storage", "init", str(tmp_path / "one"))
     said = await sluice("storage", "init", str(tmp_path / "two"), code=1)
     assert "registered already, differently" in said
@@ -64,16 +84,30 @@ async def test_init_elsewhere_is_refused_where_the_names_are_taken(sluice: Comma
 
 async def test_add_and_list(sluice: Command, tmp_path: Path) -> None:
     assert "no storage" in await sluice("storage", "list")
-    await sluice("storage", "add", "archive", "output", f"file://{tmp_path}", "--capacity", "5000000", "--read-only")
+    await sluice(
+        "storage",
+        "add",
+        "archive",
+        "output",
+        f"file://{tmp_path}",
+        "--capacity",
+        "5000000",
+        "--read-only",
+    )
     [stored] = json.loads(await sluice("storage", "list", "--type", "output", "--json"))
     assert (stored["name"], stored["capacity"], stored["read_only"]) == ("archive", 5_000_000, True)
     assert "5.0 MB" in await sluice("storage", "list")
     assert json.loads(await sluice("storage", "list", "--type", "input", "--json")) == []
 
 
-async def test_what_may_not_be_a_storage_is_refused_with_the_setting_that_allows_it(sluice: Command, tmp_path: Path) -> None:
+async def test_what_may_not_be_a_storage_is_refused_with_the_setting_that_allows_it(
+    sluice: Command, tmp_path: Path
+) -> None:
     said = await sluice("storage", "add", "etc", "input", "file:///etc", code=1)
-    assert f"lies in no place where storages may be (file://{tmp_path}): add its folder, or one above it" in said
+    assert (
+        f"lies in no place where storages may be (file://{tmp_path}): add its folder, or one"
+        " above it" in said
+    )
     assert "SLUICE_DMS_STORAGE_ROOTS" in said
     await sluice("storage", "init", str(tmp_path / "data"))
     assert "are one folder, or one lies in the other" in await sluice(
@@ -81,14 +115,23 @@ async def test_what_may_not_be_a_storage_is_refused_with_the_setting_that_allows
     )
 
 
-async def test_a_storage_is_taken_out_of_use_and_into_use_again(sluice: Command, tmp_path: Path) -> None:
+async def test_a_storage_is_taken_out_of_use_and_into_use_again(
+    sluice: Command, tmp_path: Path
+) -> None:
     await sluice("storage", "init", str(tmp_path / "data"))
     said = await sluice("storage", "disable", "logs")
     assert "logs: disabled" in said
     assert "no other storage of type logs is enabled" in said
     listed = json.loads(await sluice("storage", "list", "--json"))
-    assert {one["name"]: one["enabled"] for one in listed} == {"input": True, "intermediate": True, "output": True, "logs": False}
-    [line] = [line for line in (await sluice("storage", "list")).splitlines() if line.startswith("logs")]
+    assert {one["name"]: one["enabled"] for one in listed} == {
+        "input": True,
+        "intermediate": True,
+        "output": True,
+        "logs": False,
+    }
+    [line] = [
+        line for line in (await sluice("storage", "list")).splitlines() if line.startswith("logs")
+    ]
     assert line.split()[:3] == ["logs", "logs", "disabled"]
     assert "logs: enabled" in await sluice("storage", "enable", "logs")
     assert "disabled" not in await sluice("storage", "list")
@@ -98,39 +141,71 @@ async def test_a_storage_is_taken_out_of_use_and_into_use_again(sluice: Command,
     assert "no storage is called 'other'" in await sluice("storage", "disable", "other", code=1)
 
 
-async def test_a_storage_that_gets_nothing_new_is_listed_with_the_reason(sluice: Command, tmp_path: Path) -> None:
+async def test_a_storage_that_gets_nothing_new_is_listed_with_the_reason(
+    sluice: Command, tmp_path: Path
+) -> None:
     await sluice("storage", "init", str(tmp_path / "data"))
     (tmp_path / "data" / "logs").rmdir()
     (tmp_path / "more").mkdir()
-    await sluice("storage", "add", "more", "logs", f"file://{tmp_path / 'more'}")  # it is compared with where the others lie
+    await sluice(
+        "storage", "add", "more", "logs", f"file://{tmp_path / 'more'}"
+    )  # it is compared with where the others lie
     said = await sluice("storage", "list")
-    assert "logs gets no new data sets: its folder is not there: is its file system mounted?" in said
+    assert (
+        "logs gets no new data sets: its folder is not there: is its file system mounted?" in said
+    )
     [line] = [line for line in said.splitlines() if line.startswith("logs  ")]
     assert "refused" in line
 
 
-async def test_only_what_fits_is_copied_to_a_storage_of_a_capacity(sluice: Command, tmp_path: Path) -> None:
+async def test_only_what_fits_is_copied_to_a_storage_of_a_capacity(
+    sluice: Command, tmp_path: Path
+) -> None:
     (tmp_path / "buffer").mkdir()
-    await sluice("storage", "add", "buffer", "input", f"file://{tmp_path / 'buffer'}", "--capacity", "1000")
+    await sluice(
+        "storage", "add", "buffer", "input", f"file://{tmp_path / 'buffer'}", "--capacity", "1000"
+    )
     (tmp_path / "data").write_bytes(bytes(700))
     assert "1 file, 700 B" in await sluice("dataset", "register", "first", str(tmp_path / "data"))
     refused = await sluice("dataset", "register", "second", str(tmp_path / "data"), code=1)
     assert "no input storage has room for these 700 bytes: buffer has 300 left of 1000" in refused
-    assert [path.name for path in (tmp_path / "buffer").iterdir()] == ["first"], "nothing was copied"
+    assert [path.name for path in (tmp_path / "buffer").iterdir()] == ["first"], (
+        "nothing was copied"
+    )
     (tmp_path / "data").write_bytes(bytes(300))
-    await sluice("dataset", "register", "second", str(tmp_path / "data"))  # nothing has the name yet
-    assert "buffer has 0 left" in await sluice("dataset", "register", "third", str(tmp_path / "data"), code=1)
+    await sluice(
+        "dataset", "register", "second", str(tmp_path / "data")
+    )  # nothing has the name yet
+    assert "buffer has 0 left" in await sluice(
+        "dataset", "register", "third", str(tmp_path / "data"), code=1
+    )
 
 
 async def test_water_marks_are_set_shown_and_taken_away(sluice: Command, tmp_path: Path) -> None:
     (tmp_path / "buffer").mkdir()
-    add = ("storage", "add", "buffer", "input", f"file://{tmp_path / 'buffer'}", "--capacity", "1000")
+    add = (
+        "storage",
+        "add",
+        "buffer",
+        "input",
+        f"file://{tmp_path / 'buffer'}",
+        "--capacity",
+        "1000",
+    )
     await sluice(*add, "--low", "60%", "--high", "80%")
     assert "60% to 80%" in await sluice("storage", "list")
-    assert "buffer: 10% to 900 B" in await sluice("storage", "marks", "buffer", "--low", "10%", "--high", "900")
+    assert "buffer: 10% to 900 B" in await sluice(
+        "storage", "marks", "buffer", "--low", "10%", "--high", "900"
+    )
     refused = await sluice("storage", "marks", "buffer", "--low", "90%", "--high", "80%", code=1)
     assert "the wrong way round" in refused
-    for wrong in ("", "--low 1", "--low 1% --high 120%", "--low few --high 9", "--none --low 1% --high 2%"):
+    for wrong in (
+        "",
+        "--low 1",
+        "--low 1% --high 120%",
+        "--low few --high 9",
+        "--none --low 1% --high 2%",
+    ):
         await sluice("storage", "marks", "buffer", *wrong.split(), code=2)
     assert "buffer: no water marks" in await sluice("storage", "marks", "buffer", "--none")
     assert "%" not in await sluice("storage", "list")

@@ -37,7 +37,8 @@ INTERMEDIATE = DatasetType.INTERMEDIATE
 
 @dataclass
 class Dms:
-    """``client`` talks to the application; ``database`` is the catalogue; ``folder`` holds a storage of every type."""
+    """``client`` talks to the application; ``database`` is the catalogue; ``folder`` holds a
+    storage of every type."""
 
     client: DmsClient
     http: httpx.AsyncClient
@@ -53,16 +54,24 @@ class Dms:
     #: What the application knows of where the storages lie.
     watch: StorageWatch
 
-    async def dataset(self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: Any) -> UUID:
+    async def dataset(
+        self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: Any
+    ) -> UUID:
         """An open data set with a folder on the storage of its type."""
         url = self.storages[StorageType(type_)].url + "/" + name
-        return (await self.client.register_dataset(NewDataset(name=name, type=type_, url=url, **more))).uid
+        return (
+            await self.client.register_dataset(NewDataset(name=name, type=type_, url=url, **more))
+        ).uid
 
     def path(self, dataset: str, name: str, type_: DatasetType = DatasetType.INTERMEDIATE) -> Path:
         return self.folder / type_ / dataset / name
 
     def write(
-        self, dataset: str, seq: int, content: bytes | None = None, type_: DatasetType = DatasetType.INTERMEDIATE
+        self,
+        dataset: str,
+        seq: int,
+        content: bytes | None = None,
+        type_: DatasetType = DatasetType.INTERMEDIATE,
     ) -> NewFile:
         """A file in the data set's folder, as a pilot writes it, ready for registration."""
         data = content if content is not None else f"{dataset} {seq}".encode()
@@ -70,10 +79,23 @@ class Dms:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"
-        return NewFile(seq=seq, name=path.name, size=len(data), checksum=checksum, url=f"file://{path}", meta={"seq": seq})
+        return NewFile(
+            seq=seq,
+            name=path.name,
+            size=len(data),
+            checksum=checksum,
+            url=f"file://{path}",
+            meta={"seq": seq},
+        )
 
     async def filled(
-        self, name: str, files: int = 3, type_: DatasetType = INTERMEDIATE, *, close: bool = True, **more: Any
+        self,
+        name: str,
+        files: int = 3,
+        type_: DatasetType = INTERMEDIATE,
+        *,
+        close: bool = True,
+        **more: Any,
     ) -> tuple[UUID, list[NewFile]]:
         """A data set with files that exist, closed unless said otherwise."""
         uid = await self.dataset(name, type_, **more)
@@ -110,12 +132,15 @@ class Dms:
 
 @pytest.fixture(scope="session")
 def migrated() -> dict[str, str]:
-    """Name of a database with the catalogue's empty tables, once there is one: copying it is quicker than migrating again."""
+    """Name of a database with the catalogue's empty tables, once there is one: copying it is
+    quicker than migrating again."""
     return {}
 
 
 @pytest.fixture
-async def catalogue_url(postgres_server: PostgresServer, migrated: dict[str, str]) -> AsyncIterator[str]:
+async def catalogue_url(
+    postgres_server: PostgresServer, migrated: dict[str, str]
+) -> AsyncIterator[str]:
     admin = await asyncpg.connect(postgres_server.url())
     if "name" not in migrated:
         await admin.execute("CREATE DATABASE dms_template")
@@ -131,7 +156,9 @@ async def catalogue_url(postgres_server: PostgresServer, migrated: dict[str, str
 @pytest.fixture
 async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
     """Loops and consumers do not run; tests call what they test."""
-    settings = DmsSettings(database_url=catalogue_url, broker_url=catalogue_url, storage_roots=str(tmp_path))
+    settings = DmsSettings(
+        database_url=catalogue_url, broker_url=catalogue_url, storage_roots=str(tmp_path)
+    )
     links, transport = ProcessLinks(), open_transport(catalogue_url, sluice_topology())
     service = build(settings, links=links, transport=transport)
     database = next(part for part in service.components if isinstance(part, Database))

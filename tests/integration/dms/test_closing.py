@@ -21,7 +21,9 @@ from tests.waiting import eventually
 
 
 @pytest.mark.parametrize("first", ["files", "number"])
-async def test_a_data_set_closes_when_its_files_are_there_in_whatever_order_the_messages_come(dms: Dms, first: str) -> None:
+async def test_a_data_set_closes_when_its_files_are_there_in_whatever_order_the_messages_come(
+    dms: Dms, first: str
+) -> None:
     uid = await dms.dataset("set")
     messages = [
         RegisterFiles(dataset_uid=uid, files=[dms.write("set", 1), dms.write("set", 2)]),
@@ -48,7 +50,9 @@ async def test_one_whose_files_will_never_all_come_is_closed_with_those_there_ar
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("set", 1)], close_at=3))
     await dms.client.register_files(uid, [dms.write("set", 2)])
     assert (await dms.client.close_dataset(uid, files=2)).state is DatasetState.CLOSED
-    assert [row["destination"] for row in await dms.fetch("SELECT destination FROM outbox")] == ["dms.dataset-closed"]
+    assert [row["destination"] for row in await dms.fetch("SELECT destination FROM outbox")] == [
+        "dms.dataset-closed"
+    ]
 
 
 async def test_files_delivered_twice_are_registered_once(dms: Dms) -> None:
@@ -57,16 +61,24 @@ async def test_files_delivered_twice_are_registered_once(dms: Dms) -> None:
     for _ in range(2):
         await dms.apply(message)
     dataset = await dms.client.dataset(uid)
-    assert (dataset.count_files, dataset.bytes, dataset.state) == (1, message.files[0].size, DatasetState.CLOSED)
+    assert (dataset.count_files, dataset.bytes, dataset.state) == (
+        1,
+        message.files[0].size,
+        DatasetState.CLOSED,
+    )
     assert len(await dms.fetch("SELECT 1 FROM outbox")) == 1
 
 
 async def test_messages_that_contradict_the_catalogue_are_refused(dms: Dms) -> None:
     uid, files = await dms.filled("set", 2)
-    with pytest.raises(Unprocessable, match=r"is closed: file '00000009.1-data.bin' cannot be added"):
+    with pytest.raises(
+        Unprocessable, match=r"is closed: file '00000009.1-data.bin' cannot be added"
+    ):
         await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("set", 9)]))
     with pytest.raises(Unprocessable, match="another size"):
-        await dms.apply(RegisterFiles(dataset_uid=uid, files=[files[0].model_copy(update={"size": 1})]))
+        await dms.apply(
+            RegisterFiles(dataset_uid=uid, files=[files[0].model_copy(update={"size": 1})])
+        )
     with pytest.raises(Unprocessable, match="is to close at 2 files, not at 3"):
         await dms.apply(RegisterFiles(dataset_uid=uid, close_at=3))
     with pytest.raises(NotFound):
@@ -120,18 +132,33 @@ async def test_a_closing_that_commits_late_does_not_slip_behind_the_cursor(dms: 
         other = asyncio.create_task(close_dataset(dms.database, quick, files=None))
 
         async def waits() -> bool:
-            return bool(await dms.fetch("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"))
+            return bool(
+                await dms.fetch(
+                    "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+                )
+            )
 
         await eventually(waits, what="the second closing waits for the first")
         assert (await dms.client.closed_datasets()).datasets == []
     await other
-    assert [dataset.uid for dataset in (await dms.client.closed_datasets()).datasets] == [slow, quick]
+    assert [dataset.uid for dataset in (await dms.client.closed_datasets()).datasets] == [
+        slow,
+        quick,
+    ]
 
 
-async def test_one_that_closes_later_has_a_later_timestamp_whenever_it_was_registered_or_its_closing_began(dms: Dms) -> None:
-    early, late, batch = await dms.dataset("early"), await dms.dataset("late"), [await dms.dataset(f"b{n}") for n in range(20)]
+async def test_one_that_closes_later_has_a_later_timestamp_whenever_it_was_registered_or_its_closing_began(
+    dms: Dms,
+) -> None:
+    early, late, batch = (
+        await dms.dataset("early"),
+        await dms.dataset("late"),
+        [await dms.dataset(f"b{n}") for n in range(20)],
+    )
     async with dms.other_shop.database.transaction() as transaction:
-        await transaction.connection.fetchval("SELECT now()")  # from here on it is the time of this transaction
+        await transaction.connection.fetchval(
+            "SELECT now()"
+        )  # from here on it is the time of this transaction
         await close_dataset(dms.database, late, files=None)
         [first] = (await dms.client.closed_datasets()).datasets
         await take_closing_lock(transaction.connection)
@@ -150,14 +177,18 @@ async def test_a_clock_that_goes_back_does_not_bring_times_back(dms: Dms) -> Non
     await dms.fetch("UPDATE datasets SET closed_at = now() + interval '1 h' WHERE uid = $1", first)
     ahead = (await dms.client.dataset(first)).timestamp
     await dms.client.close_dataset(second)
-    assert [one.uid for one in (await dms.client.closed_datasets(timestamp=ahead)).datasets] == [second]
+    assert [one.uid for one in (await dms.client.closed_datasets(timestamp=ahead)).datasets] == [
+        second
+    ]
 
 
 async def test_lists_for_people_go_by_the_same_time(dms: Dms) -> None:
     uids = [await dms.dataset(name) for name in ("closed", "open")]
     asked = (await dms.client.dataset(uids[1])).timestamp
     await dms.client.close_dataset(uids[0])
-    page = await list_datasets(dms.database, DatasetQuery(state=list(DatasetState), timestamp=asked))
+    page = await list_datasets(
+        dms.database, DatasetQuery(state=list(DatasetState), timestamp=asked)
+    )
     assert [dataset.uid for dataset in page.datasets] == uids[:1]
     answer = await dms.http.get("/api/v1/datasets", params={"timestamp": "2026-01-01T00:00:00"})
     assert answer.status_code == 422
@@ -174,13 +205,26 @@ async def test_times_of_earlier_releases_are_put_in_order_and_most_are_left(dms:
     await dms.fetch(import_module("dms.db.migrations.0004_times_in_order_of_closing").UPGRADE)
     times = [dataset.timestamp for dataset in (await dms.client.closed_datasets()).datasets]
     assert times == sorted(set(times))
-    assert [(time.second, time.microsecond) for time in times] == [(10, 0), (20, 0), (20, 1), (20, 2), (20, 3), (30, 0)]
+    assert [(time.second, time.microsecond) for time in times] == [
+        (10, 0),
+        (20, 0),
+        (20, 1),
+        (20, 2),
+        (20, 3),
+        (30, 0),
+    ]
 
 
 async def test_closing_by_many_at_once_is_one_closing(dms: Dms) -> None:
     uid, _ = await dms.filled("set", 1, close=False)
     answers = await asyncio.gather(
-        *(close_dataset(shop.database, uid, files=None) for shop in (dms.shop, dms.other_shop) for _ in range(5))
+        *(
+            close_dataset(shop.database, uid, files=None)
+            for shop in (dms.shop, dms.other_shop)
+            for _ in range(5)
+        )
     )
-    assert {(answer.state, answer.closed_at) for answer in answers} == {(DatasetState.CLOSED, answers[0].closed_at)}
+    assert {(answer.state, answer.closed_at) for answer in answers} == {
+        (DatasetState.CLOSED, answers[0].closed_at)
+    }
     assert len(await dms.fetch("SELECT 1 FROM outbox")) == 1

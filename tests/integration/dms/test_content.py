@@ -1,4 +1,5 @@
-"""What is in files, given out: whole, in ranges, as archives; never what is damaged, deleted or nobody's."""
+"""What is in files, given out: whole, in ranges, as archives; never what is damaged, deleted or
+nobody's."""
 
 import hashlib
 import io
@@ -71,14 +72,18 @@ async def test_ranges_and_conditions(dms: Dms) -> None:
     tag, size = f'"{file.checksum}"', len(CONTENT)
 
     async def ask(method: str = "GET", **headers: str) -> httpx.Response:
-        return await dms.http.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        return await dms.http.request(
+            method, path, headers={name.replace("_", "-"): value for name, value in headers.items()}
+        )
 
     part = await ask(range="bytes=500000-700000")
     assert (part.status_code, part.content) == (206, CONTENT[500000:700001])
     assert part.headers["content-range"] == f"bytes 500000-700000/{size}"
     assert (await ask(range="bytes=-7", if_range=tag)).content == CONTENT[-7:]
     assert (await ask(range="bytes=-7", if_range='"another"')).status_code == 200
-    assert (await ask(range="bytes=-7", if_range="Sat, 03 Oct 2026 10:00:00 GMT")).status_code == 200
+    assert (
+        await ask(range="bytes=-7", if_range="Sat, 03 Oct 2026 10:00:00 GMT")
+    ).status_code == 200
     behind = await ask(range=f"bytes={size}-")
     assert (behind.status_code, behind.headers["content-range"]) == (416, f"bytes */{size}")
     assert behind.headers["content-type"] == "application/problem+json"
@@ -90,7 +95,9 @@ async def test_ranges_and_conditions(dms: Dms) -> None:
     assert (await dms.http.get(empty)).content == b""
 
 
-async def test_a_damaged_file_breaks_off_before_its_end(dms: Dms, reading: httpx.AsyncClient) -> None:
+async def test_a_damaged_file_breaks_off_before_its_end(
+    dms: Dms, reading: httpx.AsyncClient
+) -> None:
     path, _, place = await one(dms)
     place.write_bytes(CONTENT[:-1] + b"x")
     assert 0 < await broken_off(reading, path) < len(CONTENT)
@@ -109,25 +116,42 @@ async def test_what_is_gone_unknown_or_anothers_is_not_given(dms: Dms, tmp_path:
         path.replace(str(file.dataset_uid), str(uuid4())),
     ):
         assert (await dms.http.get(wrong)).status_code == 404
-    assert "no data set has the uid" in (await dms.http.get(path.replace(str(file.dataset_uid), str(uuid4())))).json()["detail"]
+    assert (
+        "no data set has the uid"
+        in (await dms.http.get(path.replace(str(file.dataset_uid), str(uuid4())))).json()["detail"]
+    )
     secret = tmp_path / "secret"
     secret.write_bytes(CONTENT)
     place.unlink()
     place.symlink_to(secret)
     outside = await dms.http.get(path)
-    assert (outside.status_code, "lies outside its storage" in outside.json()["detail"]) == (503, True)
+    assert (outside.status_code, "lies outside its storage" in outside.json()["detail"]) == (
+        503,
+        True,
+    )
     await dms.apply(DeleteDataset(uid=file.dataset_uid))
     gone = await dms.http.get(path)
-    assert (gone.status_code, gone.json()["detail"]) == (404, f"file '{file.name}' has been deleted")
+    assert (gone.status_code, gone.json()["detail"]) == (
+        404,
+        f"file '{file.name}' has been deleted",
+    )
 
 
 async def test_a_log_is_given_by_its_place_on_a_storage_for_logs_and_nowhere_else(dms: Dms) -> None:
     written = dms.write("logs-of-a-step", 3, b"all is well\n", DatasetType.LOGS)
-    answer = await dms.http.get("/api/v1/logs", params={"url": written.url}, headers={"range": "bytes=-5"})
+    answer = await dms.http.get(
+        "/api/v1/logs", params={"url": written.url}, headers={"range": "bytes=-5"}
+    )
     assert (answer.status_code, answer.content) == (206, b"well\n")
     data = dms.write("data", 3, b"data")
     root = dms.storages[StorageType.LOGS].url
-    for url in (data.url, f"{root}/%2e%2e/{StorageType.INPUT}/x", root, "http://example.org/x", f"file://localhost{root[7:]}/x"):
+    for url in (
+        data.url,
+        f"{root}/%2e%2e/{StorageType.INPUT}/x",
+        root,
+        "http://example.org/x",
+        f"file://localhost{root[7:]}/x",
+    ):
         assert (await dms.http.get("/api/v1/logs", params={"url": url})).status_code == 422, url
     (dms.folder / "logs" / "circle").symlink_to("circle")
     for name, why in (
@@ -140,7 +164,9 @@ async def test_a_log_is_given_by_its_place_on_a_storage_for_logs_and_nowhere_els
     ):
         refused = await dms.http.get("/api/v1/logs", params={"url": f"{root}/{name}"})
         assert (refused.status_code, why in refused.json()["detail"]) == (422, True), refused.text
-    assert (await dms.http.get("/api/v1/logs", params={"url": f"{written.url}/x"})).status_code == 404, "below a file"
+    assert (
+        await dms.http.get("/api/v1/logs", params={"url": f"{written.url}/x"})
+    ).status_code == 404, "below a file"
     (dms.folder / "logs" / "link").symlink_to(dms.path("data", data.name))
     assert (await dms.http.get("/api/v1/logs", params={"url": f"{root}/link"})).status_code == 422
     assert (await dms.http.get("/api/v1/logs", params={"url": f"{root}/gone"})).status_code == 404
@@ -153,7 +179,9 @@ async def filled(dms: Dms, name: str, contents: dict[str, bytes]) -> UUID:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"
-        files.append(NewFile(seq=seq, name=file, size=len(data), checksum=checksum, url=f"file://{path}"))
+        files.append(
+            NewFile(seq=seq, name=file, size=len(data), checksum=checksum, url=f"file://{path}")
+        )
     await dms.client.register_files(uid, files)
     await dms.client.close_dataset(uid)
     return uid
@@ -161,7 +189,9 @@ async def filled(dms: Dms, name: str, contents: dict[str, bytes]) -> UUID:
 
 async def test_all_files_of_data_sets_as_one_archive(dms: Dms) -> None:
     """Own names where they are all different, else those of the catalogue."""
-    differ = await filled(dms, "differ", {"00000000.1-a.txt": b"a", "00000001.2-b ü.bin": CONTENT, "plain.log": b""})
+    differ = await filled(
+        dms, "differ", {"00000000.1-a.txt": b"a", "00000001.2-b ü.bin": CONTENT, "plain.log": b""}
+    )
     clash = await filled(dms, "clash", {"00000000.1-out.txt": b"one", "00000001.1-out.txt": b"two"})
     expected = {
         "first/a.txt": b"a", "first/b ü.bin": CONTENT, "first/plain.log": b"",
@@ -176,7 +206,10 @@ async def test_all_files_of_data_sets_as_one_archive(dms: Dms) -> None:
     tarred = await dms.http.get("/api/v1/archive", params={**query, "format": "tar"})
     assert tar_of(tarred) == expected
     alone = await dms.http.get("/api/v1/archive", params={"dataset": str(clash)})
-    assert zipfile.ZipFile(io.BytesIO(alone.content)).namelist() == ["00000000.1-out.txt", "00000001.1-out.txt"]
+    assert zipfile.ZipFile(io.BytesIO(alone.content)).namelist() == [
+        "00000000.1-out.txt",
+        "00000001.1-out.txt",
+    ]
 
 
 async def test_an_archive_that_cannot_be_whole_is_refused_or_breaks_off(
@@ -189,17 +222,25 @@ async def test_an_archive_that_cannot_be_whole_is_refused_or_breaks_off(
         answer = await dms.http.get("/api/v1/archive", params=query)  # type: ignore[arg-type] # lists of values
         return answer.status_code, answer.json()["detail"]
 
-    assert await refused(dataset=str(still_open)) == (409, "data set 'open' is open: only one that is complete can be packed")
+    assert await refused(dataset=str(still_open)) == (
+        409,
+        "data set 'open' is open: only one that is complete can be packed",
+    )
     assert (await refused(dataset=[str(done), str(uuid4())], folder=["a", "b"]))[0] == 404
     assert (await refused(dataset=[str(done), str(done)]))[0] == 422
     assert (await refused(dataset=str(done), folder=".."))[0] == 422
     monkeypatch.setattr(pack_archive, "MOST_ZIPPED", 2)
-    assert await refused(dataset=str(done)) == (422, "3 files, and a zip here has at most 2: ask for a tar")
+    assert await refused(dataset=str(done)) == (
+        422,
+        "3 files, and a zip here has at most 2: ask for a tar",
+    )
     dms.path("done", files[1].name).write_bytes(b"done_1")  # the right length, another content
     await broken_off(reading, "/api/v1/archive", dataset=str(done), format="tar")
 
 
-async def test_many_small_files_are_packed_page_by_page(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_small_files_are_packed_page_by_page(
+    dms: Dms, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pack_archive, "_PAGE", 7)
     uid, files = await dms.filled("many", 50)
     tarred = await dms.http.get("/api/v1/archive", params={"dataset": str(uid), "format": "tar"})

@@ -1,4 +1,5 @@
-"""What jobs wrote in numbers: added up once for each file, and written into the metadata of a data set when it closes."""
+"""What jobs wrote in numbers: added up once for each file, and written into the metadata of a data
+set when it closes."""
 
 from dms.db.storages import fold_usage
 from sluice.contracts.counts import COUNTS, MOST_SUM
@@ -19,17 +20,24 @@ async def test_each_file_s_counts_are_added_once_however_often_it_is_sent(dms: D
     late = RegisterFiles(dataset_uid=uid, files=files[:2])
     for message in (late, late, RegisterFiles(dataset_uid=uid, files=files)):
         await dms.apply(message)
-    await dms.client.register_files(uid, [*files, counting(dms.write("out", 3), events=5), dms.write("out", 4)])
+    await dms.client.register_files(
+        uid, [*files, counting(dms.write("out", 3), events=5), dms.write("out", 4)]
+    )
     assert "produced" not in (await dms.client.dataset(uid)).meta, "not before it is known"
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=5))
     dataset = await dms.client.dataset(uid)
-    assert dataset.meta == {"run": 7, "produced": {"files": 5, "bytes": dataset.bytes, "events": 116, "tracks": 6}}
+    assert dataset.meta == {
+        "run": 7,
+        "produced": {"files": 5, "bytes": dataset.bytes, "events": 116, "tracks": 6},
+    }
     assert facts_of(dataset)["produced.events"] == 116
     await dms.client.register_files(uid, files)
     assert (await dms.client.dataset(uid)).meta == dataset.meta
 
 
-async def test_counts_that_are_none_are_left_out_and_inputs_and_logs_stay_as_they_were_registered(dms: Dms) -> None:
+async def test_counts_that_are_none_are_left_out_and_inputs_and_logs_stay_as_they_were_registered(
+    dms: Dms,
+) -> None:
     uid = await dms.dataset("odd")
     files = [counting(dms.write("odd", 0), events="many"), counting(dms.write("odd", 1), events=-1)]
     await dms.client.register_files(uid, [*files, counting(dms.write("odd", 2), events=4)])
@@ -44,22 +52,36 @@ async def test_counts_that_are_none_are_left_out_and_inputs_and_logs_stay_as_the
 
 
 async def test_counts_too_large_to_add_up_lose_no_file(dms: Dms) -> None:
-    """2050 files with the largest count there is: together more than any column of a database holds."""
+    """2050 files with the largest count there is: together more than any column of a database
+    holds."""
     uid = await dms.dataset("huge")
     one = counting(dms.write("huge", 0), events=2**53 - 1, runs=1)
-    files = [one.model_copy(update={"seq": seq, "name": f"f{seq}", "url": f"{one.url}-{seq}"}) for seq in range(2050)]
+    files = [
+        one.model_copy(update={"seq": seq, "name": f"f{seq}", "url": f"{one.url}-{seq}"})
+        for seq in range(2050)
+    ]
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:1000]))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[1000:], close_at=len(files)))
     dataset = await dms.client.dataset(uid)
     assert dataset.count_files == 2050
-    assert dataset.meta["produced"] == {"files": 2050, "bytes": dataset.bytes, "events": MOST_SUM, "runs": 2050}
+    assert dataset.meta["produced"] == {
+        "files": 2050,
+        "bytes": dataset.bytes,
+        "events": MOST_SUM,
+        "runs": 2050,
+    }
 
 
 async def test_sizes_too_large_to_add_up_lose_no_file_and_hide_no_storage(dms: Dms) -> None:
     """Files may have holes, or lie where nobody looks at them."""
     uid = await dms.dataset("holes")
     one = dms.write("holes", 0)
-    files = [one.model_copy(update={"seq": seq, "name": f"f{seq}", "url": f"{one.url}-{seq}", "size": 2**62}) for seq in range(5)]
+    files = [
+        one.model_copy(
+            update={"seq": seq, "name": f"f{seq}", "url": f"{one.url}-{seq}", "size": 2**62}
+        )
+        for seq in range(5)
+    ]
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:3]))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[3:], close_at=len(files)))
     dataset = await dms.client.dataset(uid)

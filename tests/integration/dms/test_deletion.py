@@ -1,4 +1,5 @@
-"""Deleting real files (invariants 4 and 7: nothing that is needed, nothing outside; killed anywhere, it goes on)."""
+"""Deleting real files (invariants 4 and 7: nothing that is needed, nothing outside; killed
+anywhere, it goes on)."""
 
 import asyncio
 import shutil
@@ -34,7 +35,9 @@ async def test_files_and_folder_go_and_the_storage_has_room_again(dms: Dms) -> N
     assert not await delete_once(dms.shop), "nothing is left to do"
 
 
-async def test_a_deletion_delivered_twice_is_one_and_an_unknown_data_set_is_as_good_as_deleted(dms: Dms) -> None:
+async def test_a_deletion_delivered_twice_is_one_and_an_unknown_data_set_is_as_good_as_deleted(
+    dms: Dms,
+) -> None:
     uid, _ = await dms.filled("gone")
     for _ in range(2):
         await dms.apply(DeleteDataset(uid=uid))
@@ -64,7 +67,9 @@ async def test_missing_files_are_as_good_as_removed(dms: Dms) -> None:
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
 
 
-async def test_invariant_4_a_file_that_another_live_data_set_holds_stays_until_that_goes_too(dms: Dms) -> None:
+async def test_invariant_4_a_file_that_another_live_data_set_holds_stays_until_that_goes_too(
+    dms: Dms,
+) -> None:
     one, files = await dms.filled("one", 3)
     two = await dms.dataset("two")
     await dms.client.register_files(two, [files[1]])
@@ -84,19 +89,27 @@ async def test_data_sets_that_share_files_and_go_together_leave_nothing(dms: Dms
     await asyncio.gather(dms.client.delete_dataset(one), dms.client.delete_dataset(two))
     await asyncio.gather(delete_once(dms.shop), delete_once(dms.other_shop))
     assert dms.files_on(StorageType.INTERMEDIATE) == []
-    assert [(await dms.client.dataset(uid)).state for uid in (one, two)] == [DatasetState.DELETED] * 2
+    assert [(await dms.client.dataset(uid)).state for uid in (one, two)] == [
+        DatasetState.DELETED
+    ] * 2
     assert await used(dms, StorageType.INTERMEDIATE) == 0, "each file is counted once"
 
 
 @pytest.mark.parametrize("looked", [True, False], ids=["by its folder", "by what is stored"])
-async def test_files_on_read_only_storages_are_only_forgotten(dms: Dms, tmp_path: Path, looked: bool) -> None:
+async def test_files_on_read_only_storages_are_only_forgotten(
+    dms: Dms, tmp_path: Path, looked: bool
+) -> None:
     (tmp_path / "tape").mkdir()
     url = f"file://{tmp_path}/tape"
-    await dms.client.register_storage(NewStorage(name="tape", type=StorageType.INPUT, url=url, read_only=True))
+    await dms.client.register_storage(
+        NewStorage(name="tape", type=StorageType.INPUT, url=url, read_only=True)
+    )
     file = dms.write("set", 1)
     (tmp_path / "tape" / file.name).write_bytes(dms.path("set", file.name).read_bytes())
     dataset = await dms.client.register_dataset(NewDataset(name="taped", url=f"{url}/taped"))
-    await dms.client.register_files(dataset.uid, [file.model_copy(update={"url": f"{url}/{file.name}"})])
+    await dms.client.register_files(
+        dataset.uid, [file.model_copy(update={"url": f"{url}/{file.name}"})]
+    )
     if not looked:
         dms.shop.watch.read_only = ()  # as where it is no local folder
     await dms.client.delete_dataset(dataset.uid)
@@ -116,14 +129,20 @@ async def test_two_instances_delete_many_data_sets_each_once(dms: Dms) -> None:
             done += 1
         return done
 
-    done = await asyncio.gather(*(work(shop) for shop in (dms.shop, dms.other_shop, dms.shop, dms.other_shop)))
+    done = await asyncio.gather(
+        *(work(shop) for shop in (dms.shop, dms.other_shop, dms.shop, dms.other_shop))
+    )
     assert sum(done) == len(uids), "each was taken in hand once"
-    assert [(await dms.client.dataset(uid)).state for uid in uids] == [DatasetState.DELETED] * len(uids)
+    assert [(await dms.client.dataset(uid)).state for uid in uids] == [DatasetState.DELETED] * len(
+        uids
+    )
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert await used(dms, StorageType.INTERMEDIATE) == 0
 
 
-async def test_invariant_7_killed_between_removal_and_note_it_goes_on(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_invariant_7_killed_between_removal_and_note_it_goes_on(
+    dms: Dms, monkeypatch: pytest.MonkeyPatch
+) -> None:
     uid, _ = await dms.filled("gone", 5)
     await dms.client.delete_dataset(uid)
     reached, never = asyncio.Event(), asyncio.Event()
@@ -145,10 +164,15 @@ async def test_invariant_7_killed_between_removal_and_note_it_goes_on(dms: Dms, 
     assert await used(dms, StorageType.INTERMEDIATE) == 0
 
 
-async def test_invariant_7_the_work_of_a_dead_instance_is_taken_over_when_its_claim_ends(dms: Dms) -> None:
+async def test_invariant_7_the_work_of_a_dead_instance_is_taken_over_when_its_claim_ends(
+    dms: Dms,
+) -> None:
     uid, _ = await dms.filled("gone")
     await dms.client.delete_dataset(uid)
-    claim = "UPDATE datasets SET claim_token = gen_random_uuid(), claim_until = now() + $2 * interval '1 s' WHERE uid = $1"
+    claim = (
+        "UPDATE datasets SET claim_token = gen_random_uuid(), claim_until = now() + $2 * interval"
+        " '1 s' WHERE uid = $1"
+    )
     await dms.fetch(claim, uid, 600)
     assert not await delete_once(dms.shop)
     await dms.fetch(claim, uid, -1)
@@ -206,13 +230,17 @@ async def test_a_storage_that_fails_is_tried_again_and_says_why(dms: Dms) -> Non
         assert not await delete_once(dms.shop), "it rests"
         await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
     away.rename(root)
-    assert len(dms.files_on(StorageType.INTERMEDIATE)) == len(files), "not one was taken for removed"
+    assert len(dms.files_on(StorageType.INTERMEDIATE)) == len(files), (
+        "not one was taken for removed"
+    )
     assert await delete_once(dms.shop)
     row = await dms.row(uid)
     assert (row["state"], row["failures"], row["reason"]) == (DatasetState.DELETED, 0, None)
 
 
-async def test_invariant_4_a_link_out_of_the_storage_halts_the_deletion(dms: Dms, tmp_path: Path) -> None:
+async def test_invariant_4_a_link_out_of_the_storage_halts_the_deletion(
+    dms: Dms, tmp_path: Path
+) -> None:
     uid, files = await dms.filled("astray")
     victim = tmp_path / "victim"
     victim.mkdir()
@@ -236,7 +264,9 @@ async def test_invariant_4_a_link_out_of_the_storage_halts_the_deletion(dms: Dms
     assert len(list(victim.iterdir())) == len(files)
 
 
-async def test_the_work_stops_when_the_claim_is_lost(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_work_stops_when_the_claim_is_lost(
+    dms: Dms, monkeypatch: pytest.MonkeyPatch
+) -> None:
     uid, _ = await dms.filled("gone", 3)
     await dms.client.delete_dataset(uid)
     monkeypatch.setattr(removing, "PAGE", 1)

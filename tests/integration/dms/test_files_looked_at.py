@@ -32,7 +32,9 @@ def a_pipe(path: Path) -> None:
         (a_pipe, "is no plain file"),
     ],
 )
-async def test_a_file_that_is_not_as_it_is_said_to_be_is_refused_by_name(dms: Dms, spoil: object, sentence: str) -> None:
+async def test_a_file_that_is_not_as_it_is_said_to_be_is_refused_by_name(
+    dms: Dms, spoil: object, sentence: str
+) -> None:
     uid = await dms.dataset("frames")
     good, file = dms.write("frames", 1), dms.write("frames", 2)
     spoil(dms.path("frames", file.name))  # type: ignore[operator]
@@ -54,6 +56,8 @@ async def test_what_pilots_wrote_is_not_looked_at_again(dms: Dms) -> None:
     dms.path("frames", file.name).unlink()
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
     other = dms.write("frames", 2).model_copy(update={"size": 1})
-    assert (await register_files(dms.database, uid, [other], reads=FileReads(1), objections={}, verify=False)).new == 1, (
-        "the setting says so"
-    )
+    assert (
+        await register_files(
+            dms.database, uid, [other], reads=FileReads(1), objections={}, verify=False
+        )
+    ).new == 1, "the setting says so"

@@ -1,5 +1,5 @@
-"""A storage that hangs, while files are read from it or looked at, holds up nobody who reads from another; and what was opened is
-closed, by the thread that is at it."""
+"""A storage that hangs, while files are read from it or looked at, holds up nobody who reads from
+another; and what was opened is closed, by the thread that is at it."""
 
 import asyncio
 import threading
@@ -82,7 +82,9 @@ async def test_reads_that_hang_leave_other_storages_alone(dms: Dms, mount: Mount
     await eventually(answers, what="the storage is read again")
 
 
-async def test_a_read_that_hangs_is_given_up(dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_read_that_hangs_is_given_up(
+    dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
     uid, _ = await dms.filled("data", 1)
     [file] = (await dms.client.files(uid)).files
@@ -90,11 +92,16 @@ async def test_a_read_that_hangs_is_given_up(dms: Dms, mount: Mount, monkeypatch
     assert (answer.status_code, "has not answered within" in answer.json()["detail"]) == (503, True)
 
 
-async def test_files_and_folders_are_not_looked_at_for_ever(dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_files_and_folders_are_not_looked_at_for_ever(
+    dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch
+) -> None:
     uid = await dms.dataset("frames")
     monkeypatch.setattr(look_at_links, "within", mount.within)
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
-    with pytest.raises(NotAvailable, match=r"the folder of data set 'more' cannot be looked at: .* has not answered"):
+    with pytest.raises(
+        NotAvailable,
+        match=r"the folder of data set 'more' cannot be looked at: .* has not answered",
+    ):
         await dms.dataset("more")
     with pytest.raises(NotAvailable, match=r"the files cannot be looked at: .* has not answered"):
         await dms.client.register_files(uid, [dms.write("frames", 1)])
@@ -105,7 +112,10 @@ async def test_files_and_folders_are_not_looked_at_for_ever(dms: Dms, mount: Mou
 def opened(dms: Dms, reads: FileReads) -> OpenFile:
     written = dms.write("data", 1, b"content")
     storage = dms.storages[StorageType.INTERMEDIATE]
-    return reads.file(Root(storage.id, storage.name, storage.type, storage.url, read_only=False, enabled=True), written.url)
+    return reads.file(
+        Root(storage.id, storage.name, storage.type, storage.url, read_only=False, enabled=True),
+        written.url,
+    )
 
 
 def closed(reader: Reader) -> bool:
@@ -116,7 +126,9 @@ def closed(reader: Reader) -> bool:
     return False
 
 
-async def test_a_file_that_nobody_waits_for_any_more_is_closed_when_it_is_open(dms: Dms, mount: Mount) -> None:
+async def test_a_file_that_nobody_waits_for_any_more_is_closed_when_it_is_open(
+    dms: Dms, mount: Mount
+) -> None:
     reads = FileReads(1)
     file = opened(dms, reads)
     opening = asyncio.create_task(file.open())
@@ -151,7 +163,9 @@ async def test_a_file_is_not_closed_while_a_thread_reads_it(dms: Dms, mount: Mou
     reading = asyncio.create_task(file.run(read))
     assert await asyncio.to_thread(begun.wait, 60)
     file.release()
-    assert await reads.run(dms.storages[StorageType.INTERMEDIATE].url, lambda: True), "what was asked for before is done"
+    assert await reads.run(dms.storages[StorageType.INTERMEDIATE].url, lambda: True), (
+        "what was asked for before is done"
+    )
     go_on.set()
     assert await reading == b"content"
     assert closed(mount.opened[0])

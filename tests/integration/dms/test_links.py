@@ -27,13 +27,20 @@ async def test_what_is_reached_through_a_link_is_not_registered(dms: Dms, link: 
     uid = await dms.dataset("else", INPUT)
     through = place if link.endswith("file") else place / files[0].name
     with pytest.raises(
-        Unprocessable, match=rf"file '{files[0].name}': .* is reached through a link in storage 'input-1': give the"
+        Unprocessable,
+        match=(
+            rf"file '{files[0].name}': .* is reached through a link in storage 'input-1': give the"
+        ),
     ):
         await dms.client.register_files(uid, [by_way_of(files[0], through)])
     assert (await dms.client.dataset(uid)).count_files == 0
-    with pytest.raises(Unprocessable, match=r"data set 'other': .* is reached through a link in storage 'input-1'"):
+    with pytest.raises(
+        Unprocessable, match=r"data set 'other': .* is reached through a link in storage 'input-1'"
+    ):
         await dms.client.register_dataset(NewDataset(name="other", url=f"file://{place}"))
-    assert (await dms.client.register_files(uid, files)).new == 1, "by its own place it may be another's too"
+    assert (await dms.client.register_files(uid, files)).new == 1, (
+        "by its own place it may be another's too"
+    )
     assert (await dms.client.files(kept)).files[0].url == files[0].url
 
 
@@ -46,7 +53,9 @@ async def test_deleting_a_data_set_removes_nothing_behind_a_link(dms: Dms, link:
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(dms.path("kept", "", INPUT))
     own = dms.write("beside", 9, type_=INPUT)
-    await dms.apply(RegisterFiles(dataset_uid=uid, files=[by_way_of(files[0], place / files[0].name), own]))
+    await dms.apply(
+        RegisterFiles(dataset_uid=uid, files=[by_way_of(files[0], place / files[0].name), own])
+    )
     [read, _] = (await dms.client.files(uid)).files
     answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{read.id}/content")
     assert answer.status_code == 200, "what was registered before is read"
@@ -77,7 +86,9 @@ async def test_a_folder_that_has_become_a_link_is_neither_swept_nor_removed(dms:
     assert await delete_once(dms.shop)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
     assert dms.path("other", "").is_symlink()
-    assert sorted(path.name for path in dms.path("kept", "").iterdir()) == sorted([files[0].name, left.name])
+    assert sorted(path.name for path in dms.path("kept", "").iterdir()) == sorted(
+        [files[0].name, left.name]
+    )
     assert (await dms.client.dataset(kept)).state is DatasetState.CLOSED
 
 

@@ -19,7 +19,8 @@ LIMIT = "dms.usecases.file_work.LOOK_LIMIT"
 
 @pytest.fixture
 def answers() -> Iterator[threading.Event]:
-    """Set when what hangs is to answer; threads that wait for it end with the test, however that ends."""
+    """Set when what hangs is to answer; threads that wait for it end with the test, however that
+    ends."""
     answers = threading.Event()
     yield answers
     answers.set()
@@ -80,7 +81,9 @@ async def test_a_storage_that_hangs_is_where_it_was_or_gets_no_new_data(
     assert fresh.room[url] == 0.0
     async with asyncio.timeout(10):
         monkeypatch.setattr(LIMIT, 60)
-        assert not (await dms.client.disable_storage("logs-1")).enabled, "who takes it out of use does not wait for it either"
+        assert not (await dms.client.disable_storage("logs-1")).enabled, (
+            "who takes it out of use does not wait for it either"
+        )
     assert (await dms.client.storages(StorageType.LOGS), dms.watch.objections) == ([], {})
     answers.set()
     await dms.shop.files.look_at(url.removeprefix("file://"))

@@ -1,4 +1,5 @@
-"""A storage whose folder was replaced by a link: what lies behind it is not the storage's (invariant 4)."""
+"""A storage whose folder was replaced by a link: what lies behind it is not the storage's
+(invariant 4)."""
 
 from pathlib import Path
 from uuid import UUID
@@ -12,7 +13,10 @@ from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
-SAID = "elsewhere now, and was {folder} when it was registered or last enabled: put that back, or disable"
+SAID = (
+    "elsewhere now, and was {folder} when it was registered or last enabled: put that back, or"
+    " disable"
+)
 
 
 @pytest.fixture
@@ -26,7 +30,8 @@ def said(root: Path) -> str:
 
 
 def replace(root: Path, files: list[NewFile], *, name: str = "set") -> list[Path]:
-    """Moves the storage's folder away, and puts a link to another there with files like those in the data set."""
+    """Moves the storage's folder away, and puts a link to another there with files like those in
+    the data set."""
     root.rename(root.with_name("away"))
     theirs = root.with_name("elsewhere") / name
     theirs.mkdir(parents=True)
@@ -49,11 +54,15 @@ def move(root: Path) -> None:
 
 async def content(dms: Dms, uid: UUID) -> tuple[int, str]:
     [file, *_] = (await dms.client.files(uid)).files
-    answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{file.id}/content", headers={"range": "bytes=0-1"})
+    answer = await dms.http.get(
+        f"/api/v1/datasets/{uid}/files/{file.id}/content", headers={"range": "bytes=0-1"}
+    )
     return answer.status_code, answer.text
 
 
-async def test_nothing_is_read_deleted_swept_or_uploaded_in_another_folder(dms: Dms, root: Path, said: str) -> None:
+async def test_nothing_is_read_deleted_swept_or_uploaded_in_another_folder(
+    dms: Dms, root: Path, said: str
+) -> None:
     uid, files = await dms.filled("set", 2)
     other, _ = await dms.filled("other", 1)
     theirs = replace(root, files)
@@ -86,14 +95,19 @@ async def test_a_folder_without_files_is_left_in_another_folder_too(dms: Dms, sa
     assert await delete_once(dms.shop)
     assert (root / "empty").is_dir()
     row = await dms.row(uid)
-    assert (row["state"], said.replace("intermediate", "input") in row["reason"]) == (DatasetState.DELETING, True)
+    assert (row["state"], said.replace("intermediate", "input") in row["reason"]) == (
+        DatasetState.DELETING,
+        True,
+    )
 
 
 async def test_it_gets_nothing_new_and_says_why(dms: Dms, root: Path, said: str) -> None:
     uid, [file] = await dms.filled("set", 1, close=False)
     replace(root, [file])
     astray = file.model_copy(update={"seq": 7, "name": "another"})
-    with pytest.raises(Unprocessable, match=f"storage 'intermediate-1' gets no new data: its folder is .*{said}"):
+    with pytest.raises(
+        Unprocessable, match=f"storage 'intermediate-1' gets no new data: its folder is .*{said}"
+    ):
         await dms.client.register_files(uid, [astray])
     with pytest.raises(Unprocessable, match=said):
         await dms.client.register_dataset(NewDataset(name="new", url=f"file://{root}/new"))
@@ -116,7 +130,9 @@ async def test_one_that_was_moved_is_used_again_when_it_is_enabled(dms: Dms, roo
     assert not (root / "set" / files[0].name).exists()
 
 
-async def test_storages_of_before_are_compared_with_what_was_seen_first(dms: Dms, root: Path, said: str) -> None:
+async def test_storages_of_before_are_compared_with_what_was_seen_first(
+    dms: Dms, root: Path, said: str
+) -> None:
     uid, files = await dms.filled("set", 1)
     await dms.fetch("DELETE FROM storage_folders")
     for _ in range(2):

@@ -13,7 +13,9 @@ from sluice.contracts.states import DatasetType
 from tests.integration.dms.conftest import Dms
 
 
-def twin(dms: Dms, name: str, file: NewFile, type_: DatasetType = DatasetType.INTERMEDIATE) -> NewFile:
+def twin(
+    dms: Dms, name: str, file: NewFile, type_: DatasetType = DatasetType.INTERMEDIATE
+) -> NewFile:
     """Another file with the number of ``file``."""
     other = dms.write(name, file.seq + 100, type_=type_)
     return other.model_copy(update={"seq": file.seq})
@@ -24,18 +26,29 @@ async def test_a_number_that_another_file_has_is_refused_naming_both(dms: Dms) -
     first = dms.write("frames", 1)
     second = twin(dms, "frames", first)
     await dms.client.register_files(uid, [first])
-    with pytest.raises(Conflict, match=f"file '{second.name}' has seq 1, which is that of the registered file '{first.name}'"):
+    with pytest.raises(
+        Conflict,
+        match=(
+            f"file '{second.name}' has seq 1, which is that of the registered file '{first.name}'"
+        ),
+    ):
         await dms.client.register_files(uid, [dms.write("frames", 2), second])
     assert (await dms.client.dataset(uid)).count_files == 1, "all or nothing"
     await dms.client.register_files(uid, [second.model_copy(update={"seq": 2}), first])
-    assert [file.seq for file in (await dms.client.files(uid)).files] == [1, 2], "and it can be put right"
+    assert [file.seq for file in (await dms.client.files(uid)).files] == [
+        1,
+        2,
+    ], "and it can be put right"
 
 
 async def test_two_files_of_one_request_with_one_number_are_refused_naming_both(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     first = dms.write("frames", 1)
     second = twin(dms, "frames", first)
-    with pytest.raises(Unprocessable, match=f"files '{first.name}' and '{second.name}' of the request have the same seq 1"):
+    with pytest.raises(
+        Unprocessable,
+        match=f"files '{first.name}' and '{second.name}' of the request have the same seq 1",
+    ):
         await dms.client.register_files(uid, [first, second])
     assert (await dms.client.dataset(uid)).count_files == 0
 
@@ -47,7 +60,9 @@ async def test_of_two_files_with_one_number_that_come_at_once_one_is_registered(
     reads = FileReads(2)
     outcomes = await asyncio.gather(
         register_files(dms.shop.database, uid, [first], reads=reads, objections={}, verify=True),
-        register_files(dms.other_shop.database, uid, [second], reads=reads, objections={}, verify=True),
+        register_files(
+            dms.other_shop.database, uid, [second], reads=reads, objections={}, verify=True
+        ),
         return_exceptions=True,
     )
     assert [isinstance(outcome, Conflict) for outcome in outcomes].count(True) == 1, outcomes
@@ -63,7 +78,9 @@ async def test_a_file_shared_with_another_data_set_needs_a_free_number_too(dms: 
         await dms.client.register_files(two, [shared.model_copy(update={"name": "shared"})])
 
 
-async def test_a_message_with_a_number_that_is_taken_is_put_aside_and_a_repeated_one_is_not(dms: Dms) -> None:
+async def test_a_message_with_a_number_that_is_taken_is_put_aside_and_a_repeated_one_is_not(
+    dms: Dms,
+) -> None:
     uid = await dms.dataset("set")
     first = dms.write("set", 1)
     message = RegisterFiles(dataset_uid=uid, files=[first])
@@ -77,11 +94,15 @@ async def test_logs_of_several_attempts_at_a_job_bear_its_number(dms: Dms) -> No
     uid = await dms.dataset("logs", DatasetType.LOGS)
     first = dms.write("logs", 1, type_=DatasetType.LOGS)
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[first]))
-    await dms.apply(RegisterFiles(dataset_uid=uid, files=[twin(dms, "logs", first, DatasetType.LOGS)]))
+    await dms.apply(
+        RegisterFiles(dataset_uid=uid, files=[twin(dms, "logs", first, DatasetType.LOGS)])
+    )
     assert [file.seq for file in (await dms.client.files(uid)).files] == [1, 1]
 
 
-async def test_files_of_a_data_set_that_is_being_deleted_are_taken_whatever_their_number(dms: Dms) -> None:
+async def test_files_of_a_data_set_that_is_being_deleted_are_taken_whatever_their_number(
+    dms: Dms,
+) -> None:
     uid, files = await dms.filled("set", 1, close=False)
     await dms.client.delete_dataset(uid)
     late = twin(dms, "set", files[0])

@@ -43,7 +43,9 @@ async def test_dots_do_not_even_make_a_url(dms: Dms) -> None:
         NewFile(**{**file, "url": dms.storages[StorageType.INPUT].url + "/../x"})
 
 
-async def test_a_link_out_of_the_storage_is_refused_for_files_and_folders(dms: Dms, tmp_path: Path) -> None:
+async def test_a_link_out_of_the_storage_is_refused_for_files_and_folders(
+    dms: Dms, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "f").write_text("secret")
     (dms.folder / "intermediate" / "way-out").symlink_to(tmp_path / "elsewhere")
@@ -53,7 +55,9 @@ async def test_a_link_out_of_the_storage_is_refused_for_files_and_folders(dms: D
     with pytest.raises(Unprocessable, match="leads out of storage 'intermediate-1' by a link"):
         await dms.client.register_files(uid, [file])
     with pytest.raises(Unprocessable, match="leads out of storage 'intermediate-1' by a link"):
-        await dms.client.register_dataset(NewDataset(name="astray", type=DatasetType.LOGS, url=f"{url}/x"))
+        await dms.client.register_dataset(
+            NewDataset(name="astray", type=DatasetType.LOGS, url=f"{url}/x")
+        )
 
 
 async def test_a_storage_out_of_use_takes_no_new_data_sets_and_files(dms: Dms) -> None:

@@ -1,4 +1,5 @@
-"""The statements that run all the time keep their indexes, however much there is (and before any statistics were gathered)."""
+"""The statements that run all the time keep their indexes, however much there is (and before any
+statistics were gathered)."""
 
 import re
 from datetime import UTC, datetime
@@ -21,10 +22,17 @@ CLOSED_DATASETS = """
 INSERT INTO datasets (uid, name, type, state, meta, on_demand, request, closed_at, closed_position)
 SELECT gen_random_uuid(), 'old' || n, 'input', 'closed', '{}', false, '{}', now(), n FROM generate_series(1, 20000) AS n
 """
-FILES = "INSERT INTO files (id, size, checksum, meta) SELECT n, 1, sha256('x'), '{}' FROM generate_series(1, 20000) AS n"
-REPLICAS = "INSERT INTO replicas (file_id, storage_id, path) SELECT n, $1, 'd/' || n FROM generate_series(1, 20000) AS n"
+FILES = (
+    "INSERT INTO files (id, size, checksum, meta) SELECT n, 1, sha256('x'), '{}' FROM"
+    " generate_series(1, 20000) AS n"
+)
+REPLICAS = (
+    "INSERT INTO replicas (file_id, storage_id, path) SELECT n, $1, 'd/' || n FROM"
+    " generate_series(1, 20000) AS n"
+)
 IN_DATASET = (
-    "INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, 'f' || n, n, n FROM generate_series(1, 20000) AS n"
+    "INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, 'f' || n, n, n FROM"
+    " generate_series(1, 20000) AS n"
 )
 
 UID, STORAGE = uuid4(), uuid4()
@@ -34,11 +42,25 @@ NAMES = [f"f{number}" for number in range(50)]
 STATEMENTS: list[tuple[str, tuple[Any, ...]]] = [
     (LIST_FILES, (UID, 10_000, "", 1_000, ReplicaState.AVAILABLE)),
     (SELECT_KNOWN, (UID, NAMES)),
-    (ANYTHING_THERE, (UID, NAMES, [STORAGE] * 50, [f"d/{name}" for name in NAMES], ReplicaState.DELETED)),
+    (
+        ANYTHING_THERE,
+        (UID, NAMES, [STORAGE] * 50, [f"d/{name}" for name in NAMES], ReplicaState.DELETED),
+    ),
     (SELECT_AT_NUMBER, (UID, list(range(50)))),
     (
         INSERT_FILES,
-        (UID, NAMES, *([[1] * 50] * 2), [b"x" * 32] * 50, [STORAGE] * 50, NAMES, [{}] * 50, [None] * 50, "available", True),
+        (
+            UID,
+            NAMES,
+            *([[1] * 50] * 2),
+            [b"x" * 32] * 50,
+            [STORAGE] * 50,
+            NAMES,
+            [{}] * 50,
+            [None] * 50,
+            "available",
+            True,
+        ),
     ),
     (PAGE, (UID, 10_000, "", 1_000)),
     (SELECT_MISSING, (UID, 10_000, "", STORAGE, "o/", ReplicaState.AVAILABLE, 200)),
@@ -75,12 +97,16 @@ async def large(dms: Dms) -> Dms:
 
 
 @pytest.mark.parametrize("analyzed", [False, True])
-async def test_no_statement_reads_a_whole_table_or_sorts_a_whole_data_set(large: Dms, analyzed: bool) -> None:
+async def test_no_statement_reads_a_whole_table_or_sorts_a_whole_data_set(
+    large: Dms, analyzed: bool
+) -> None:
     if analyzed:
         await large.fetch("ANALYZE")
     for sql, given in STATEMENTS:
         plan = "\n".join(row["QUERY PLAN"] for row in await large.fetch(f"EXPLAIN {sql}", *given))
         assert "Seq Scan" not in plan, f"{sql}\n{plan}"
-        assert not re.search(r"Sort Key: (dataset_files|d)\.seq.*\n.*(Index )?Scan.* on dataset_files", plan), f"{sql}\n{plan}"
+        assert not re.search(
+            r"Sort Key: (dataset_files|d)\.seq.*\n.*(Index )?Scan.* on dataset_files", plan
+        ), f"{sql}\n{plan}"
         if sql in {PAGE, LIST_CLOSED, CLAIM_SWEEP}:
             assert "Sort" not in plan, f"{sql}\n{plan}"

@@ -16,7 +16,9 @@ from tests.integration.dms.conftest import Dms
 
 
 async def measured(dms: Dms, name: str) -> dict[tuple[object, ...], float]:
-    [measurement] = [one for one in (*MEASUREMENTS, *measurements(dms.watch.room)) if one.name == name]
+    [measurement] = [
+        one for one in (*MEASUREMENTS, *measurements(dms.watch.room)) if one.name == name
+    ]
     return {tuple(row[:-1]): float(row[-1]) for row in await measurement.read(dms.database)}
 
 
@@ -40,7 +42,11 @@ async def test_a_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_p
 
     assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADED, "again is fine"
     assert dms.files_on(StorageType.OUTPUT)
-    assert await measured(dms, "sluice_datasets") == {(DatasetState.OPEN,): 0, uploading: 0, deleting: 0}
+    assert await measured(dms, "sluice_datasets") == {
+        (DatasetState.OPEN,): 0,
+        uploading: 0,
+        deleting: 0,
+    }
 
 
 async def test_nothing_known_cannot_be_resumed(dms: Dms) -> None:
@@ -50,7 +56,10 @@ async def test_nothing_known_cannot_be_resumed(dms: Dms) -> None:
 
 async def test_storages_are_shown_with_what_is_known_on_them_and_what_still_fits(dms: Dms) -> None:
     _, files = await dms.filled("some", 3)
-    used, free = await measured(dms, "sluice_storage_used_bytes"), await measured(dms, "sluice_storage_free_bytes")
+    used, free = (
+        await measured(dms, "sluice_storage_used_bytes"),
+        await measured(dms, "sluice_storage_free_bytes"),
+    )
     name = dms.storages[StorageType.INTERMEDIATE].name
     assert used[name, StorageType.INTERMEDIATE] == sum(file.size for file in files)
     assert used[dms.storages[StorageType.LOGS].name, StorageType.LOGS] == 0

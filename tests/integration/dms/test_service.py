@@ -39,7 +39,11 @@ async def transport(dms: Dms) -> AsyncIterator[Transport]:
 
 def message(queue: str, data: Contract, number: int) -> Message:
     event = CloudEvent(
-        id=f"{queue}-{number}", source="urn:test", type=queue, time="2026-01-01T00:00:00Z", data=data.model_dump(mode="json")
+        id=f"{queue}-{number}",
+        source="urn:test",
+        type=queue,
+        time="2026-01-01T00:00:00Z",
+        data=data.model_dump(mode="json"),
     )
     return Message(event.id, queue, event.model_dump_json().encode())
 
@@ -48,16 +52,26 @@ async def in_state(dms: Dms, uids: list[UUID], state: DatasetState) -> bool:
     return all([(await dms.client.dataset(uid)).state is state for uid in uids])
 
 
-async def test_data_sets_live_their_whole_lives_by_messages_each_delivered_twice(dms: Dms, transport: Transport) -> None:
-    uploaded, deleted = [await dms.dataset(f"u{n}") for n in range(3)], [await dms.dataset(f"d{n}") for n in range(3)]
+async def test_data_sets_live_their_whole_lives_by_messages_each_delivered_twice(
+    dms: Dms, transport: Transport
+) -> None:
+    uploaded, deleted = (
+        [await dms.dataset(f"u{n}") for n in range(3)],
+        [await dms.dataset(f"d{n}") for n in range(3)],
+    )
     sent = [
         message(
             DMS_FILES,
-            RegisterFiles(dataset_uid=uid, files=[dms.write(f"{letter}{n}", seq)], close_at=20 if seq == 7 else None),
+            RegisterFiles(
+                dataset_uid=uid,
+                files=[dms.write(f"{letter}{n}", seq)],
+                close_at=20 if seq == 7 else None,
+            ),
             100 * number + seq,
         )
         for number, (letter, n, uid) in enumerate(
-            [("u", n, uid) for n, uid in enumerate(uploaded)] + [("d", n, uid) for n, uid in enumerate(deleted)]
+            [("u", n, uid) for n, uid in enumerate(uploaded)]
+            + [("d", n, uid) for n, uid in enumerate(deleted)]
         )
         for seq in range(20)
     ]
@@ -81,11 +95,18 @@ async def test_data_sets_live_their_whole_lives_by_messages_each_delivered_twice
         assert await transport.dead_letters(queue, limit=10) == []
 
 
-async def test_a_message_that_contradicts_the_catalogue_is_kept_with_its_reason(dms: Dms, transport: Transport) -> None:
+async def test_a_message_that_contradicts_the_catalogue_is_kept_with_its_reason(
+    dms: Dms, transport: Transport
+) -> None:
     uid, files = await dms.filled("set", 1, close=False)
     wrong = files[0].model_copy(update={"size": 12345})
     good = RegisterFiles(dataset_uid=uid, files=[dms.write("set", 5)])
-    await transport.send([message(DMS_FILES, RegisterFiles(dataset_uid=uid, files=[wrong]), 1), message(DMS_FILES, good, 2)])
+    await transport.send(
+        [
+            message(DMS_FILES, RegisterFiles(dataset_uid=uid, files=[wrong]), 1),
+            message(DMS_FILES, good, 2),
+        ]
+    )
 
     async def dead() -> bool:
         return len(await transport.dead_letters(DMS_FILES, limit=10)) == 1

@@ -7,7 +7,9 @@ from sluice.contracts.messages import UploadDataset
 from sluice.contracts.states import DatasetState, StorageType
 from tests.integration.dms.conftest import Dms
 
-DISABLED = "no storage of type output can take it: output-1 is disabled (`sluice storage enable output-1`)"
+DISABLED = (
+    "no storage of type output can take it: output-1 is disabled (`sluice storage enable output-1`)"
+)
 
 
 async def fail(dms: Dms, uid: UUID, *, times: int) -> None:
@@ -20,7 +22,9 @@ async def waits_for(dms: Dms, uid: UUID) -> str | None:
     return (await dms.client.dataset_status(uid)).waits_for
 
 
-async def test_an_upload_to_a_disabled_storage_says_what_to_do_and_goes_on_when_it_is_done(dms: Dms) -> None:
+async def test_an_upload_to_a_disabled_storage_says_what_to_do_and_goes_on_when_it_is_done(
+    dms: Dms,
+) -> None:
     name = dms.storages[StorageType.OUTPUT].name
     await dms.client.disable_storage(name)
     uid, _ = await dms.filled("result")
@@ -35,12 +39,20 @@ async def test_an_upload_to_a_disabled_storage_says_what_to_do_and_goes_on_when_
     await fail(dms, other, times=5)
     [one] = (await dms.client.stalled()).stalled
     row = await dms.row(uid)
-    assert (one.state, one.reason, one.halted, one.first.uid, one.number) == (DatasetState.UPLOADING, DISABLED, False, uid, 2)
+    assert (one.state, one.reason, one.halted, one.first.uid, one.number) == (
+        DatasetState.UPLOADING,
+        DISABLED,
+        False,
+        uid,
+        2,
+    )
     assert one.since == max(row["closed_at"], row["upload_requested_at"])
     await dms.client.enable_storage(name)
     assert await upload_once(dms.shop), "at once, not after a pause"
     assert await upload_once(dms.shop)
-    assert [(await dms.client.dataset(known)).state for known in (uid, other)] == [DatasetState.UPLOADED] * 2
+    assert [(await dms.client.dataset(known)).state for known in (uid, other)] == [
+        DatasetState.UPLOADED
+    ] * 2
     assert await waits_for(dms, uid) is None
     assert (await dms.client.stalled()).stalled == []
 
@@ -57,16 +69,26 @@ async def test_a_deletion_that_waits_for_a_person_says_so(dms: Dms) -> None:
     [one] = (await dms.client.stalled()).stalled
     assert (one.state, one.halted, one.number, one.since) == (DatasetState.DELETING, True, 1, None)
     waits = await waits_for(dms, uid)
-    assert waits == f"a person, for its deletion has stopped (`sluice dataset resume`): {one.reason}"
+    assert (
+        waits == f"a person, for its deletion has stopped (`sluice dataset resume`): {one.reason}"
+    )
 
 
 async def test_of_many_reasons_those_left_out_are_counted(dms: Dms) -> None:
     uids = [(await dms.filled(f"result-{number}", 1))[0] for number in range(3)]
     for number, uid in enumerate(uids):
         await dms.apply(UploadDataset(uid=uid))
-        await dms.fetch("UPDATE datasets SET failures = 9, reason = $2 WHERE uid = $1", uid, f"reason {number // 2}")
+        await dms.fetch(
+            "UPDATE datasets SET failures = 9, reason = $2 WHERE uid = $1",
+            uid,
+            f"reason {number // 2}",
+        )
     found = await dms.client.stalled(limit=1)
     assert [(one.reason, one.number) for one in found.stalled] == [("reason 0", 2)]
     assert found.more == 1
-    await dms.fetch("UPDATE datasets SET claim_token = uid, claim_until = now() + interval '1 minute' WHERE uid = $1", uids[2])
+    await dms.fetch(
+        "UPDATE datasets SET claim_token = uid, claim_until = now() + interval '1 minute' WHERE uid"
+        " = $1",
+        uids[2],
+    )
     assert (await dms.client.stalled(limit=1)).more == 0, "somebody is at it"

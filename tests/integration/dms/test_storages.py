@@ -33,13 +33,18 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def new(name: str, url: str | Path, **more: Any) -> NewStorage:
-    return NewStorage(name=name, type=LOGS, url=str(url) if "://" in str(url) else f"file://{url}", **more)
+    return NewStorage(
+        name=name, type=LOGS, url=str(url) if "://" in str(url) else f"file://{url}", **more
+    )
 
 
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("file://{outside}", "lies in no place where storages may be .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root"),
+        (
+            "file://{outside}",
+            "lies in no place where storages may be .*SLUICE_DMS_STORAGE_ROOTS .*--storage-root",
+        ),
         ("file://{inside}-2", "lies in no place where storages may be"),
         ("file://{inside}/way-out", "lies in no place where storages may be"),
         ("s3://bucket/a", "lies in no place where storages may be"),
@@ -49,10 +54,15 @@ def new(name: str, url: str | Path, **more: Any) -> NewStorage:
         ("file://{inside}//new", "is no plain folder"),
         ("file://{inside}/new/%2e", "is no plain folder"),
         ("memory://a", "keeps nothing"),
-        ("file://{inside}/missing", "the DMS has to write, read and delete a file there: there is no such folder"),
+        (
+            "file://{inside}/missing",
+            "the DMS has to write, read and delete a file there: there is no such folder",
+        ),
     ],
 )
-async def test_a_storage_lies_where_the_settings_allow_it(dms: Dms, outside: Path, url: str, sentence: str) -> None:
+async def test_a_storage_lies_where_the_settings_allow_it(
+    dms: Dms, outside: Path, url: str, sentence: str
+) -> None:
     (dms.folder / "new").mkdir()
     (dms.folder / "way-out").symlink_to(outside)
     body = {"name": "x", "type": "logs", "url": url.format(inside=dms.folder, outside=outside)}
@@ -66,9 +76,17 @@ async def test_a_storage_lies_where_the_settings_allow_it(dms: Dms, outside: Pat
 @pytest.mark.parametrize("enabled", [True, False])
 @pytest.mark.parametrize(
     ("path", "read_only"),
-    [("logs/inner", False), ("logs/inner", True), ("logs-by-link", False), ("inner-by-link", True), ("output", True)],
+    [
+        ("logs/inner", False),
+        ("logs/inner", True),
+        ("logs-by-link", False),
+        ("inner-by-link", True),
+        ("output", True),
+    ],
 )
-async def test_no_folder_is_on_two_storages(dms: Dms, path: str, read_only: bool, enabled: bool) -> None:
+async def test_no_folder_is_on_two_storages(
+    dms: Dms, path: str, read_only: bool, enabled: bool
+) -> None:
     """Invariant 4: what one deletes may be what the other only reads."""
     (dms.folder / "logs" / "inner").mkdir()
     (dms.folder / "logs-by-link").symlink_to("logs")
@@ -76,7 +94,12 @@ async def test_no_folder_is_on_two_storages(dms: Dms, path: str, read_only: bool
     other = "output-1" if path == "output" else "logs-1"
     if not enabled:
         await dms.client.disable_storage(other)
-    with pytest.raises(Conflict, match=rf"'x'.*'{other}'.* are one folder, or one lies in the other|name is '{other}', not 'x'"):
+    with pytest.raises(
+        Conflict,
+        match=(
+            rf"'x'.*'{other}'.* are one folder, or one lies in the other|name is '{other}', not 'x'"
+        ),
+    ):
         await dms.client.register_storage(new("x", dms.folder / path, read_only=read_only))
 
 
@@ -90,7 +113,10 @@ async def test_of_two_that_overlap_and_come_at_once_one_is_registered(dms: Dms) 
     shops = (dms.shop, dms.other_shop)
     wanted = [new("outer", dms.folder / "new"), new("inner", dms.folder / "new" / "inner")]
     answers = await asyncio.gather(
-        *(register_storage(shop.database, shop.files, shop.watch, one) for shop, one in zip(shops, wanted, strict=True)),
+        *(
+            register_storage(shop.database, shop.files, shop.watch, one)
+            for shop, one in zip(shops, wanted, strict=True)
+        ),
         return_exceptions=True,
     )
     assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
@@ -99,10 +125,15 @@ async def test_of_two_that_overlap_and_come_at_once_one_is_registered(dms: Dms) 
 
 @asynccontextmanager
 async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connection]:
-    """A transaction of another instance that holds the storages; in the end ``work``, which began before, waits for it."""
+    """A transaction of another instance that holds the storages; in the end ``work``, which began
+    before, waits for it."""
 
     async def waits() -> bool:
-        return bool(await dms.fetch("SELECT 1 FROM pg_locks WHERE relation = 'storages'::regclass AND NOT granted"))
+        return bool(
+            await dms.fetch(
+                "SELECT 1 FROM pg_locks WHERE relation = 'storages'::regclass AND NOT granted"
+            )
+        )
 
     async with dms.other_shop.database.transaction() as transaction:
         await lock_storages(transaction.connection)
@@ -116,7 +147,9 @@ async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connecti
 async def test_what_another_instance_registers_meanwhile_is_compared_too(dms: Dms) -> None:
     (dms.folder / "new" / "inner").mkdir(parents=True)
     outer, inner = new("outer", dms.folder / "new"), new("inner", dms.folder / "new" / "inner")
-    async with meanwhile(dms, register_storage(dms.database, dms.shop.files, dms.shop.watch, outer)) as connection:
+    async with meanwhile(
+        dms, register_storage(dms.database, dms.shop.files, dms.shop.watch, outer)
+    ) as connection:
         assert await insert_storage(connection, uuid4(), inner)
     assert {one.name for one in await dms.client.storages(LOGS)} == {"logs-1", "inner"}
 
@@ -126,7 +159,9 @@ async def test_what_another_instance_enables_meanwhile_is_compared_too(dms: Dms)
         await dms.client.disable_storage(name)
     (dms.folder / "logs").rmdir()
     (dms.folder / "logs").symlink_to("output")
-    async with meanwhile(dms, enable_storage(dms.database, dms.shop.files, dms.shop.watch, "logs-1")) as connection:
+    async with meanwhile(
+        dms, enable_storage(dms.database, dms.shop.files, dms.shop.watch, "logs-1")
+    ) as connection:
         await set_enabled(connection, "output-1", enabled=True)
     assert await dms.client.storages(LOGS) == []
 
@@ -149,15 +184,22 @@ async def test_a_storage_is_tried_out_and_left_as_it_was(dms: Dms, tmp_path: Pat
         await dms.client.register_storage(new(name, tmp_path / name, read_only=name == "read"))
         assert list((tmp_path / name).iterdir()) == []
     (tmp_path / "file").touch()
-    with pytest.raises(Unprocessable, match="cannot be used, the DMS has to read its list of files: there is no such folder"):
+    with pytest.raises(
+        Unprocessable,
+        match="cannot be used, the DMS has to read its list of files: there is no such folder",
+    ):
         await dms.client.register_storage(new("file", tmp_path / "file", read_only=True))
 
 
 async def test_one_that_cannot_be_written_is_refused_and_can_be_read(dms: Dms) -> None:
     dms.shop.watch.roots = ("file:///proc",)
     with pytest.raises(Unprocessable, match="the DMS has to write, read and delete a file there: "):
-        await register_storage(dms.database, dms.shop.files, dms.shop.watch, new("proc", "/proc/self"))
-    _, made = await register_storage(dms.database, dms.shop.files, dms.shop.watch, new("proc", "/proc/self", read_only=True))
+        await register_storage(
+            dms.database, dms.shop.files, dms.shop.watch, new("proc", "/proc/self")
+        )
+    _, made = await register_storage(
+        dms.database, dms.shop.files, dms.shop.watch, new("proc", "/proc/self", read_only=True)
+    )
     assert made
 
 
@@ -193,7 +235,9 @@ async def test_a_disabled_output_storage_gets_no_uploads(dms: Dms) -> None:
     await dms.client.disable_storage("output-1")
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.shop)
-    assert (await dms.row(uid))["reason"].startswith("no storage of type output can take it: output-1 is disabled")
+    assert (await dms.row(uid))["reason"].startswith(
+        "no storage of type output can take it: output-1 is disabled"
+    )
 
 
 async def test_a_storage_is_enabled_as_a_new_one_is_registered(dms: Dms) -> None:
@@ -217,15 +261,24 @@ class Legacy:
         self._dms = dms
         self.outside = outside
 
-    async def add(self, name: str, url: str | Path, *, type_: str = "logs", read_only: bool = False) -> None:
+    async def add(
+        self, name: str, url: str | Path, *, type_: str = "logs", read_only: bool = False
+    ) -> None:
         url = url if isinstance(url, str) else f"file://{url}"
-        sql = "INSERT INTO storages (id, name, type, url, read_only) VALUES (gen_random_uuid(), $1, $2, $3, $4)"
+        sql = (
+            "INSERT INTO storages (id, name, type, url, read_only) VALUES (gen_random_uuid(), $1,"
+            " $2, $3, $4)"
+        )
         await self._dms.fetch(sql, name, type_, url, read_only)
 
     async def warnings(self) -> dict[str, str]:
         """What the service says of its storages, after it has looked."""
         await self._dms.watch.look()
-        return {one.name: one.warning for one in await self._dms.client.storages(everything=True) if one.warning}
+        return {
+            one.name: one.warning
+            for one in await self._dms.client.storages(everything=True)
+            if one.warning
+        }
 
 
 @pytest.fixture
@@ -233,7 +286,9 @@ def legacy(dms: Dms, outside: Path) -> Legacy:
     return Legacy(dms, outside)
 
 
-async def test_storages_of_before_that_do_not_fit_are_read_and_deleted_from_and_get_nothing_new(dms: Dms, legacy: Legacy) -> None:
+async def test_storages_of_before_that_do_not_fit_are_read_and_deleted_from_and_get_nothing_new(
+    dms: Dms, legacy: Legacy
+) -> None:
     await legacy.add("away", legacy.outside)
     await legacy.add("ram", "memory://x")
     uid = await dms.dataset("old", DatasetType.LOGS)
@@ -254,10 +309,14 @@ async def register(dms: Dms, url: str) -> None:
     body = {"name": "there", "type": "logs", "url": url}
     answer = await dms.http.post("/api/v1/datasets", json=body)
     if not answer.is_success:
-        raise {409: Conflict, 422: Unprocessable}.get(answer.status_code, ServiceError)(answer.json()["detail"])
+        raise {409: Conflict, 422: Unprocessable}.get(answer.status_code, ServiceError)(
+            answer.json()["detail"]
+        )
 
 
-async def test_what_lies_on_a_storage_that_does_not_fit_is_deleted(dms: Dms, legacy: Legacy) -> None:
+async def test_what_lies_on_a_storage_that_does_not_fit_is_deleted(
+    dms: Dms, legacy: Legacy
+) -> None:
     uid, files = await dms.filled("old", 2, DatasetType.LOGS)
     dms.watch.roots = ("file:///nowhere",)
     assert set(await legacy.warnings()) == {f"{type_}-1" for type_ in StorageType}
@@ -267,7 +326,9 @@ async def test_what_lies_on_a_storage_that_does_not_fit_is_deleted(dms: Dms, leg
     assert not dms.path("old", files[0].name, DatasetType.LOGS).exists()
 
 
-async def test_two_of_before_that_overlap_are_apart_when_one_is_disabled(dms: Dms, legacy: Legacy) -> None:
+async def test_two_of_before_that_overlap_are_apart_when_one_is_disabled(
+    dms: Dms, legacy: Legacy
+) -> None:
     (dms.folder / "logs" / "archive").mkdir()
     await legacy.add("archive", dms.folder / "logs" / "archive", type_="input", read_only=True)
     warnings = await legacy.warnings()
@@ -278,7 +339,9 @@ async def test_two_of_before_that_overlap_are_apart_when_one_is_disabled(dms: Dm
     await dms.dataset("again", DatasetType.LOGS)
 
 
-async def test_nothing_on_a_read_only_storage_is_deleted_through_another(dms: Dms, legacy: Legacy) -> None:
+async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
+    dms: Dms, legacy: Legacy
+) -> None:
     """Invariant 4. The text of the URLs does not show that one lies in the other."""
     (dms.folder / "logs" / "archive").mkdir()
     (dms.folder / "by-link").symlink_to("logs/archive")
@@ -288,7 +351,9 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(dms: Dm
     await dms.client.register_files(uid, [file, beside])
     (dms.folder / "logs" / "archive" / "empty").mkdir()
     url = f"{dms.storages[LOGS].url}/archive/empty"
-    empty = (await dms.client.register_dataset(NewDataset(name="empty", type=DatasetType.LOGS, url=url))).uid
+    empty = (
+        await dms.client.register_dataset(NewDataset(name="empty", type=DatasetType.LOGS, url=url))
+    ).uid
     await legacy.add("archive", dms.folder / "by-link", type_="input", read_only=True)
     await dms.shop.watch.look()
     await dms.client.delete_dataset(uid)

@@ -11,7 +11,9 @@ LEFT = ["00000001.2-data.bin", "00000077.1.log", ".part-0123456789abcdef"]
 OTHERS = ["notes.txt", "00000001.bin", "123.1-data.bin", "deeper/00000001.5-data.bin"]
 
 
-def leave(dms: Dms, dataset: str, names: list[str], type_: DatasetType = DatasetType.INTERMEDIATE) -> None:
+def leave(
+    dms: Dms, dataset: str, names: list[str], type_: DatasetType = DatasetType.INTERMEDIATE
+) -> None:
     for name in names:
         path = dms.path(dataset, name, type_)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +31,9 @@ async def test_unregistered_files_of_attempts_go_when_the_data_set_closes(dms: D
     assert not await sweep_once(dms.shop), "attempts still write into an open data set"
     await dms.client.close_dataset(uid)
     await sweep_all(dms)
-    assert dms.files_on(StorageType.INTERMEDIATE) == sorted(f"set/{name}" for name in [*OTHERS, *(file.name for file in files)])
+    assert dms.files_on(StorageType.INTERMEDIATE) == sorted(
+        f"set/{name}" for name in [*OTHERS, *(file.name for file in files)]
+    )
 
 
 async def test_the_folder_is_looked_through_a_second_time_and_no_third(dms: Dms) -> None:
@@ -37,7 +41,11 @@ async def test_the_folder_is_looked_through_a_second_time_and_no_third(dms: Dms)
     await sweep_all(dms)
     assert (await dms.row(uid))["sweep_at"] is not None
     leave(dms, "set", LEFT)
-    await dms.fetch("UPDATE datasets SET sweep_at = now(), closed_at = closed_at - interval '1 h' WHERE uid = $1", uid)
+    await dms.fetch(
+        "UPDATE datasets SET sweep_at = now(), closed_at = closed_at - interval '1 h' WHERE uid"
+        " = $1",
+        uid,
+    )
     assert await sweep_once(dms.shop)
     assert dms.files_on(StorageType.INTERMEDIATE) == ["set/00000000.1-data.bin"]
     assert (await dms.row(uid))["sweep_at"] is None
@@ -75,7 +83,9 @@ async def test_files_that_another_data_set_registered_there_stay(dms: Dms) -> No
 async def test_a_folder_inside_another_data_sets_is_not_touched_by_it(dms: Dms) -> None:
     outer, _ = await dms.filled("outer", 1, close=False)
     url = dms.storages[StorageType.INTERMEDIATE].url + "/outer/inner"
-    await dms.client.register_dataset(NewDataset(name="inner", type=DatasetType.INTERMEDIATE, url=url))
+    await dms.client.register_dataset(
+        NewDataset(name="inner", type=DatasetType.INTERMEDIATE, url=url)
+    )
     leave(dms, "outer", ["inner/00000003.1-data.bin"])
     await dms.client.close_dataset(outer)
     await sweep_all(dms)
@@ -85,9 +95,13 @@ async def test_a_folder_inside_another_data_sets_is_not_touched_by_it(dms: Dms) 
 
 
 @pytest.mark.parametrize("column", ["read_only", "NOT enabled"])
-async def test_read_only_storages_are_not_swept_and_those_out_of_use_are(dms: Dms, column: str) -> None:
+async def test_read_only_storages_are_not_swept_and_those_out_of_use_are(
+    dms: Dms, column: str
+) -> None:
     await dms.filled("set", 1)
     leave(dms, "set", LEFT)
     await dms.fetch("UPDATE storages SET read_only = $1, enabled = $1", column == "read_only")
     await sweep_all(dms)
-    assert len(dms.files_on(StorageType.INTERMEDIATE)) == (1 + len(LEFT) if column == "read_only" else 1)
+    assert len(dms.files_on(StorageType.INTERMEDIATE)) == (
+        1 + len(LEFT) if column == "read_only" else 1
+    )

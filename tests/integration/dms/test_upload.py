@@ -20,8 +20,13 @@ from tests.integration.dms.conftest import Dms
 
 async def events(dms: Dms, uid: UUID) -> list[str]:
     """States in the events that were sent of the data set."""
-    rows = await dms.fetch("SELECT convert_from(body, 'UTF8')::jsonb AS event FROM outbox WHERE destination = $1", DATASET_CLOSED)
-    return [row["event"]["data"]["state"] for row in rows if row["event"]["data"]["uid"] == str(uid)]
+    rows = await dms.fetch(
+        "SELECT convert_from(body, 'UTF8')::jsonb AS event FROM outbox WHERE destination = $1",
+        DATASET_CLOSED,
+    )
+    return [
+        row["event"]["data"]["state"] for row in rows if row["event"]["data"]["uid"] == str(uid)
+    ]
 
 
 async def test_files_move_to_the_output_storage_under_a_readable_name(dms: Dms) -> None:
@@ -32,7 +37,11 @@ async def test_files_move_to_the_output_storage_under_a_readable_name(dms: Dms) 
     assert await upload_once(dms.shop)
     dataset = await dms.client.dataset(uid)
     folder = dms.folder / "output" / "run_7.chain.merge.out"
-    assert (dataset.state, dataset.type, dataset.url) == (DatasetState.UPLOADED, DatasetType.OUTPUT, f"file://{folder}")
+    assert (dataset.state, dataset.type, dataset.url) == (
+        DatasetState.UPLOADED,
+        DatasetType.OUTPUT,
+        f"file://{folder}",
+    )
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == contents
     assert dms.files_on(StorageType.INTERMEDIATE) == []
     assert not dms.path("chain.merge.out", "").exists()
@@ -41,7 +50,9 @@ async def test_files_move_to_the_output_storage_under_a_readable_name(dms: Dms) 
     assert await events(dms, uid) == ["closed", "uploaded"]
     storages = {storage.type: storage.used for storage in await dms.client.storages()}
     assert (storages[StorageType.INTERMEDIATE], storages[StorageType.OUTPUT]) == (0, dataset.bytes)
-    assert (await dms.client.register_files(uid, files)).known == 5, "the first registration may be repeated even now"
+    assert (await dms.client.register_files(uid, files)).known == 5, (
+        "the first registration may be repeated even now"
+    )
 
 
 async def test_an_upload_delivered_twice_is_one(dms: Dms) -> None:
@@ -101,22 +112,31 @@ async def test_a_damaged_copy_is_never_taken_for_the_file(dms: Dms) -> None:
     assert row["state"] == DatasetState.UPLOADING
     assert files[1].name in row["reason"]
     assert files[1].name not in "".join(dms.files_on(StorageType.OUTPUT))
-    assert len(dms.files_on(StorageType.INTERMEDIATE)) == 3, "nothing is removed before everything is safe"
+    assert len(dms.files_on(StorageType.INTERMEDIATE)) == 3, (
+        "nothing is removed before everything is safe"
+    )
     dms.write("result", 1)
     await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
     assert await upload_once(dms.shop)
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
 
 
-async def test_without_room_on_any_output_storage_it_rests_and_says_so(dms: Dms, tmp_path: Path) -> None:
+async def test_without_room_on_any_output_storage_it_rests_and_says_so(
+    dms: Dms, tmp_path: Path
+) -> None:
     await dms.fetch("UPDATE storages SET capacity = 1 WHERE type = 'output'")
     uid, _ = await dms.filled("result", 3)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.shop)
     row, needed = await dms.row(uid), (await dms.client.dataset(uid)).bytes
-    assert row["reason"] == f"no storage of type output can take it: output-1 has room for 1 of {needed} bytes"
+    assert (
+        row["reason"]
+        == f"no storage of type output can take it: output-1 has room for 1 of {needed} bytes"
+    )
     (tmp_path / "new").mkdir()
-    await dms.client.register_storage(NewStorage(name="new", type=StorageType.OUTPUT, url=f"file://{tmp_path}/new"))
+    await dms.client.register_storage(
+        NewStorage(name="new", type=StorageType.OUTPUT, url=f"file://{tmp_path}/new")
+    )
     await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
     assert await upload_once(dms.shop)
     assert len(list((tmp_path / "new" / "result").iterdir())) == 3
@@ -131,7 +151,9 @@ async def test_a_file_of_another_data_set_stays_where_it_is(dms: Dms) -> None:
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"result/{files[0].name}"]
     await dms.client.delete_dataset(other)
     assert await delete_once(dms.shop)
-    assert dms.files_on(StorageType.INTERMEDIATE) == [], "the uploaded data set holds its own copy, not this one"
+    assert dms.files_on(StorageType.INTERMEDIATE) == [], (
+        "the uploaded data set holds its own copy, not this one"
+    )
     assert len(dms.files_on(StorageType.OUTPUT)) == 2
     [listed, _] = (await dms.client.files(uid)).files
     assert listed.url.startswith(f"{(await dms.client.dataset(uid)).url}/")
@@ -156,7 +178,9 @@ async def test_two_instances_upload_many_data_sets_each_once(dms: Dms) -> None:
         assert await events(dms, uid) == ["closed", "uploaded"]
 
 
-async def test_invariant_7_killed_after_some_files_it_goes_on_with_the_others(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_invariant_7_killed_after_some_files_it_goes_on_with_the_others(
+    dms: Dms, monkeypatch: pytest.MonkeyPatch
+) -> None:
     uid, files = await dms.filled("result", 6)
     await dms.apply(UploadDataset(uid=uid))
     monkeypatch.setattr(uploading, "PAGE", 2)
@@ -198,7 +222,9 @@ async def _copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-async def test_a_deletion_ends_an_upload_and_removes_what_was_copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_deletion_ends_an_upload_and_removes_what_was_copied(
+    dms: Dms, monkeypatch: pytest.MonkeyPatch
+) -> None:
     uid, _ = await dms.filled("result", 4)
     other = await dms.dataset("named")
     named = dms.write("named", 1).model_copy(update={"name": "a name of its own"})
@@ -221,7 +247,9 @@ async def test_a_deletion_ends_an_upload_and_removes_what_was_copied(dms: Dms, m
     assert dms.files_on(StorageType.OUTPUT) == dms.files_on(StorageType.INTERMEDIATE) == []
 
 
-async def test_invariant_4_a_link_out_of_the_storage_halts_the_upload(dms: Dms, tmp_path: Path) -> None:
+async def test_invariant_4_a_link_out_of_the_storage_halts_the_upload(
+    dms: Dms, tmp_path: Path
+) -> None:
     uid, files = await dms.filled("astray", 1)
     (tmp_path / "secret").mkdir()
     shutil.copy(dms.path("astray", files[0].name), tmp_path / "secret")

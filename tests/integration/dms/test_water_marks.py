@@ -18,7 +18,11 @@ NAME = "input-1"
 async def storage(dms: Dms) -> Storage:
     """As it is found after a look at the levels by two instances at once."""
     await asyncio.gather(*(watch_levels(dms.database, dms.watch.free) for _ in range(2)))
-    return next(one for one in await dms.client.storages(StorageType.INPUT, everything=True) if one.name == NAME)
+    return next(
+        one
+        for one in await dms.client.storages(StorageType.INPUT, everything=True)
+        if one.name == NAME
+    )
 
 
 async def filled(dms: Dms, name: str, size: int) -> UUID:
@@ -44,7 +48,9 @@ async def test_it_fills_and_is_worked_off(dms: Dms) -> None:
     assert (await storage(dms)).filling_since == since, "between the marks it stays as it was"
     await delete(dms, first)
     assert (await storage(dms)).filling_since is None
-    assert await dms.client.on_storage(NAME, [first, third, uuid4()]) == [third], "what is deleted lies nowhere"
+    assert await dms.client.on_storage(NAME, [first, third, uuid4()]) == [third], (
+        "what is deleted lies nowhere"
+    )
 
 
 async def test_marks_count_at_once_and_can_be_taken_away(dms: Dms) -> None:
@@ -53,11 +59,15 @@ async def test_marks_count_at_once_and_can_be_taken_away(dms: Dms) -> None:
     marked = await dms.client.mark_storage(NAME, marks)
     assert (marked.marks, marked.filling_since is not None) == (marks, True)
     assert (await dms.client.mark_storage(NAME, marks)).filling_since == marked.filling_since
-    assert (await dms.client.mark_storage(NAME, WaterMarks(low=60, high=90))).filling_since is None, "others begin anew"
+    assert (
+        await dms.client.mark_storage(NAME, WaterMarks(low=60, high=90))
+    ).filling_since is None, "others begin anew"
     assert (await dms.client.unmark_storage(NAME)).marks is None
     assert (await storage(dms)).marks is None
     listed = [one.model_dump() for one in await dms.client.storages(StorageType.INPUT)]
-    assert all("marks" not in one and "filling_since" not in one for one in listed), "the release before knows no such fields"
+    assert all("marks" not in one and "filling_since" not in one for one in listed), (
+        "the release before knows no such fields"
+    )
 
 
 async def test_without_a_capacity_shares_are_of_what_lies_there_and_is_free(dms: Dms) -> None:
@@ -73,7 +83,9 @@ async def test_without_a_capacity_shares_are_of_what_lies_there_and_is_free(dms:
 
 async def test_a_storage_is_marked_before_an_instance_has_seen_it(dms: Dms) -> None:
     (dms.folder / "fresh").mkdir()
-    await dms.client.register_storage(NewStorage(name="fresh", type=StorageType.INPUT, url=f"file://{dms.folder / 'fresh'}"))
+    await dms.client.register_storage(
+        NewStorage(name="fresh", type=StorageType.INPUT, url=f"file://{dms.folder / 'fresh'}")
+    )
     marks = WaterMarks(low=0.5, high=0.8)
     marked = await set_marks(dms.other_shop.database, dms.other_shop.watch, "fresh", marks)
     assert marked.marks == marks
@@ -83,11 +95,19 @@ async def test_marks_that_a_storage_cannot_have_are_refused(dms: Dms) -> None:
     with pytest.raises(Unprocessable, match="are for input storages, and it is of type logs"):
         await dms.client.mark_storage("logs-1", WaterMarks(low=10, high=20))
     bucket = ("bucket", "input", "s3://bucket/input")
-    sql = "INSERT INTO storages (id, name, type, url, read_only) VALUES (gen_random_uuid(), $1, $2, $3, true)"
+    sql = (
+        "INSERT INTO storages (id, name, type, url, read_only) VALUES (gen_random_uuid(), $1, $2,"
+        " $3, true)"
+    )
     await dms.fetch(sql, *bucket)
-    with pytest.raises(Unprocessable, match=r"shares of what it may hold, and that is not known: .* give bytes"):
+    with pytest.raises(
+        Unprocessable, match=r"shares of what it may hold, and that is not known: .* give bytes"
+    ):
         await dms.client.mark_storage("bucket", WaterMarks(low=0.5, high=0.8))
-    for call in (dms.client.mark_storage("none", WaterMarks(low=10, high=20)), dms.client.unmark_storage("none")):
+    for call in (
+        dms.client.mark_storage("none", WaterMarks(low=10, high=20)),
+        dms.client.unmark_storage("none"),
+    ):
         with pytest.raises(NotFound):
             await call
     with pytest.raises(NotFound):

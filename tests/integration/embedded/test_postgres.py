@@ -18,7 +18,8 @@ from sluice.servicekit.lifecycle import running
 from tests.e2e.systems import home_folder
 from tests.waiting import eventually
 
-#: Starts the server of a folder and waits; without "tied" as on a machine where nothing ends it with who started it.
+#: Starts the server of a folder and waits; without "tied" as on a machine where nothing ends it
+#: with who started it.
 SYSTEM = """
 import asyncio, shutil, sys
 from pathlib import Path
@@ -51,7 +52,9 @@ async def start_and_stop(home: Home) -> None:
 
 def kill_a_system(home: Home, how: str) -> None:
     """After it has started its server."""
-    with subprocess.Popen([sys.executable, "-c", SYSTEM, str(home.database), how], stdout=subprocess.PIPE) as system:
+    with subprocess.Popen(
+        [sys.executable, "-c", SYSTEM, str(home.database), how], stdout=subprocess.PIPE
+    ) as system:
         assert system.stdout is not None
         assert system.stdout.readline() == b"started\n"
         system.kill()
@@ -87,7 +90,9 @@ async def test_one_that_was_left_running_can_be_ended(home: Home) -> None:
 
 async def test_an_old_lock_file_may_name_somebody_elses_process(home: Home) -> None:
     """Ids come again, above all in a container that is started anew."""
-    (home.database / "postmaster.pid").write_text(f"{os.getpid()}\n{home.database}\n1\n5432\n/tmp\n\n1 1\nready   \n")
+    (home.database / "postmaster.pid").write_text(
+        f"{os.getpid()}\n{home.database}\n1\n5432\n/tmp\n\n1 1\nready   \n"
+    )
     assert end_remains(home) == ([], [])
     server = EmbeddedPostgres(home.database, ["one"])
     async with running(server):

@@ -11,12 +11,20 @@ from sluice.embedded.remains import WORK_DIR, end_remains
 
 def test_a_pilot_is_found_that_nobody_could_take_note_of(tmp_path: Path) -> None:
     home, other = Home(tmp_path / "home"), Home(tmp_path / "other")
-    started = environ | {"SLUICE_PILOT_WMS_URL": "http://127.0.0.1:9", WORK_DIR: str(home.pilots / "one")}
-    with subprocess.Popen([sys.executable, "-m", "pilot"], env=started, start_new_session=True) as pilot:
+    started = environ | {
+        "SLUICE_PILOT_WMS_URL": "http://127.0.0.1:9",
+        WORK_DIR: str(home.pilots / "one"),
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "pilot"], env=started, start_new_session=True
+    ) as pilot:
         try:
             assert end_remains(other) == ([], [])
             assert pilot.poll() is None
             ended, going_on = end_remains(home)
         finally:
             pilot.kill()
-    assert ([(process.name, process.pid) for process in ended], going_on) == ([("pilot one", pilot.pid)], [])
+    assert ([(process.name, process.pid) for process in ended], going_on) == (
+        [("pilot one", pilot.pid)],
+        [],
+    )

@@ -51,10 +51,16 @@ async def operator(database_url: str) -> AsyncIterator[Operator]:
 async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operator]:
     neighbours, links = Neighbours(), ProcessLinks()
     links.apps.update(neighbours.apps)
-    read = OperatorSettings(database_url=database_url, broker_url=database_url, patience=30, **settings)
+    read = OperatorSettings(
+        database_url=database_url, broker_url=database_url, patience=30, **settings
+    )
     transport = open_transport(database_url, sluice_topology())
     service = build(read, links=links, transport=transport)
     async with running(transport, service, links):
-        http = httpx.AsyncClient(transport=httpx.ASGITransport(service.app), base_url="http://operator.test")
+        http = httpx.AsyncClient(
+            transport=httpx.ASGITransport(service.app), base_url="http://operator.test"
+        )
         async with http:
-            yield Operator(service, http, OperatorClient(http), neighbours, links, database_url, transport)
+            yield Operator(
+                service, http, OperatorClient(http), neighbours, links, database_url, transport
+            )

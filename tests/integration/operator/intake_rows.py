@@ -4,11 +4,21 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from sluice.contracts.intake import Rematch, Rematched, RematchedAll, Tie, TieList, Unmatched, UnmatchedList
+from sluice.contracts.intake import (
+    Rematch,
+    Rematched,
+    RematchedAll,
+    Tie,
+    TieList,
+    Unmatched,
+    UnmatchedList,
+)
 from sluice.contracts.problems import NotFound
 
 
-def intake_routes(unmatched: dict[UUID, Unmatched], ties: list[Tie], rematches: dict[UUID, str]) -> APIRouter:
+def intake_routes(
+    unmatched: dict[UUID, Unmatched], ties: list[Tie], rematches: dict[UUID, str]
+) -> APIRouter:
     """``rematches``: data set → the template that takes it, once it is matched again."""
     router = APIRouter(prefix="/api/v1")
 

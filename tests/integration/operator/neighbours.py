@@ -1,4 +1,5 @@
-"""Chain service, WMS and DMS as the operator sees them: their routes and contracts over rows that a test lays down."""
+"""Chain service, WMS and DMS as the operator sees them: their routes and contracts over rows that a
+test lays down."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -6,7 +7,13 @@ from uuid import UUID, uuid4
 
 from fastapi import APIRouter, FastAPI, Query, Response
 
-from sluice.contracts.attention import Acknowledge, Acknowledgement, AlreadySeen, ChainCounts, WorkCounts
+from sluice.contracts.attention import (
+    Acknowledge,
+    Acknowledgement,
+    AlreadySeen,
+    ChainCounts,
+    WorkCounts,
+)
 from sluice.contracts.chains import (
     Chain,
     ChainPage,
@@ -34,8 +41,23 @@ from sluice.contracts.intake import Tie, Unmatched
 from sluice.contracts.labels import label
 from sluice.contracts.pilots import Pilot
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState, TaskState
-from sluice.contracts.tasks import Explanation, Job, JobOrder, JobPage, Prioritise, TaskStatus, TaskStatusList
+from sluice.contracts.states import (
+    ChainState,
+    DatasetState,
+    DatasetType,
+    JobState,
+    StepState,
+    TaskState,
+)
+from sluice.contracts.tasks import (
+    Explanation,
+    Job,
+    JobOrder,
+    JobPage,
+    Prioritise,
+    TaskStatus,
+    TaskStatusList,
+)
 from sluice.servicekit.clock import SystemClock
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
@@ -87,12 +109,23 @@ class Neighbours:
     @property
     def apps(self) -> dict[str, FastAPI]:
         routers = {
-            "wfms.chains": [self._chain_routes(), self._rerun_routes(), self._chain_task_routes(), self._attention_routes()],
-            "wms": [self._wms_routes(), pilot_routes(self.pilots, paged=lambda: not self.of_the_release_before)],
+            "wfms.chains": [
+                self._chain_routes(),
+                self._rerun_routes(),
+                self._chain_task_routes(),
+                self._attention_routes(),
+            ],
+            "wms": [
+                self._wms_routes(),
+                pilot_routes(self.pilots, paged=lambda: not self.of_the_release_before),
+            ],
             "dms": [self._dms_routes(), log_routes()],
             "wfms.intake": [intake_routes(self.unmatched, self.ties, self.rematches)],
         }
-        return {name: create_app(name, found, health=Health({}), metrics=ServiceMetrics()) for name, found in routers.items()}
+        return {
+            name: create_app(name, found, health=Health({}), metrics=ServiceMetrics())
+            for name, found in routers.items()
+        }
 
     def rows(self) -> list[ChainTask]:
         return [
@@ -122,7 +155,9 @@ class Neighbours:
         steps += [RerunStep(name=name, runs=True, jobs=1 if asked.failed_only else 60, taken=59 * asked.failed_only,
                             reason="it failed") for name in names[1:]]  # fmt: skip
         missing = ["its input has been deleted"] if asked.from_step == names[0] else []
-        return RerunPlan(chain=chain.uid, steps=steps, params={**chain.params, **asked.params}, missing=missing)
+        return RerunPlan(
+            chain=chain.uid, steps=steps, params={**chain.params, **asked.params}, missing=missing
+        )
 
     def _rerun_routes(self) -> APIRouter:
         router = APIRouter(prefix="/api/v1")
@@ -136,9 +171,19 @@ class Neighbours:
             if missing := self._plan_rerun(self.chains[uid], asked).missing:
                 raise Conflict(missing[0])
             self.reruns.append(asked)
-            made = {"uid": asked.key, "rerun_of": uid, "state": ChainState.IN_PROGRESS, "ended_at": None, "reason": ""}
-            taken = [one.model_copy(update={"taken_from": uid}) for one in self.chains[uid].steps[:1]]
-            chain = self.chains[uid].model_copy(update={**made, "steps": [*taken, *self.chains[uid].steps[1:]]})
+            made = {
+                "uid": asked.key,
+                "rerun_of": uid,
+                "state": ChainState.IN_PROGRESS,
+                "ended_at": None,
+                "reason": "",
+            }
+            taken = [
+                one.model_copy(update={"taken_from": uid}) for one in self.chains[uid].steps[:1]
+            ]
+            chain = self.chains[uid].model_copy(
+                update={**made, "steps": [*taken, *self.chains[uid].steps[1:]]}
+            )
             self.chains[chain.uid] = chain
             return chain
 
@@ -171,12 +216,24 @@ class Neighbours:
             ended: bool = False, uid: Annotated[list[UUID] | None, Query()] = None, limit: int = 1000, after: str | None = None,
         ) -> ChainPage:  # fmt: skip
             rows = self.needed() if attention else list(self.chains.values())
-            rows = [chain for chain in rows if (uid is None or chain.uid in uid) and (chain.ended_at is not None or not ended)]
-            found = sorted(rows, key=lambda chain: (ended and chain.ended_at) or chain.created_at, reverse=True)
-            found = [chain for chain in found if state in {None, chain.state} and dataset in {None, chain.dataset_uid}]
+            rows = [
+                chain
+                for chain in rows
+                if (uid is None or chain.uid in uid) and (chain.ended_at is not None or not ended)
+            ]
+            found = sorted(
+                rows, key=lambda chain: (ended and chain.ended_at) or chain.created_at, reverse=True
+            )
+            found = [
+                chain
+                for chain in found
+                if state in {None, chain.state} and dataset in {None, chain.dataset_uid}
+            ]
             first = int(after or 0)
             more = len(found) > first + limit
-            return ChainPage(chains=found[first : first + limit], next=str(first + limit) if more else None)
+            return ChainPage(
+                chains=found[first : first + limit], next=str(first + limit) if more else None
+            )
 
         @router.get("/chains/{uid}")
         async def chain(uid: UUID) -> Chain:
@@ -204,7 +261,11 @@ class Neighbours:
             chain: UUID | None = None, state: StepState | None = None, limit: int = 1000, after: int = 0,
             paged: bool = False, full: bool = False,
         ) -> ChainTaskList:  # fmt: skip
-            rows = [row for row in self.rows() if chain in {None, row.chain_uid} and state in {None, row.status}]
+            rows = [
+                row
+                for row in self.rows()
+                if chain in {None, row.chain_uid} and state in {None, row.status}
+            ]
             more = paged and after + limit < len(rows)
             found = [self._as_asked(row, full=full) for row in rows[after : after + limit]]
             return ChainTaskList(tasks=found, next=str(after + limit) if more else None)
@@ -238,10 +299,17 @@ class Neighbours:
         if found.state in {ChainState.FINISHED, ChainState.FAILED}:
             raise Conflict(f"the chain is {found.state}", state=found.state)
         steps = [
-            step if step.state.final else step.model_copy(update={"state": StepState.CANCELED, "ended_at": CLOCK.now()})
+            step
+            if step.state.final
+            else step.model_copy(update={"state": StepState.CANCELED, "ended_at": CLOCK.now()})
             for step in found.steps
         ]
-        ended = {"state": ChainState.CANCELED, "ended_at": CLOCK.now(), "reason": "canceled by a person", "steps": steps}
+        ended = {
+            "state": ChainState.CANCELED,
+            "ended_at": CLOCK.now(),
+            "reason": "canceled by a person",
+            "steps": steps,
+        }
         self.chains[uid] = found.model_copy(update=ended)
         return self.chains[uid]
 
@@ -254,21 +322,38 @@ class Neighbours:
 
         @router.get("/tasks")
         async def tasks(troubled: bool = False, limit: int = 1000) -> TaskStatusList:
-            return TaskStatusList(tasks=(self.troubled() if troubled else list(self.tasks.values()))[:limit])
+            return TaskStatusList(
+                tasks=(self.troubled() if troubled else list(self.tasks.values()))[:limit]
+            )
 
         @router.get("/counts")
         async def counts(troubled: bool = False) -> WorkCounts:
             if not self.counting:
                 raise NotFound("there is no such address")
-            return self.work.model_copy(update={"troubled": len(self.troubled())}) if troubled else self.work
+            return (
+                self.work.model_copy(update={"troubled": len(self.troubled())})
+                if troubled
+                else self.work
+            )
 
         @router.get("/tasks/{uid}/jobs")
         async def jobs(
-            uid: UUID, state: JobState | None = None, sort: JobOrder = JobOrder.SEQ, after: int = 0, limit: int = 1000
+            uid: UUID,
+            state: JobState | None = None,
+            sort: JobOrder = JobOrder.SEQ,
+            after: int = 0,
+            limit: int = 1000,
         ) -> JobPage:
-            found = [job for job in self.jobs.values() if job.task_uid == uid and state in {None, job.state}]
+            found = [
+                job
+                for job in self.jobs.values()
+                if job.task_uid == uid and state in {None, job.state}
+            ]
             found.sort(key=lambda job: job.seq if sort is JobOrder.SEQ else -(job.seconds or 0))
-            return JobPage(jobs=found[after : after + limit], next=str(after + limit) if after + limit < len(found) else None)
+            return JobPage(
+                jobs=found[after : after + limit],
+                next=str(after + limit) if after + limit < len(found) else None,
+            )
 
         @router.get("/tasks/{uid}/explain")
         async def explain(uid: UUID) -> Explanation:
@@ -303,7 +388,11 @@ class Neighbours:
 
     def troubled(self) -> list[TaskStatus]:
         """Tasks with jobs that failed or are held, those with held ones first."""
-        live = [task for task in self.tasks.values() if not task.state.final and (task.failed or task.held)]
+        live = [
+            task
+            for task in self.tasks.values()
+            if not task.state.final and (task.failed or task.held)
+        ]
         return sorted(live, key=lambda task: task.held == 0)
 
     def _attention_routes(self) -> APIRouter:
@@ -314,8 +403,13 @@ class Neighbours:
             if not self.counting:
                 raise NotFound("there is no such address")
             states = [chain.state for chain in self.chains.values()]
-            running, uploading = states.count(ChainState.IN_PROGRESS), states.count(ChainState.UPLOADING)
-            return ChainCounts(in_progress=running, uploading=uploading, attention=len(self.needed()))
+            running, uploading = (
+                states.count(ChainState.IN_PROGRESS),
+                states.count(ChainState.UPLOADING),
+            )
+            return ChainCounts(
+                in_progress=running, uploading=uploading, attention=len(self.needed())
+            )
 
         @router.post("/chains/{uid}/acknowledge")
         async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
@@ -338,9 +432,17 @@ class Neighbours:
             name: str | None = None, newest: bool = False, after: str | None = None, limit: int = 1000,
         ) -> DatasetPage:  # fmt: skip
             found = sorted(self.datasets.values(), key=lambda one: one.timestamp, reverse=newest)
-            found = [one for one in found if type in {None, one.type} and one.state in (state or DatasetState)]
+            found = [
+                one
+                for one in found
+                if type in {None, one.type} and one.state in (state or DatasetState)
+            ]
             registered = [one for one in found if one.name == name]
-            found = found if name is None else registered or [one for one in found if label(one) == name]
+            found = (
+                found
+                if name is None
+                else registered or [one for one in found if label(one) == name]
+            )
             first = int(after or 0)
             return DatasetPage(datasets=found[first : first + limit], cursor=str(first + limit))
 
@@ -351,7 +453,12 @@ class Neighbours:
         @router.post("/datasets", status_code=201)
         async def register(new: NewDataset) -> Dataset:
             dataset = Dataset(
-                uid=uuid4(), state=DatasetState.OPEN, count_files=0, bytes=0, timestamp=CLOCK.now(), **new.model_dump()
+                uid=uuid4(),
+                state=DatasetState.OPEN,
+                count_files=0,
+                bytes=0,
+                timestamp=CLOCK.now(),
+                **new.model_dump(),
             )
             self.datasets[dataset.uid] = dataset
             return dataset
@@ -374,7 +481,9 @@ class Neighbours:
         async def stalled(limit: int) -> StalledList:
             if self.stalled is None:
                 raise NotFound("Not Found")
-            return StalledList(stalled=self.stalled[:limit], more=sum(one.number for one in self.stalled[limit:]))
+            return StalledList(
+                stalled=self.stalled[:limit], more=sum(one.number for one in self.stalled[limit:])
+            )
 
         @router.post("/datasets/{uid}/close")
         async def close(uid: UUID, request: CloseDataset) -> Dataset:
@@ -383,6 +492,9 @@ class Neighbours:
 
         @router.get("/storages")
         async def storages(measured: bool = False) -> list[Storage]:
-            return [one.model_copy(update={} if measured else {"free": None, "datasets": None}) for one in self.storages]
+            return [
+                one.model_copy(update={} if measured else {"free": None, "datasets": None})
+                for one in self.storages
+            ]
 
         return router

@@ -22,8 +22,14 @@ def pilot_routes(pilots: list[Pilot], *, paged: Callable[[], bool]) -> APIRouter
             return PilotList(pilots=pilots)
         lost = [one for one in pilots if one.state is PilotState.LOST and not one.acknowledged]
         present = [one for one in pilots if one.state in {PilotState.ACTIVE, PilotState.DRAINING}]
-        found = lost if attention else [*present, *lost, *(one for one in pilots if one not in [*present, *lost])]
-        return PilotList(pilots=found[:limit], next="there" if len(found) > limit else None, total=len(found))
+        found = (
+            lost
+            if attention
+            else [*present, *lost, *(one for one in pilots if one not in [*present, *lost])]
+        )
+        return PilotList(
+            pilots=found[:limit], next="there" if len(found) > limit else None, total=len(found)
+        )
 
     @router.post("/{uid}/acknowledge", status_code=204)
     async def acknowledge(uid: UUID, asked: Acknowledge) -> None:

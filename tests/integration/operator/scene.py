@@ -1,4 +1,5 @@
-"""A believable afternoon at a detector, for pages to show: chains that run, wait, have failed and have finished."""
+"""A believable afternoon at a detector, for pages to show: chains that run, wait, have failed and
+have finished."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -54,31 +55,70 @@ class Scene:
         self._storages()
         self._pilots()
         steps = [step.name for step in self.template.plan.steps]
-        done = [Counts(finished=59, failed=1, total=60), *[Counts(finished=59, total=59)] * (len(steps) - 1)]
-        self.chain("run-0312-frames", 4, [done[0], Counts(finished=31, running=8, ready=20, total=59)], ChainState.IN_PROGRESS)
+        done = [
+            Counts(finished=59, failed=1, total=60),
+            *[Counts(finished=59, total=59)] * (len(steps) - 1),
+        ]
         self.chain(
-            "run-0313-frames", 1, [Counts(finished=12, failed=1, held=1, running=4, ready=62, total=80)], ChainState.IN_PROGRESS
+            "run-0312-frames",
+            4,
+            [done[0], Counts(finished=31, running=8, ready=20, total=59)],
+            ChainState.IN_PROGRESS,
+        )
+        self.chain(
+            "run-0313-frames",
+            1,
+            [Counts(finished=12, failed=1, held=1, running=4, ready=62, total=80)],
+            ChainState.IN_PROGRESS,
         )
         self.chain("run-0311-frames", 9, done, ChainState.UPLOADING)
         self.chain("run-0310-frames", 34, done, ChainState.FINISHED)
         self.chain("run-0309-frames", 51, done, ChainState.FINISHED)
-        reason = "step decode: 9 of 60 jobs failed for good, the boundary allows 6 (9 × tool refused)"
-        self.chain("run-0308-frames", 62, [Counts(finished=51, failed=9, total=60)], ChainState.FAILED, reason=reason)
+        reason = (
+            "step decode: 9 of 60 jobs failed for good, the boundary allows 6 (9 × tool refused)"
+        )
+        self.chain(
+            "run-0308-frames",
+            62,
+            [Counts(finished=51, failed=9, total=60)],
+            ChainState.FAILED,
+            reason=reason,
+        )
 
-    def chain(self, dataset: str, minutes: float, counts: list[Counts], state: ChainState, *, reason: str = "") -> Chain:
+    def chain(
+        self,
+        dataset: str,
+        minutes: float,
+        counts: list[Counts],
+        state: ChainState,
+        *,
+        reason: str = "",
+    ) -> Chain:
         """``counts`` of the steps begun; the last of them runs unless the chain is past its steps."""
         begun = self.now - timedelta(minutes=minutes)
-        uid, source = uuid4(), self.dataset(dataset, DatasetType.INPUT, files=60, size=60 * 8_400_000)
+        uid, source = (
+            uuid4(),
+            self.dataset(dataset, DatasetType.INPUT, files=60, size=60 * 8_400_000),
+        )
         steps, datasets = [], [
             ChainDataset(uid=source.uid, name=dataset, step=None, port=None, status=ChainDatasetStatus.READY)
         ]  # fmt: skip
         for number, planned in enumerate(self.template.plan.steps):
             if number >= len(counts):
-                steps.append(ChainStep(name=planned.name, state=StepState.PENDING, task_uid=uuid4()))
+                steps.append(
+                    ChainStep(name=planned.name, state=StepState.PENDING, task_uid=uuid4())
+                )
                 continue
             started = begun + timedelta(seconds=20 * number + 1)
-            last = number == len(counts) - 1 and state not in {ChainState.FINISHED, ChainState.UPLOADING}
-            ended = None if last and state is ChainState.IN_PROGRESS else started + timedelta(seconds=19)
+            last = number == len(counts) - 1 and state not in {
+                ChainState.FINISHED,
+                ChainState.UPLOADING,
+            }
+            ended = (
+                None
+                if last and state is ChainState.IN_PROGRESS
+                else started + timedelta(seconds=19)
+            )
             outcome = (
                 StepState.FAILED
                 if state is ChainState.FAILED and last
@@ -89,9 +129,18 @@ class Scene:
             task = self.task(uid, planned.name, planned.mode, counts[number], started, ended)
             why = reason.partition(": ")[2] if outcome is StepState.FAILED else ""
             steps.append(
-                ChainStep(name=planned.name, state=outcome, task_uid=task.uid, started_at=started, ended_at=ended, reason=why)
+                ChainStep(
+                    name=planned.name,
+                    state=outcome,
+                    task_uid=task.uid,
+                    started_at=started,
+                    ended_at=ended,
+                    reason=why,
+                )
             )
-            datasets += self._written(dataset, planned.name, planned.outputs[0].port, running=ended is None)
+            datasets += self._written(
+                dataset, planned.name, planned.outputs[0].port, running=ended is None
+            )
         ended_at = begun + timedelta(minutes=2, seconds=14) if state.final else None
         chain = Chain(
             uid=uid, state=state, template_id=self.template.id, template_name=self.template.name,
@@ -103,7 +152,13 @@ class Scene:
         return chain
 
     def task(
-        self, chain: UUID, step: str, mode: TaskMode, counts: Counts, started: datetime, ended: datetime | None
+        self,
+        chain: UUID,
+        step: str,
+        mode: TaskMode,
+        counts: Counts,
+        started: datetime,
+        ended: datetime | None,
     ) -> TaskStatus:
         errors = {ErrorClass.TOOL_REFUSED: counts.failed} if counts.failed else {}
         status = TaskStatus(
@@ -133,7 +188,9 @@ class Scene:
                 message="five pilots in a row died with it; it waits for a person",
             )
         for seq in range(min(counts.finished, 70)):
-            self._well(status.uid, 100 + seq, JobState.FINISHED, seconds=0.4 + (seq * 37 % 100) / 10)
+            self._well(
+                status.uid, 100 + seq, JobState.FINISHED, seconds=0.4 + (seq * 37 % 100) / 10
+            )
         for seq in range(counts.running):
             self._well(status.uid, 200 + seq, JobState.RUNNING)
         return status
@@ -149,7 +206,16 @@ class Scene:
             exit_code=0 if ended else None,
         )  # fmt: skip
 
-    def job(self, task: UUID, seq: int, state: JobState, *, error: ErrorClass, exit_code: int | None, message: str) -> Job:
+    def job(
+        self,
+        task: UUID,
+        seq: int,
+        state: JobState,
+        *,
+        error: ErrorClass,
+        exit_code: int | None,
+        message: str,
+    ) -> Job:
         number = len(self.neighbours.jobs) + 1
         log = self.folder / "logs" / f"{number}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -168,7 +234,13 @@ class Scene:
         return job
 
     def dataset(
-        self, name: str, type_: DatasetType, *, files: int, size: int, state: DatasetState = DatasetState.CLOSED
+        self,
+        name: str,
+        type_: DatasetType,
+        *,
+        files: int,
+        size: int,
+        state: DatasetState = DatasetState.CLOSED,
     ) -> Dataset:
         meta: dict[str, Any] = {"type": "raw", "detector": "spd", "run": 312}
         dataset = Dataset(
@@ -179,19 +251,29 @@ class Scene:
         return dataset
 
     def _written(self, source: str, step: str, port: str, *, running: bool) -> list[ChainDataset]:
-        state = DatasetState.OPEN if running else DatasetState.DELETED if step == "decode" else DatasetState.CLOSED
+        state = (
+            DatasetState.OPEN
+            if running
+            else DatasetState.DELETED
+            if step == "decode"
+            else DatasetState.CLOSED
+        )
         released = ChainDatasetStatus.FINISHED if step == "decode" else ChainDatasetStatus.READY
         status = ChainDatasetStatus.IN_PROGRESS if running else released
         found = []
         for port_, type_ in ((port, DatasetType.INTERMEDIATE), (None, DatasetType.LOGS)):
             name = f"{source}.{step}.{port_ or 'logs'}"
             made = self.dataset(name, type_, files=59, size=59 * 3_100_000, state=state)
-            found.append(ChainDataset(uid=made.uid, name=name, step=step, port=port_, status=status))
+            found.append(
+                ChainDataset(uid=made.uid, name=name, step=step, port=port_, status=status)
+            )
         return found
 
     def _storages(self) -> None:
         url = f"file://{self.folder / 'logs'}"
-        self.neighbours.storages.append(Storage(id=uuid4(), name="logs", type=StorageType.LOGS, url=url, enabled=True, used=0))
+        self.neighbours.storages.append(
+            Storage(id=uuid4(), name="logs", type=StorageType.LOGS, url=url, enabled=True, used=0)
+        )
 
     def _pilots(self) -> None:
         for name, state, running, failed in (

@@ -1,4 +1,5 @@
-"""What needs a person, on the first page, by REST and on the command line; and saying that one has seen it."""
+"""What needs a person, on the first page, by REST and on the command line; and saying that one has
+seen it."""
 
 import json
 import re
@@ -27,10 +28,18 @@ def figures(page: str) -> dict[str, str]:
 
 
 def failed(operator: Operator) -> str:
-    return str(next(chain.uid for chain in operator.neighbours.chains.values() if chain.state is ChainState.FAILED))
+    return str(
+        next(
+            chain.uid
+            for chain in operator.neighbours.chains.values()
+            if chain.state is ChainState.FAILED
+        )
+    )
 
 
-async def test_numbers_are_those_of_the_services_not_of_what_is_listed(operator: Operator, scene: Scene) -> None:
+async def test_numbers_are_those_of_the_services_not_of_what_is_listed(
+    operator: Operator, scene: Scene
+) -> None:
     for number in range(70):
         scene.chain(f"run-{number}", number, [Counts(ready=9, total=9)], ChainState.IN_PROGRESS)
     page = (await operator.http.get("/")).text
@@ -41,12 +50,16 @@ async def test_numbers_are_those_of_the_services_not_of_what_is_listed(operator:
     assert f"{73 - listed} chains more" in page
 
 
-async def test_a_failure_stays_however_many_chains_end_after_it(operator: Operator, scene: Scene) -> None:
+async def test_a_failure_stays_however_many_chains_end_after_it(
+    operator: Operator, scene: Scene
+) -> None:
     for number in range(12):
         scene.chain(f"later-{number}", number, [Counts(finished=9, total=9)], ChainState.FINISHED)
     page = await operator.http.get("/")
     assert FAILED in page.text
-    again = await operator.http.post("/attention", data={"csrf_token": token_of(page), "id": f"chain:{failed(operator)}"})
+    again = await operator.http.post(
+        "/attention", data={"csrf_token": token_of(page), "id": f"chain:{failed(operator)}"}
+    )
     assert "say who you are" in (await operator.http.get(again.headers["location"])).text
     assert FAILED in (await operator.http.get("/")).text
     said = {"csrf_token": token_of(page), "id": f"chain:{failed(operator)}", "by": " Ann <b> "}
@@ -60,7 +73,9 @@ async def test_a_failure_stays_however_many_chains_end_after_it(operator: Operat
     assert "Seen by Ann &lt;b&gt;" in chain
 
 
-async def test_on_an_outdated_page_one_is_told_who_has_seen_it_first(operator: Operator, scene: Scene) -> None:
+async def test_on_an_outdated_page_one_is_told_who_has_seen_it_first(
+    operator: Operator, scene: Scene
+) -> None:
     token, subject = token_of(await operator.http.get("/")), f"chain:{failed(operator)}"
     for by in ("Ann", "Bob"):
         await operator.http.post("/attention", data={"csrf_token": token, "id": subject, "by": by})
@@ -69,10 +84,18 @@ async def test_on_an_outdated_page_one_is_told_who_has_seen_it_first(operator: O
     assert page.count("1 notice acknowledged") == 1
 
 
-async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(operator: Operator, scene: Scene) -> None:
+async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(
+    operator: Operator, scene: Scene
+) -> None:
     reason = "step decode: it did"
     for number in range(30):
-        scene.chain(f"bad-{number}", 100 + number, [Counts(failed=9, total=9)], ChainState.FAILED, reason=reason)
+        scene.chain(
+            f"bad-{number}",
+            100 + number,
+            [Counts(failed=9, total=9)],
+            ChainState.FAILED,
+            reason=reason,
+        )
     page = await operator.http.get("/")
     shown = re.findall(r'name="shown" value="([^"]+)"', page.text)
     assert len(shown) < 31
@@ -82,26 +105,38 @@ async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(operat
     )  # fmt: skip
     assert answer.status_code == 303
     chains = [one.removeprefix("chain:") for one in shown if one.startswith("chain:")]
-    assert {str(chain.uid) for chain in operator.neighbours.chains.values() if chain.acknowledged} == set(chains)
+    assert {
+        str(chain.uid) for chain in operator.neighbours.chains.values() if chain.acknowledged
+    } == set(chains)
 
 
-async def test_a_long_chain_that_has_just_ended_stands_among_those_that_ended_last(operator: Operator, scene: Scene) -> None:
+async def test_a_long_chain_that_has_just_ended_stands_among_those_that_ended_last(
+    operator: Operator, scene: Scene
+) -> None:
     for number in range(12):
-        scene.chain(f"short-{number}", 5 + number, [Counts(finished=9, total=9)], ChainState.FINISHED)
+        scene.chain(
+            f"short-{number}", 5 + number, [Counts(finished=9, total=9)], ChainState.FINISHED
+        )
     chain = scene.chain("long", 9000, [Counts(finished=9, total=9)], ChainState.FINISHED)
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"ended_at": scene.now})
     page = (await operator.http.get("/")).text
-    rows = re.findall(r'<th scope="row"><a href="/chains/[^"]+"[^>]*>([^<]+)</a>', page.partition("Ended last")[2])
+    rows = re.findall(
+        r'<th scope="row"><a href="/chains/[^"]+"[^>]*>([^<]+)</a>', page.partition("Ended last")[2]
+    )
     assert rows[:2] == ["long", "short-0"]
     assert len(rows) == 10
 
 
 @pytest.mark.parametrize("before", [False, True])
-async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(operator: Operator, scene: Scene, before: bool) -> None:
+async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(
+    operator: Operator, scene: Scene, before: bool
+) -> None:
     """Also where the WMS is of the release before, which gives all, whatever it is asked."""
     operator.neighbours.of_the_release_before = before
     gone = operator.neighbours.pilots[0].model_copy(update={"state": PilotState.GONE})
-    operator.neighbours.pilots[:0] = [gone.model_copy(update={"uid": uuid4(), "name": f"gone-{n}"}) for n in range(60)]
+    operator.neighbours.pilots[:0] = [
+        gone.model_copy(update={"uid": uuid4(), "name": f"gone-{n}"}) for n in range(60)
+    ]
     page = (await operator.http.get("/")).text
     listed = re.findall(r'<th scope="row">(\S+) <span', page)
     assert {"farm-07", "farm-08", "farm-03"} <= set(listed)
@@ -117,7 +152,10 @@ async def test_of_many_lost_pilots_behind_many_that_are_there_some_are_told_of(
     active, _, lost = operator.neighbours.pilots
     for number in range(70):
         new = {"uid": uuid4(), "host": f"host-{number}"}
-        operator.neighbours.pilots += [active.model_copy(update=new), lost.model_copy(update=new | {"uid": uuid4()})]
+        operator.neighbours.pilots += [
+            active.model_copy(update=new),
+            lost.model_copy(update=new | {"uid": uuid4()}),
+        ]
     found = await operator.client.attention(limit=20)
     assert len([one for one in found.notices if "stopped answering" in one.text]) == 18
     assert (len(found.notices), found.more) == (20, 53)
@@ -135,7 +173,10 @@ async def test_who_is_not_our_page_acknowledges_nothing(operator: Operator, scen
 async def test_attention_by_rest(operator: Operator, scene: Scene) -> None:
     found = await operator.client.attention()
     assert [(one.text, one.id is not None) for one in found.notices] == [
-        ("spd over run-0313-frames, step decode: 1 job took several pilots down and waits for a decision", False),
+        (
+            "spd over run-0313-frames, step decode: 1 job took several pilots down and waits for a decision",
+            False,
+        ),
         (FAILED, True),
         (LOST, True),
     ]
@@ -148,20 +189,36 @@ async def test_attention_by_rest(operator: Operator, scene: Scene) -> None:
     assert "seen by Ann" in (await operator.http.get("/")).text
 
 
-async def test_attention_on_the_command_line(operator: Operator, scene: Scene, sluice: Command) -> None:
+async def test_attention_on_the_command_line(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
     listed = await sluice("attention", "list")
     assert FAILED in listed
     assert f"chain:{failed(operator)}" in listed
-    assert "nothing was acknowledged" in await sluice("attention", "acknowledge", "chain:x", "--by", "Ann", code=1)
+    assert "nothing was acknowledged" in await sluice(
+        "attention", "acknowledge", "chain:x", "--by", "Ann", code=1
+    )
     assert "--by" in await sluice("attention", "acknowledge", "--all", "--by", " ", code=2)
-    done = json.loads(await sluice("attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Ann", "--json"))
+    done = json.loads(
+        await sluice(
+            "attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Ann", "--json"
+        )
+    )
     assert done == {"acknowledged": [f"chain:{failed(operator)}"], "by": "Ann"}
-    second = await sluice("attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Bob", code=1)
+    second = await sluice(
+        "attention", "acknowledge", f"chain:{failed(operator)}", "--by", "Bob", code=1
+    )
     assert "Ann has seen it already, 20" in second
     assert "acknowledged by Bob" not in second
-    assert "1 acknowledged by Bob" in await sluice("attention", "acknowledge", "--all", "--by", "Bob")
-    assert {one.acknowledged.by for one in operator.neighbours.pilots if one.acknowledged} == {"Bob"}
-    assert "0 acknowledged by Bob" in await sluice("attention", "acknowledge", "--all", "--by", "Bob")
+    assert "1 acknowledged by Bob" in await sluice(
+        "attention", "acknowledge", "--all", "--by", "Bob"
+    )
+    assert {one.acknowledged.by for one in operator.neighbours.pilots if one.acknowledged} == {
+        "Bob"
+    }
+    assert "0 acknowledged by Bob" in await sluice(
+        "attention", "acknowledge", "--all", "--by", "Bob"
+    )
     assert "seen by Ann" in await sluice("chain", "show", failed(operator))
 
 
@@ -169,7 +226,10 @@ async def test_what_needs_nobody_any_more_does_not_keep_the_others_back(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     reason = "step decode: it did"
-    chains = [scene.chain(f"bad-{number}", number, [Counts(failed=9)], ChainState.FAILED, reason=reason) for number in range(30)]
+    chains = [
+        scene.chain(f"bad-{number}", number, [Counts(failed=9)], ChainState.FAILED, reason=reason)
+        for number in range(30)
+    ]
     gone = operator.neighbours.chains
 
     def discard_another(uid: UUID) -> None:
@@ -178,42 +238,68 @@ async def test_what_needs_nobody_any_more_does_not_keep_the_others_back(
 
     operator.neighbours.on_acknowledge = discard_another
     done = json.loads(await sluice("attention", "acknowledge", "--all", "--by", "Ann", "--json"))
-    assert len(done["acknowledged"]) == len(set(done["acknowledged"])) == 29 + len(("the scene's chain", "its pilot"))
+    assert (
+        len(done["acknowledged"])
+        == len(set(done["acknowledged"]))
+        == 29 + len(("the scene's chain", "its pilot"))
+    )
     assert operator.neighbours.needed() == []
 
 
 async def test_one_that_is_named_and_needs_nobody_is_told_when_the_others_are_acknowledged(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    said = await sluice("attention", "acknowledge", f"chain:{uuid4()}", f"chain:{failed(operator)}", "--by", "Ann", code=1)
+    said = await sluice(
+        "attention",
+        "acknowledge",
+        f"chain:{uuid4()}",
+        f"chain:{failed(operator)}",
+        "--by",
+        "Ann",
+        code=1,
+    )
     assert "there is no chain" in said
     assert operator.neighbours.needed() == []
 
 
-async def test_what_lasts_and_what_happened_do_not_hide_each_other(operator: Operator, scene: Scene) -> None:
+async def test_what_lasts_and_what_happened_do_not_hide_each_other(
+    operator: Operator, scene: Scene
+) -> None:
     """Far more of each than the page has room for."""
     for number in range(30):
         scene.chain(f"held-{number}", 0, [Counts(held=1, total=9)], ChainState.IN_PROGRESS)
-        stuck = scene.chain(f"stuck-{number}", 0, [Counts(ready=9, total=9)], ChainState.IN_PROGRESS)
+        stuck = scene.chain(
+            f"stuck-{number}", 0, [Counts(ready=9, total=9)], ChainState.IN_PROGRESS
+        )
         step = stuck.steps[0].model_copy(update={"reason": "there is no storage"})
-        operator.neighbours.chains[stuck.uid] = stuck.model_copy(update={"steps": [step, *stuck.steps[1:]]})
+        operator.neighbours.chains[stuck.uid] = stuck.model_copy(
+            update={"steps": [step, *stuck.steps[1:]]}
+        )
     page = (await operator.http.get("/")).text
     assert FAILED in page
     assert f'value="chain:{failed(operator)}"' in page
     assert "took several pilots down" in page
     found = await operator.client.attention(limit=20)
     assert len(found.notices) == 20
-    assert found.more == 30 + 30 + len(("the scene's failed chain", "its held job", "its lost pilot")) - 20
+    assert (
+        found.more
+        == 30 + 30 + len(("the scene's failed chain", "its held job", "its lost pilot")) - 20
+    )
 
 
-async def test_services_of_the_release_before_leave_numbers_out(operator: Operator, scene: Scene) -> None:
+async def test_services_of_the_release_before_leave_numbers_out(
+    operator: Operator, scene: Scene
+) -> None:
     operator.neighbours.counting = False
     page = (await operator.http.get("/")).text
     assert figures(page)["Chains running"] == figures(page)["Slots busy"] == "–"
     assert FAILED in page
 
 
-@pytest.mark.parametrize(("service", "said"), [("wms", "The WMS does not"), ("wfms.chains", "The chain service does not")])
+@pytest.mark.parametrize(
+    ("service", "said"),
+    [("wms", "The WMS does not"), ("wfms.chains", "The chain service does not")],
+)
 async def test_what_a_service_that_does_not_answer_would_say_is_named(
     operator: Operator, scene: Scene, service: str, said: str
 ) -> None:
@@ -233,7 +319,12 @@ async def test_what_a_service_that_does_not_answer_would_say_is_named(
 async def test_tasks_and_chains_that_do_not_fit_on_a_page_stand_on_the_next(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    begun = {step.task_uid for number in range(120) for step in _chain(scene, number).steps if step.started_at is not None}
+    begun = {
+        step.task_uid
+        for number in range(120)
+        for step in _chain(scene, number).steps
+        if step.started_at is not None
+    }
     seen: set[str] = set()
     address: str | None = "/tasks"
     while address is not None:
@@ -246,7 +337,9 @@ async def test_tasks_and_chains_that_do_not_fit_on_a_page_stand_on_the_next(
     listed = await sluice("task", "list", "--limit", "100")
     after = re.search(r"there are more: --after (\S+)", listed)
     assert after is not None
-    assert "there are more" not in await sluice("task", "list", "--limit", "1000", "--after", after[1])
+    assert "there are more" not in await sluice(
+        "task", "list", "--limit", "1000", "--after", after[1]
+    )
     assert "there are more: --after" in await sluice("chain", "list", "--limit", "100")
 
 

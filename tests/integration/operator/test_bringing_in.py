@@ -14,26 +14,40 @@ from tests.integration.operator.test_results import Results, results
 __all__ = ["results"]
 
 
-async def test_without_a_storage_to_write_to_it_says_what_to_do(results: Results, tmp_path: Path) -> None:
+async def test_without_a_storage_to_write_to_it_says_what_to_do(
+    results: Results, tmp_path: Path
+) -> None:
     connection = Connection("http://operator.test", results.operator.client, results.dms)
 
     async def refused() -> str:
         with pytest.raises(NotAvailable) as refusal:
-            await carry.bring_in(connection, [], dataset=NewDataset(name="mine"), on_file=lambda size: None)
+            await carry.bring_in(
+                connection, [], dataset=NewDataset(name="mine"), on_file=lambda size: None
+            )
         return str(refusal.value)
 
     assert "register one with" in await refused()
     (tmp_path / "in").mkdir()
-    await results.dms.register_storage(NewStorage(name="shelf", type=StorageType.INPUT, url=f"file://{tmp_path}/in"))
+    await results.dms.register_storage(
+        NewStorage(name="shelf", type=StorageType.INPUT, url=f"file://{tmp_path}/in")
+    )
     await results.dms.disable_storage("shelf")
     assert "input storage shelf is disabled: `sluice storage enable shelf`" in await refused()
 
 
-async def test_the_name_of_a_data_set_that_was_deleted_is_not_free(results: Results, tmp_path: Path) -> None:
+async def test_the_name_of_a_data_set_that_was_deleted_is_not_free(
+    results: Results, tmp_path: Path
+) -> None:
     connection = Connection("http://operator.test", results.operator.client, results.dms)
     (tmp_path / "in").mkdir()
-    await results.dms.register_storage(NewStorage(name="shelf", type=StorageType.INPUT, url=f"file://{tmp_path}/in"))
-    before = await results.dms.register_dataset(NewDataset(name="mine", url=f"file://{tmp_path}/in/mine"))
+    await results.dms.register_storage(
+        NewStorage(name="shelf", type=StorageType.INPUT, url=f"file://{tmp_path}/in")
+    )
+    before = await results.dms.register_dataset(
+        NewDataset(name="mine", url=f"file://{tmp_path}/in/mine")
+    )
     await results.dms.delete_dataset(before.uid, force=True)
     with pytest.raises(Conflict, match="that of a data set is never free again"):
-        await carry.bring_in(connection, [], dataset=NewDataset(name="mine"), on_file=lambda size: None)
+        await carry.bring_in(
+            connection, [], dataset=NewDataset(name="mine"), on_file=lambda size: None
+        )

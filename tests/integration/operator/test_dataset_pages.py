@@ -1,4 +1,5 @@
-"""Data sets on web pages, over REST and by the command: the list, one, those that fit no template, chains started by hand."""
+"""Data sets on web pages, over REST and by the command: the list, one, those that fit no template,
+chains started by hand."""
 
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
@@ -19,7 +20,10 @@ __all__ = ["sluice"]
 
 #: One that takes calibration data; the parameter comes from the metadata.
 OTHER = edited(
-    ("sluice:match: {sluice:type: raw, detector: spd}", "sluice:match: {sluice:type: calibration}\nsluice:bind: {limit: lines}"),
+    (
+        "sluice:match: {sluice:type: raw, detector: spd}",
+        "sluice:match: {sluice:type: calibration}\nsluice:bind: {limit: lines}",
+    ),
     ("    type: int\n    default: 5", "    type: int"),
 )
 NOW = datetime.now(UTC)
@@ -27,16 +31,25 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture
 async def waiting(operator: Operator) -> dict[str, UUID]:
-    """Data sets by name, all unmatched: ``linear`` would take one now, one lacks a parameter of ``other``, one fits none."""
+    """Data sets by name, all unmatched: ``linear`` would take one now, one lacks a parameter of
+    ``other``, one fits none."""
     await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
     await operator.client.store_template(NewTemplate(name="other", cwl=OTHER))
-    metas = {"fits": {"type": "raw", "detector": "spd"}, "lacks": {"type": "calibration"}, "odd": {"type": "<odd>"}}
+    metas = {
+        "fits": {"type": "raw", "detector": "spd"},
+        "lacks": {"type": "calibration"},
+        "odd": {"type": "<odd>"},
+    }
     found = {}
     for name, meta in metas.items():
         dataset = closed(name, meta)
         operator.neighbours.datasets[dataset.uid] = dataset
         operator.neighbours.unmatched[dataset.uid] = Unmatched(
-            dataset_uid=dataset.uid, dataset_name=name, reason="there were no templates", since=NOW, dataset=dataset
+            dataset_uid=dataset.uid,
+            dataset_name=name,
+            reason="there were no templates",
+            since=NOW,
+            dataset=dataset,
         )
         found[name] = dataset.uid
     operator.neighbours.rematches[found["fits"]] = "linear"
@@ -56,23 +69,35 @@ def closed(name: str, meta: dict[str, str]) -> Dataset:
     )
 
 
-async def test_why_each_template_does_not_take_a_data_set_by_rest(operator: Operator, waiting: dict[str, UUID]) -> None:
+async def test_why_each_template_does_not_take_a_data_set_by_rest(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
     listed = await operator.client.unmatched()
     assert listed.total == 3
-    reasons = {one.dataset_name: {o.template: o.reason for o in one.objections or []} for one in listed.datasets}
+    reasons = {
+        one.dataset_name: {o.template: o.reason for o in one.objections or []}
+        for one in listed.datasets
+    }
     assert reasons == {
         "fits": {"linear": "", "other": "wants type = 'calibration', which is 'raw'"},
         "lacks": {
             "linear": "wants type = 'raw', which is 'calibration'",
             "other": "matches, but the data set has no value for its parameters limit (from metadata 'lines')",
         },
-        "odd": {"linear": "wants type = 'raw', which is '<odd>'", "other": "wants type = 'calibration', which is '<odd>'"},
+        "odd": {
+            "linear": "wants type = 'raw', which is '<odd>'",
+            "other": "wants type = 'calibration', which is '<odd>'",
+        },
     }
-    assert [one.dataset_name for one in (await operator.client.unmatched(template="linear")).datasets] == ["fits"]
+    assert [
+        one.dataset_name for one in (await operator.client.unmatched(template="linear")).datasets
+    ] == ["fits"]
     assert (await operator.client.unmatched(template="other")).total == 0
 
 
-async def test_matching_again_and_dismissing_by_rest(operator: Operator, waiting: dict[str, UUID]) -> None:
+async def test_matching_again_and_dismissing_by_rest(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
     assert (await operator.client.rematch(waiting["odd"])).reason == "no template matches"
     found = await operator.client.rematch_all()
     assert (found.matched, found.left) == (1, 2)
@@ -81,27 +106,43 @@ async def test_matching_again_and_dismissing_by_rest(operator: Operator, waiting
         with pytest.raises(NotFound):
             await call(waiting["odd"])
     await operator.client.request_chain(waiting["lacks"], "linear")
-    assert (await operator.client.unmatched()).total == 0, "one for which a chain was asked for is no longer unmatched"
+    assert (await operator.client.unmatched()).total == 0, (
+        "one for which a chain was asked for is no longer unmatched"
+    )
 
 
-async def test_the_page_of_those_that_fit_no_template(operator: Operator, waiting: dict[str, UUID]) -> None:
+async def test_the_page_of_those_that_fit_no_template(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
     page = await operator.http.get("/datasets/unmatched")
     assert "linear</a> would take it now" in page.text
     assert "which is &#39;&lt;odd&gt;&#39;" in page.text
     assert 'href="/chains/new?dataset=odd"' in page.text
     token = token_of(page)
-    await operator.http.post("/datasets/unmatched/match", data={"csrf_token": token, "dataset": str(waiting["odd"])})
-    assert "Still unmatched: no template matches." in (await operator.http.get("/datasets/unmatched")).text
+    await operator.http.post(
+        "/datasets/unmatched/match", data={"csrf_token": token, "dataset": str(waiting["odd"])}
+    )
+    assert (
+        "Still unmatched: no template matches."
+        in (await operator.http.get("/datasets/unmatched")).text
+    )
     await operator.http.post("/datasets/unmatched/match", data={"csrf_token": token, "all": "yes"})
-    assert "1 data set taken by a template, 2 still unmatched." in (await operator.http.get("/datasets/unmatched")).text
+    assert (
+        "1 data set taken by a template, 2 still unmatched."
+        in (await operator.http.get("/datasets/unmatched")).text
+    )
     for dataset in (str(waiting["odd"]), str(waiting["odd"]), "x"):
-        await operator.http.post("/datasets/unmatched/dismiss", data={"csrf_token": token, "dataset": dataset})
+        await operator.http.post(
+            "/datasets/unmatched/dismiss", data={"csrf_token": token, "dataset": dataset}
+        )
     said = (await operator.http.get("/datasets/unmatched")).text
     assert "not listed any more" in said
     assert "is not among the unmatched ones." in said
     assert "Nothing was chosen." in said
     assert set(operator.neighbours.unmatched) == {waiting["lacks"]}
-    assert (await operator.http.post("/datasets/unmatched/match", data={"all": "yes"})).status_code == 403
+    assert (
+        await operator.http.post("/datasets/unmatched/match", data={"all": "yes"})
+    ).status_code == 403
 
 
 async def test_waiting_data_sets_are_offered_where_a_template_is_uploaded_and_none_is_taken_by_itself(
@@ -119,9 +160,17 @@ async def test_waiting_data_sets_are_offered_where_a_template_is_uploaded_and_no
     assert len(operator.neighbours.unmatched) == 3
 
 
-async def test_an_intake_that_does_not_answer_spoils_only_its_own_pages(operator: Operator, waiting: dict[str, UUID]) -> None:
+async def test_an_intake_that_does_not_answer_spoils_only_its_own_pages(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
     del operator.links.apps["wfms.intake"]
-    for path in ("/", "/templates/linear", f"/datasets/{waiting['odd']}", "/datasets", "/chains/new?dataset=odd&template=linear"):
+    for path in (
+        "/",
+        "/templates/linear",
+        f"/datasets/{waiting['odd']}",
+        "/datasets",
+        "/chains/new?dataset=odd&template=linear",
+    ):
         assert (await operator.http.get(path)).status_code == 200, path
     assert "The intake does not answer" in (await operator.http.get("/")).text
     chain = await operator.client.request_chain(waiting["odd"], "linear")
@@ -129,7 +178,9 @@ async def test_an_intake_that_does_not_answer_spoils_only_its_own_pages(operator
     assert (await operator.http.get("/datasets/unmatched")).status_code in {500, 502, 503}
 
 
-async def test_templates_that_compete_are_told_while_they_are_as_they_were(operator: Operator, waiting: dict[str, UUID]) -> None:
+async def test_templates_that_compete_are_told_while_they_are_as_they_were(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
     ids = {template.name: template.id for template in (await operator.client.templates()).templates}
     tie = Tie(
         template_id=ids["linear"], template="linear", rival_id=ids["other"], rival="other", priority=0, datasets=4,
@@ -137,7 +188,10 @@ async def test_templates_that_compete_are_told_while_they_are_as_they_were(opera
     )  # fmt: skip
     operator.neighbours.ties += [tie, tie.model_copy(update={"rival_id": uuid4(), "rival": "gone"})]
     assert [one.rival for one in (await operator.client.ties()).ties] == ["other"]
-    assert "both matched 4 data sets with priority 0" in (await operator.http.get("/datasets/unmatched")).text
+    assert (
+        "both matched 4 data sets with priority 0"
+        in (await operator.http.get("/datasets/unmatched")).text
+    )
     assert "linear and other have the same priority" in (await operator.http.get("/")).text
     await operator.client.store_template(NewTemplate(name="other", cwl=OTHER + "# 2\n"))
     assert (await operator.client.ties()).ties == []
@@ -154,10 +208,24 @@ async def test_the_list_and_one_data_set(operator: Operator, waiting: dict[str, 
     assert "odd" not in (await operator.http.get("/datasets?state=open")).text
     uid = waiting["odd"]
     operator.neighbours.files[uid] = [
-        File(id=1, dataset_uid=uid, seq=0, name="<b>.raw", size=1200, checksum="sha256:" + "a" * 64, url="file:///x/b.raw")
+        File(
+            id=1,
+            dataset_uid=uid,
+            seq=0,
+            name="<b>.raw",
+            size=1200,
+            checksum="sha256:" + "a" * 64,
+            url="file:///x/b.raw",
+        )
     ]
     page = (await operator.http.get(f"/datasets/{uid}")).text
-    for text in ("&lt;b&gt;.raw", "1.2 kB", "&lt;odd&gt;", "It fits no template", "No chain has it as its input"):
+    for text in (
+        "&lt;b&gt;.raw",
+        "1.2 kB",
+        "&lt;odd&gt;",
+        "It fits no template",
+        "No chain has it as its input",
+    ):
         assert text in page
     chain = await operator.client.request_chain(uid, "linear")
     assert f"/chains/{chain.uid}" in (await operator.http.get(f"/datasets/{uid}")).text
@@ -165,7 +233,9 @@ async def test_the_list_and_one_data_set(operator: Operator, waiting: dict[str, 
 
 
 async def test_what_was_produced_is_shown(operator: Operator, sluice: Command) -> None:
-    dataset = closed("result", {}).model_copy(update={"meta": {"produced": {"files": 1, "bytes": 1200, "events": 41}}})
+    dataset = closed("result", {}).model_copy(
+        update={"meta": {"produced": {"files": 1, "bytes": 1200, "events": 41}}}
+    )
     operator.neighbours.datasets[dataset.uid] = dataset
     assert "1 file, 1.2 kB, 41 events" in (await operator.http.get(f"/datasets/{dataset.uid}")).text
     assert "1 file, 1.2 kB, 41 events" in await sluice("dataset", "show", str(dataset.uid))
@@ -175,39 +245,53 @@ async def test_a_data_set_that_waits_for_files_says_so(operator: Operator, sluic
     uid = (await operator.client.register_dataset(NewDataset(name="counted"))).uid
     assert "It waits for" not in (await operator.http.get(f"/datasets/{uid}")).text
     assert "waits for" not in await sluice("dataset", "show", str(uid))
-    lacking = "2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3, 5"
+    lacking = (
+        "2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3, 5"
+    )
     operator.neighbours.waits_for[uid] = lacking
     page = (await operator.http.get(f"/datasets/{uid}")).text
     assert f"It waits for {lacking}" in page
     assert f"sluice dataset close {uid} --files" in page
     assert f"it waits for {lacking}" in await sluice("dataset", "show", str(uid))
     assert f'"waits_for": "{lacking}"' in await sluice("dataset", "show", str(uid), "--json")
-    assert f"counted: open, 0 files; it waits for {lacking}" in await sluice("dataset", "close", str(uid), "--files", "9")
+    assert f"counted: open, 0 files; it waits for {lacking}" in await sluice(
+        "dataset", "close", str(uid), "--files", "9"
+    )
     assert operator.neighbours.closings == [(uid, 9)]
 
 
-async def test_a_chain_is_started_by_hand_with_its_parameters(operator: Operator, waiting: dict[str, UUID]) -> None:
+async def test_a_chain_is_started_by_hand_with_its_parameters(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
     empty = (await operator.http.get("/chains/new")).text
     assert "linear, version 1" in empty
     assert "Start the chain" not in empty
     assert (
-        "There is no data set &#39;nothing&#39;" in (await operator.http.get("/chains/new?dataset=nothing&template=linear")).text
+        "There is no data set &#39;nothing&#39;"
+        in (await operator.http.get("/chains/new?dataset=nothing&template=linear")).text
     )
     page = await operator.http.get("/chains/new?dataset=odd&template=linear")
     assert "it wants type = &#39;raw&#39;, which is &#39;&lt;odd&gt;&#39;" in page.text
     assert 'placeholder="5"' in page.text
     form = {"csrf_token": token_of(page), "dataset": str(waiting["odd"]), "template": "linear"}
-    wrong = await operator.http.post("/chains/new", data=form | {"param-limit": "few", "param-note": "<i>"})
+    wrong = await operator.http.post(
+        "/chains/new", data=form | {"param-limit": "few", "param-note": "<i>"}
+    )
     assert wrong.status_code == 422
     assert "Must be a whole number, not &#39;few&#39;" in wrong.text
     assert 'value="&lt;i&gt;"' in wrong.text, "what was typed stays"
     assert operator.neighbours.requested == []
-    started = await operator.http.post("/chains/new", data=form | {"param-limit": "7", "param-note": ""})
+    started = await operator.http.post(
+        "/chains/new", data=form | {"param-limit": "7", "param-note": ""}
+    )
     (requested,) = operator.neighbours.requested
     assert requested.params == {"limit": 7}
     assert started.status_code == 303
     assert "The chain is started." in (await operator.http.get(started.headers["location"])).text
-    assert "There is a chain of both already" in (await operator.http.get("/chains/new?dataset=odd&template=linear")).text
+    assert (
+        "There is a chain of both already"
+        in (await operator.http.get("/chains/new?dataset=odd&template=linear")).text
+    )
     gone = await operator.http.post("/chains/new", data=form | {"template": "none"})
     assert gone.status_code == 422
 
@@ -215,13 +299,21 @@ async def test_a_chain_is_started_by_hand_with_its_parameters(operator: Operator
 async def test_what_a_template_requires_is_told_with_the_values(
     operator: Operator, sluice: Command, waiting: dict[str, UUID]
 ) -> None:
-    text = edited(("inputs:\n", "sluice:require: {files: {minimum: 10}, parameters: {limit: {maximum: 9}}}\ninputs:\n"))
+    text = edited(
+        (
+            "inputs:\n",
+            "sluice:require: {files: {minimum: 10}, parameters: {limit: {maximum: 9}}}\ninputs:\n",
+        )
+    )
     await operator.client.store_template(NewTemplate(name="linear", cwl=text))
     told = "requires files from 10 to ∞, which is 1"
     assert f"linear: matches, but {told}" in await sluice("dataset", "unmatched")
     for path in ("/datasets/unmatched", f"/datasets/{waiting['fits']}"):
         assert f"matches, but {told}" in (await operator.http.get(path)).text, path
-    assert f"the template {told}" in (await operator.http.get("/chains/new?dataset=fits&template=linear")).text
+    assert (
+        f"the template {told}"
+        in (await operator.http.get("/chains/new?dataset=fits&template=linear")).text
+    )
     assert "<b>files</b> is at least 10" in (await operator.http.get("/templates/linear")).text
     assert "parameter limit is at most 9" in await sluice("template", "show", "linear")
     refused = await sluice("chain", "start", "fits", "linear", "--param", "limit=11", code=1)
@@ -241,4 +333,6 @@ async def test_the_commands(operator: Operator, sluice: Command, waiting: dict[s
     assert "no template matches" in await sluice("dataset", "match", str(waiting["odd"]), code=1)
     assert "1 taken by a template, 2 still unmatched" in await sluice("dataset", "match", "--all")
     await sluice("dataset", "match", code=2)
-    assert "not listed as unmatched any more" in await sluice("dataset", "dismiss", str(waiting["odd"]))
+    assert "not listed as unmatched any more" in await sluice(
+        "dataset", "dismiss", str(waiting["odd"])
+    )

@@ -34,7 +34,9 @@ async def test_it_is_matched_with_nothing_and_cannot_be_asked_for(operator: Oper
         await operator.client.request_chain(dataset.uid, "linear")
     assert operator.neighbours.chains[under_way.uid] == under_way, "chains that run go on"
     stored = await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR + "# 2\n"))
-    assert (stored.version, stored.disabled_since) == (2, first.disabled_since), "a new version is disabled too"
+    assert (stored.version, stored.disabled_since) == (2, first.disabled_since), (
+        "a new version is disabled too"
+    )
     assert (await operator.client.enable_template("linear")).disabled_since is None
     assert await names(operator) == ["linear"]
     await operator.client.request_chain(dataset.uid, "linear")
@@ -43,7 +45,9 @@ async def test_it_is_matched_with_nothing_and_cannot_be_asked_for(operator: Oper
             await call("nowhere")
 
 
-async def test_one_that_comes_under_the_name_of_a_deleted_one_is_not_disabled(operator: Operator) -> None:
+async def test_one_that_comes_under_the_name_of_a_deleted_one_is_not_disabled(
+    operator: Operator,
+) -> None:
     await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
     await operator.client.disable_template("linear")
     await operator.client.delete_template("linear")
@@ -51,9 +55,14 @@ async def test_one_that_comes_under_the_name_of_a_deleted_one_is_not_disabled(op
     assert await names(operator) == ["linear"]
 
 
-async def test_data_sets_that_it_would_have_taken_say_so(operator: Operator, waiting: dict[str, UUID]) -> None:
+async def test_data_sets_that_it_would_have_taken_say_so(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
     await operator.client.disable_template("linear")
-    listed = {one.dataset_name: one.objections or [] for one in (await operator.client.unmatched()).datasets}
+    listed = {
+        one.dataset_name: one.objections or []
+        for one in (await operator.client.unmatched()).datasets
+    }
     [reason] = [judged.reason for judged in listed["fits"] if judged.template == "linear"]
     assert reason.startswith("matches, and is disabled since")
     assert (await operator.client.unmatched(template="linear")).total == 0
@@ -68,7 +77,9 @@ async def test_the_pages(operator: Operator, waiting: dict[str, UUID]) -> None:
     page = (await operator.http.get("/templates/linear")).text
     assert "Enable it" in page
     assert "Start a chain" not in page
-    assert '<span class="state held">disabled</span>' in (await operator.http.get("/templates")).text
+    assert (
+        '<span class="state held">disabled</span>' in (await operator.http.get("/templates")).text
+    )
     form = (await operator.http.get("/chains/new?dataset=fits&template=linear")).text
     assert "is disabled since" in form
     assert "Start the chain" not in form
@@ -82,10 +93,18 @@ async def test_the_pages(operator: Operator, waiting: dict[str, UUID]) -> None:
 
 
 async def test_the_command(operator: Operator, sluice: Command, waiting: dict[str, UUID]) -> None:
-    assert "nothing goes through it until `sluice template enable linear`" in await sluice("template", "disable", "linear")
-    [row] = [line for line in (await sluice("template", "list")).splitlines() if line.startswith("linear")]
+    assert "nothing goes through it until `sluice template enable linear`" in await sluice(
+        "template", "disable", "linear"
+    )
+    [row] = [
+        line
+        for line in (await sluice("template", "list")).splitlines()
+        if line.startswith("linear")
+    ]
     assert row.endswith("disabled")
     refused = await sluice("chain", "start", str(waiting["odd"]), "linear", code=1)
     assert "is disabled since" in refused
     enabled = await sluice("template", "enable", "linear")
-    assert enabled.startswith("linear is enabled\n1 data set that fitted no template would be taken by it now")
+    assert enabled.startswith(
+        "linear is enabled\n1 data set that fitted no template would be taken by it now"
+    )

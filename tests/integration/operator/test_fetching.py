@@ -1,4 +1,5 @@
-"""Results to a machine that does not have the storages: by REST, going on where a connection broke, verified."""
+"""Results to a machine that does not have the storages: by REST, going on where a connection broke,
+verified."""
 
 import json
 from collections.abc import AsyncIterator
@@ -35,7 +36,9 @@ class Unreliable(httpx.AsyncBaseTransport):
         if self.left == 0:
             return answer
         self.left -= 1
-        return httpx.Response(answer.status_code, headers=answer.headers, stream=_Cut(answer, self._bytes))
+        return httpx.Response(
+            answer.status_code, headers=answer.headers, stream=_Cut(answer, self._bytes)
+        )
 
 
 class _Cut(httpx.AsyncByteStream):
@@ -51,8 +54,12 @@ class _Cut(httpx.AsyncByteStream):
         await self._answer.aclose()
 
 
-def connection_of(results: Results, *, bytes_: int = 0, times: int = 0) -> tuple[Connection, Unreliable]:
-    transport = Unreliable(StreamingTransport(results.operator.service.app), bytes_=bytes_, times=times)
+def connection_of(
+    results: Results, *, bytes_: int = 0, times: int = 0
+) -> tuple[Connection, Unreliable]:
+    transport = Unreliable(
+        StreamingTransport(results.operator.service.app), bytes_=bytes_, times=times
+    )
     http = httpx.AsyncClient(transport=transport, base_url="http://operator.test")
     return Connection("http://operator.test", OperatorClient(http), DmsClient(http)), transport
 
@@ -63,7 +70,9 @@ async def remote(results: Results, name: str) -> File:
     return (await results.dms.file(uid, number)).model_copy(update={"url": "s3://elsewhere/file"})
 
 
-async def test_a_download_goes_on_where_it_broke_off(results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_download_goes_on_where_it_broke_off(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fetching, "_PAUSE", 0.0)
     file, target = await remote(results, "long.txt"), tmp_path / "here" / "long.txt"
     connection, transport = connection_of(results, bytes_=50_000, times=3)
@@ -102,18 +111,24 @@ async def test_a_damaged_or_deleted_file_leaves_nothing_behind(
     with pytest.raises((ChecksumMismatch, NotAvailable)):
         await fetching.fetch_files(connection, [(file, tmp_path / "got" / "long.txt")])
     with pytest.raises(NotFound):
-        await fetching.fetch_files(connection, [(file.model_copy(update={"id": 99_999}), tmp_path / "got" / "gone")])
+        await fetching.fetch_files(
+            connection, [(file.model_copy(update={"id": 99_999}), tmp_path / "got" / "gone")]
+        )
     assert list((tmp_path / "got").iterdir()) == []
     await fetching.fetch_files(connection, [(whole, tmp_path / "got" / "table.csv")])
     assert (tmp_path / "got" / "table.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
 
 
-async def test_nothing_of_a_data_set_is_lost_under_the_name_of_the_manifest(results: Results, tmp_path: Path) -> None:
+async def test_nothing_of_a_data_set_is_lost_under_the_name_of_the_manifest(
+    results: Results, tmp_path: Path
+) -> None:
     contents = {"manifest.json": b"mine", "000000-manifest.json": b"mine, too", "other": b"other"}
     dataset = await results.dms.dataset(await filled(results.dms, results.folder, contents))
     connection, _ = connection_of(results)
     for _ in range(2):
-        outputs = await bring_out.bring_out_dataset(connection, dataset, tmp_path / "got", force=False)
+        outputs = await bring_out.bring_out_dataset(
+            connection, dataset, tmp_path / "got", force=False
+        )
         bring_out.write_dataset_manifest(tmp_path / "got", outputs, dataset=dataset)
         listed = json.loads((tmp_path / "got" / "manifest.json").read_text())["outputs"]
         found = {one["name"]: (tmp_path / "got" / one["name"]).read_bytes() for one in listed}
@@ -121,14 +136,18 @@ async def test_nothing_of_a_data_set_is_lost_under_the_name_of_the_manifest(resu
         assert len(list((tmp_path / "got").iterdir())) == 4
 
 
-async def test_a_file_of_the_same_place_that_is_another_is_not_taken(results: Results, tmp_path: Path) -> None:
+async def test_a_file_of_the_same_place_that_is_another_is_not_taken(
+    results: Results, tmp_path: Path
+) -> None:
     """A storage of this machine may have the same folder as the system's."""
     uid, number = results.files["table.csv"]
     file = await results.dms.file(uid, number)
     other = tmp_path / "other.csv"
     other.write_bytes(b"run,hits\n312,<i>78</i>\n")
     connection, transport = connection_of(results)
-    await fetching.fetch_files(connection, [(file.model_copy(update={"url": f"file://{other}"}), tmp_path / "got.csv")])
+    await fetching.fetch_files(
+        connection, [(file.model_copy(update={"url": f"file://{other}"}), tmp_path / "got.csv")]
+    )
     assert transport.asked == [""]
     assert (tmp_path / "got.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
     await fetching.fetch_files(connection, [(file, tmp_path / "copied.csv")])

@@ -1,4 +1,5 @@
-"""Logs of jobs: beginning and end by page, REST and command, all of it by download; from storages for logs and nowhere else."""
+"""Logs of jobs: beginning and end by page, REST and command, all of it by download; from storages
+for logs and nowhere else."""
 
 import asyncio
 import json
@@ -49,7 +50,9 @@ class Logs:
 
     def lay(self, *logs: bytes | None) -> None:
         """Of its attempts, in order; None: the attempt has left none."""
-        urls = [None if log is None else self.write(number, log) for number, log in enumerate(logs, 1)]
+        urls = [
+            None if log is None else self.write(number, log) for number, log in enumerate(logs, 1)
+        ]
         self.at(*urls)
 
     def write(self, number: int, log: bytes) -> str:
@@ -60,11 +63,24 @@ class Logs:
     def at(self, *urls: str | None) -> None:
         now = datetime.now(UTC)
         attempts = [
-            Attempt(attempt=number, pilot="p", leased_at=now, ended_at=now, outcome=AttemptOutcome.FAILED, log_url=url)
+            Attempt(
+                attempt=number,
+                pilot="p",
+                leased_at=now,
+                ended_at=now,
+                outcome=AttemptOutcome.FAILED,
+                log_url=url,
+            )
             for number, url in enumerate(urls, 1)
         ]
         self.operator.neighbours.jobs[1] = Job(
-            id=1, task_uid=uuid4(), seq=0, state=JobState.FAILED, inputs=[], attempt=len(urls), attempts=attempts
+            id=1,
+            task_uid=uuid4(),
+            seq=0,
+            state=JobState.FAILED,
+            inputs=[],
+            attempt=len(urls),
+            attempts=attempts,
         )
 
     async def page(self, query: str = "") -> str:
@@ -72,16 +88,22 @@ class Logs:
 
 
 @pytest.fixture
-async def logs(operator: Operator, make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Logs]:
+async def logs(
+    operator: Operator, make_database: DatabaseFactory, tmp_path: Path
+) -> AsyncIterator[Logs]:
     url = await make_database()
-    settings = DmsSettings(database_url=url, broker_url=operator.database_url, storage_roots=str(tmp_path))
+    settings = DmsSettings(
+        database_url=url, broker_url=operator.database_url, storage_roots=str(tmp_path)
+    )
     service = build_dms(settings, links=operator.links, transport=operator.transport)
     operator.links.apps["dms"] = service.app
     async with running(service):
         dms = DmsClient(operator.links.http("dms"))
         for kind in (StorageType.LOGS, StorageType.OUTPUT):
             (tmp_path / kind).mkdir()
-            await dms.register_storage(NewStorage(name=kind, type=kind, url=f"file://{tmp_path}/{kind}"))
+            await dms.register_storage(
+                NewStorage(name=kind, type=kind, url=f"file://{tmp_path}/{kind}")
+            )
         yield Logs(operator, tmp_path / StorageType.LOGS)
 
 
@@ -115,7 +137,10 @@ async def test_all_of_a_log_is_downloaded_whole_or_in_parts(logs: Logs) -> None:
     whole = await logs.operator.http.get(address)
     assert (whole.status_code, whole.content == LONG) == (200, True)
     assert 'attachment; filename="00000000.2.log"' in whole.headers["content-disposition"]
-    assert (whole.headers["x-content-type-options"], "sandbox" in whole.headers["content-security-policy"]) == ("nosniff", True)
+    assert (
+        whole.headers["x-content-type-options"],
+        "sandbox" in whole.headers["content-security-policy"],
+    ) == ("nosniff", True)
     part = await logs.operator.http.get(address, headers={"range": "bytes=-12"})
     assert (part.status_code, part.content) == (206, b"line 399999\n")
     assert (await logs.operator.http.get(f"{address}?attempt=1")).content == b"first\n"
@@ -134,19 +159,27 @@ async def test_logs_on_the_command_line(logs: Logs, sluice: Command, tmp_path: P
     assert "4.7 MB" in await sluice("job", "logs", "1", "--out", str(file))
     assert file.read_bytes() == LONG
     assert "is there already" in await sluice("job", "logs", "1", "--out", str(file), code=1)
-    done = json.loads(await sluice("job", "logs", "1", "--attempt", "1", "--out", str(file), "--force", "--json"))
+    done = json.loads(
+        await sluice("job", "logs", "1", "--attempt", "1", "--out", str(file), "--force", "--json")
+    )
     assert done == {"job": 1, "file": str(file), "bytes": 6}
     assert file.read_bytes() == b"first\n"
     assert await sluice("job", "logs", "1", "--attempt", "1", "--out", "-") == "first\n"
-    assert "attempt 7 has none" in await sluice("job", "logs", "1", "--attempt", "7", "--out", str(tmp_path / "no"), code=1)
-    assert sorted(os.listdir(tmp_path)) == ["all.log", "logs", "output"], "nothing half done is left"
+    assert "attempt 7 has none" in await sluice(
+        "job", "logs", "1", "--attempt", "7", "--out", str(tmp_path / "no"), code=1
+    )
+    assert sorted(os.listdir(tmp_path)) == ["all.log", "logs", "output"], (
+        "nothing half done is left"
+    )
 
 
 async def running_job(logs: Logs) -> Path:
     """Job 1 runs, as its second attempt. Gives the place of what it has written so far."""
     dms, neighbours = DmsClient(logs.operator.links.http("dms")), logs.operator.neighbours
     folder = logs.folder / "step.logs"
-    dataset = await dms.register_dataset(NewDataset(name="step.logs", type=DatasetType.LOGS, url=f"file://{folder}"))
+    dataset = await dms.register_dataset(
+        NewDataset(name="step.logs", type=DatasetType.LOGS, url=f"file://{folder}")
+    )
     folder.mkdir(exist_ok=True)
     now, task = datetime.now(UTC), uuid4()
     chain = Chain(
@@ -159,7 +192,9 @@ async def running_job(logs: Logs) -> Path:
     )  # fmt: skip
     neighbours.chains[chain.uid] = chain
     logs.lay(b"of the first attempt\n", None)
-    neighbours.jobs[1] = neighbours.jobs[1].model_copy(update={"state": JobState.RUNNING, "task_uid": task, "seq": 7})
+    neighbours.jobs[1] = neighbours.jobs[1].model_copy(
+        update={"state": JobState.RUNNING, "task_uid": task, "seq": 7}
+    )
     return folder / "00000007.2-live.json"
 
 
@@ -190,7 +225,9 @@ async def test_what_a_job_writes_is_shown_while_it_runs(logs: Logs) -> None:
         assert (await logs.operator.client.live_log(1)).streams == {}
 
 
-async def test_a_job_is_followed_to_its_end_on_the_command_line(logs: Logs, sluice: Command) -> None:
+async def test_a_job_is_followed_to_its_end_on_the_command_line(
+    logs: Logs, sluice: Command
+) -> None:
     file = await running_job(logs)
     jobs = logs.operator.neighbours.jobs
     say(file, b"begun\n")
@@ -203,7 +240,9 @@ async def test_a_job_is_followed_to_its_end_on_the_command_line(logs: Logs, slui
     attempts = [*jobs[1].attempts[:1], jobs[1].attempts[1].model_copy(update={"log_url": url})]
     jobs[1] = jobs[1].model_copy(update={"state": JobState.FINISHED, "attempts": attempts})
     assert await following == "begun\nhalf\ndone\njob 1: finished\n"
-    assert "goes with none of" in re.sub(r"\s+", " ", await sluice("job", "logs", "-f", "1", "--json", code=2))
+    assert "goes with none of" in re.sub(
+        r"\s+", " ", await sluice("job", "logs", "-f", "1", "--json", code=2)
+    )
 
 
 async def test_a_log_is_read_from_a_storage_for_logs_only(logs: Logs, tmp_path: Path) -> None:
@@ -237,7 +276,9 @@ async def test_a_log_that_is_gone_or_was_never_left_says_so(logs: Logs) -> None:
         await logs.operator.client.job_log(1)
 
 
-async def test_a_storage_that_the_dms_does_not_see_is_not_taken_for_emptied(logs: Logs, tmp_path: Path) -> None:
+async def test_a_storage_that_the_dms_does_not_see_is_not_taken_for_emptied(
+    logs: Logs, tmp_path: Path
+) -> None:
     logs.lay(b"text")
     logs.folder.rename(tmp_path / "elsewhere")
     with pytest.raises(NotFound, match=f"the DMS does not see its storage file://{logs.folder}"):

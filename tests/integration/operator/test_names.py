@@ -1,4 +1,5 @@
-"""Data sets, chains and tasks by what people call them, against a real operator service behind a real port."""
+"""Data sets, chains and tasks by what people call them, against a real operator service behind a
+real port."""
 
 import html
 import re
@@ -34,19 +35,29 @@ async def chain(operator: Operator) -> Chain:
     return operator.neighbours.chains[made.uid]
 
 
-async def test_a_data_set_by_its_name_or_the_beginning_of_its_uid(sluice: Command, chain: Chain) -> None:
+async def test_a_data_set_by_its_name_or_the_beginning_of_its_uid(
+    sluice: Command, chain: Chain
+) -> None:
     for called in ("week.1", str(chain.dataset_uid), str(chain.dataset_uid)[:8]):
         assert await sluice("dataset", "files", called) == "no file\n"
     assert "there is no data set 'week.2'" in await sluice("dataset", "files", "week.2", code=1)
 
 
-async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(operator: Operator, sluice: Command) -> None:
+async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(
+    operator: Operator, sluice: Command
+) -> None:
     meta = {"chain": "c", "output_name": "week.1.report"}
-    first = await operator.client.register_dataset(NewDataset(name="uid.sum.report", type=DatasetType.OUTPUT, meta=meta))
+    first = await operator.client.register_dataset(
+        NewDataset(name="uid.sum.report", type=DatasetType.OUTPUT, meta=meta)
+    )
     assert await sluice("dataset", "files", "week.1.report") == "no file\n"
-    [row] = [line for line in (await sluice("dataset", "list")).splitlines() if str(first.uid) in line]
+    [row] = [
+        line for line in (await sluice("dataset", "list")).splitlines() if str(first.uid) in line
+    ]
     assert "week.1.report" in row
-    again = await operator.client.register_dataset(NewDataset(name="other.sum.report", type=DatasetType.OUTPUT, meta=meta))
+    again = await operator.client.register_dataset(
+        NewDataset(name="other.sum.report", type=DatasetType.OUTPUT, meta=meta)
+    )
     said = await sluice("dataset", "files", "week.1.report", code=1)
     assert "2 data sets are called 'week.1.report'" in said
     for one in (first, again):
@@ -55,10 +66,14 @@ async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(operat
     assert all(str(one.uid) in listed for one in (first, again))
     gone = again.model_copy(update={"state": DatasetState.DELETED})
     operator.neighbours.datasets[again.uid] = gone
-    assert await sluice("dataset", "files", "week.1.report") == "no file\n", "the other one is meant"
+    assert await sluice("dataset", "files", "week.1.report") == "no file\n", (
+        "the other one is meant"
+    )
 
 
-async def test_a_list_of_data_sets_that_ends_before_all_are_shown_says_how_to_go_on(operator: Operator, sluice: Command) -> None:
+async def test_a_list_of_data_sets_that_ends_before_all_are_shown_says_how_to_go_on(
+    operator: Operator, sluice: Command
+) -> None:
     for number in range(4):
         await operator.client.register_dataset(NewDataset(name=f"week.{number}"))
     first = await sluice("dataset", "list", "--limit", "2")
@@ -72,7 +87,9 @@ async def test_a_list_of_data_sets_that_ends_before_all_are_shown_says_how_to_go
     assert "there are more" not in await sluice("dataset", "list", "--limit", "4")
 
 
-async def test_outputs_of_the_same_name_are_told_apart_on_the_pages(operator: Operator, chain: Chain) -> None:
+async def test_outputs_of_the_same_name_are_told_apart_on_the_pages(
+    operator: Operator, chain: Chain
+) -> None:
     made = []
     for number in range(8):
         meta = {"chain": str(uuid4()), "output_name": "week.1.report"}
@@ -98,14 +115,18 @@ async def test_a_name_of_several_is_answered_with_which_there_are_wherever_one_i
 ) -> None:
     meta = {"chain": "c", "output_name": "week.1.report"}
     made = [
-        await operator.client.register_dataset(NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta))
+        await operator.client.register_dataset(
+            NewDataset(name=f"{number}.sum.report", type=DatasetType.OUTPUT, meta=meta)
+        )
         for number in range(2)
     ]
     started = await operator.client.request_chain(made[0].uid, "linear")
     asked = await operator.http.get("/api/v1/chains", params={"name": "week.1.report"})
     assert asked.status_code == 409
     said = await sluice("chain", "show", "week.1.report", code=1)
-    page = await operator.http.get("/chains/new", params={"dataset": "week.1.report", "template": "linear"})
+    page = await operator.http.get(
+        "/chains/new", params={"dataset": "week.1.report", "template": "linear"}
+    )
     for one in made:
         assert str(one.uid) in asked.text
         assert str(one.uid) in said
@@ -115,14 +136,22 @@ async def test_a_name_of_several_is_answered_with_which_there_are_wherever_one_i
     assert [one["uid"] for one in found] == [str(started.uid)]
     del operator.neighbours.datasets[made[1].uid]
     assert f"chain {started.uid}" in await sluice("chain", "show", "week.1.report")
-    ready = (await operator.http.get("/chains/new", params={"dataset": "week.1.report", "template": "linear"})).text
+    ready = (
+        await operator.http.get(
+            "/chains/new", params={"dataset": "week.1.report", "template": "linear"}
+        )
+    ).text
     assert f'value="{made[0].uid}"' in ready
 
 
-async def test_a_chain_by_its_data_set_or_the_beginning_of_its_uid(operator: Operator, sluice: Command, chain: Chain) -> None:
+async def test_a_chain_by_its_data_set_or_the_beginning_of_its_uid(
+    operator: Operator, sluice: Command, chain: Chain
+) -> None:
     for called in ("week.1", str(chain.uid), str(chain.uid)[:6]):
         assert "week.1 through linear 1: in_progress" in await sluice("chain", "show", called)
-    assert "there is no chain" in await sluice("chain", "show", str(chain.uid)[:3], code=1), "too short to be meant"
+    assert "there is no chain" in await sluice("chain", "show", str(chain.uid)[:3], code=1), (
+        "too short to be meant"
+    )
     other = await operator.client.request_chain(chain.dataset_uid, "linear", params={"limit": 6})
     said = await sluice("chain", "show", "week.1", code=1)
     assert "2 chains are called 'week.1'" in said
@@ -137,7 +166,9 @@ async def test_a_task_by_its_chain_and_step(sluice: Command, chain: Chain) -> No
     assert "of a step that has begun" in await sluice("task", "jobs", f"week.1.{second}", code=1)
 
 
-async def test_a_chain_is_started_by_names(operator: Operator, sluice: Command, chain: Chain) -> None:
+async def test_a_chain_is_started_by_names(
+    operator: Operator, sluice: Command, chain: Chain
+) -> None:
     await sluice("chain", "start", "week.1", "linear", "--param", "limit=7")
     assert operator.neighbours.requested[-1].dataset.uid == chain.dataset_uid
 
@@ -146,15 +177,23 @@ async def test_a_pilot_that_nobody_knows_is_told_as_such(sluice: Command) -> Non
     assert "there is no pilot 'farm-01'" in await sluice("pilot", "drain", "farm-01", code=1)
 
 
-async def test_what_is_wrong_with_a_name_is_said_in_words(operator: Operator, sluice: Command, tmp_path: Path) -> None:
+async def test_what_is_wrong_with_a_name_is_said_in_words(
+    operator: Operator, sluice: Command, tmp_path: Path
+) -> None:
     """Wherever one is given: on the command line, by REST in two forms, on the page."""
     rule = "'week/1' has '/': a name has letters (A to Z, a to z), digits, blanks and _.+@=,~- only"
     (tmp_path / "a.txt").write_text("a")
-    assert f"error: name: {rule}" in await sluice("dataset", "register", "week/1", str(tmp_path / "a.txt"), code=1)
+    assert f"error: name: {rule}" in await sluice(
+        "dataset", "register", "week/1", str(tmp_path / "a.txt"), code=1
+    )
     sent = await operator.http.post("/api/v1/templates", json={"name": "week/1", "cwl": LINEAR})
-    bare = await operator.http.post("/api/v1/templates?name=week/1", content=LINEAR, headers={"content-type": "text/yaml"})
+    bare = await operator.http.post(
+        "/api/v1/templates?name=week/1", content=LINEAR, headers={"content-type": "text/yaml"}
+    )
     token = token_of(await operator.http.get("/templates"))
-    page = await operator.http.post("/templates", data={"csrf_token": token, "name": "week/1", "cwl": LINEAR})
+    page = await operator.http.post(
+        "/templates", data={"csrf_token": token, "name": "week/1", "cwl": LINEAR}
+    )
     for answer in (sent, bare, page):
         assert answer.status_code == 422
         assert rule in html.unescape(answer.text)
@@ -176,36 +215,64 @@ async def test_chains_and_tasks_are_asked_for_by_name(operator: Operator, chain:
     assert await asked("chains", name="week.1", dataset=str(other.uid)) == []
     assert await asked("chains", name="week.2") == []
     step = chain.steps[0].name
-    assert [one["task_id"] for one in await asked("tasks", name=f"week.1.{step}")] == [str(chain.uid)]
+    assert [one["task_id"] for one in await asked("tasks", name=f"week.1.{step}")] == [
+        str(chain.uid)
+    ]
     assert await asked("tasks", name=f"week.1.{step}", chain=str(other.uid)) == []
     assert await asked("tasks", name=f"week.1.{step}", state="finished") == []
     for unknown in (f"week.{step}", "week.1.none", "week"):
         assert await asked("tasks", name=unknown) == []
 
 
-async def test_a_chain_is_found_by_name_however_many_are_newer(operator: Operator, sluice: Command, chain: Chain) -> None:
+async def test_a_chain_is_found_by_name_however_many_are_newer(
+    operator: Operator, sluice: Command, chain: Chain
+) -> None:
     other = await operator.client.register_dataset(NewDataset(name="later"))
     for _ in range(1_001):
-        newer = {"uid": uuid4(), "dataset_uid": other.uid, "dataset_name": "later", "created_at": chain.created_at + SECOND}
+        newer = {
+            "uid": uuid4(),
+            "dataset_uid": other.uid,
+            "dataset_name": "later",
+            "created_at": chain.created_at + SECOND,
+        }
         made = chain.model_copy(update=newer)
         operator.neighbours.chains[made.uid] = made
     assert f"chain {chain.uid}" in await sluice("chain", "show", "week.1")
 
 
-async def test_a_chain_is_shown_with_names(operator: Operator, sluice: Command, chain: Chain) -> None:
-    """Its task is called as commands take it, its output as people ask for it, what lies in between by step and port."""
+async def test_a_chain_is_shown_with_names(
+    operator: Operator, sluice: Command, chain: Chain
+) -> None:
+    """Its task is called as commands take it, its output as people ask for it, what lies in between
+    by step and port."""
     first, last = chain.steps[0].name, "join"
     meta = {"chain": str(chain.uid), "step": last, "output_name": "week.1.all"}
     name = f"{chain.uid}.{last}.joined"
-    output = await operator.client.register_dataset(NewDataset(name=name, type=DatasetType.OUTPUT, meta=meta))
+    output = await operator.client.register_dataset(
+        NewDataset(name=name, type=DatasetType.OUTPUT, meta=meta)
+    )
     between = {"chain": str(chain.uid), "step": first}
     part = await operator.client.register_dataset(
         NewDataset(name=f"{chain.uid}.{first}.logs", type=DatasetType.LOGS, meta=between)
     )
     entries = [
-        ChainDataset(uid=chain.dataset_uid, name="week.1", step=None, port=None, status=ChainDatasetStatus.READY),
-        ChainDataset(uid=output.uid, name=output.name, step=last, port="joined", status=ChainDatasetStatus.READY),
-        ChainDataset(uid=part.uid, name=part.name, step=first, port=None, status=ChainDatasetStatus.READY),
+        ChainDataset(
+            uid=chain.dataset_uid,
+            name="week.1",
+            step=None,
+            port=None,
+            status=ChainDatasetStatus.READY,
+        ),
+        ChainDataset(
+            uid=output.uid,
+            name=output.name,
+            step=last,
+            port="joined",
+            status=ChainDatasetStatus.READY,
+        ),
+        ChainDataset(
+            uid=part.uid, name=part.name, step=first, port=None, status=ChainDatasetStatus.READY
+        ),
     ]
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"datasets": entries})
     shown = await sluice("chain", "show", "week.1")
@@ -224,7 +291,9 @@ async def test_a_chain_is_shown_with_names(operator: Operator, sluice: Command, 
     assert ">week.1.all</a>" in (await operator.http.get("/datasets")).text
 
 
-async def test_the_list_of_data_sets_has_open_ones_too_the_newest_first(operator: Operator, sluice: Command) -> None:
+async def test_the_list_of_data_sets_has_open_ones_too_the_newest_first(
+    operator: Operator, sluice: Command
+) -> None:
     for name in ("first", "second"):
         await operator.client.register_dataset(NewDataset(name=name))
     listed = await sluice("dataset", "list")

@@ -30,10 +30,28 @@ def token_of(page: httpx.Response) -> str:
     return found[1]
 
 
-async def test_every_page_answers_with_its_headers_and_loads_nothing_from_elsewhere(operator: Operator, scene: Scene) -> None:
+async def test_every_page_answers_with_its_headers_and_loads_nothing_from_elsewhere(
+    operator: Operator, scene: Scene
+) -> None:
     chains, tasks = list(operator.neighbours.chains), list(operator.neighbours.tasks)
-    pages = ["/", "/templates", "/templates/spd", "/chains", "/chains?state=failed", "/tasks", "/tasks?state=failed", "/jobs/1"]
-    pages += ["/queues", "/queues/wms.tasks", "/datasets", "/datasets/unmatched", "/chains/new", "/chains/new?template=spd"]
+    pages = [
+        "/",
+        "/templates",
+        "/templates/spd",
+        "/chains",
+        "/chains?state=failed",
+        "/tasks",
+        "/tasks?state=failed",
+        "/jobs/1",
+    ]
+    pages += [
+        "/queues",
+        "/queues/wms.tasks",
+        "/datasets",
+        "/datasets/unmatched",
+        "/chains/new",
+        "/chains/new?template=spd",
+    ]
     pages += [f"/datasets/{uid}" for uid in operator.neighbours.datasets]
     pages += [f"/chains/{uid}" for uid in chains] + [f"/tasks/{uid}" for uid in tasks]
     for path in pages:
@@ -54,31 +72,51 @@ async def test_every_page_answers_with_its_headers_and_loads_nothing_from_elsewh
                 assert "</body>" not in html
 
 
-async def test_the_data_of_a_chain_that_is_over_is_deleted_on_request(operator: Operator, scene: Scene) -> None:
-    over = next(chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.FAILED)
-    running = next(chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.IN_PROGRESS)
+async def test_the_data_of_a_chain_that_is_over_is_deleted_on_request(
+    operator: Operator, scene: Scene
+) -> None:
+    over = next(
+        chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.FAILED
+    )
+    running = next(
+        chain
+        for chain in operator.neighbours.chains.values()
+        if chain.state is ChainState.IN_PROGRESS
+    )
     assert 'id="discard"' not in (await operator.http.get(f"/chains/{running.uid}")).text
     page = await operator.http.get(f"/chains/{over.uid}")
     assert 'id="discard"' in page.text
     refused = await operator.http.post(f"/chains/{over.uid}/discard")
     assert (refused.status_code, operator.neighbours.discarded) == (403, [])
-    answer = await operator.http.post(f"/chains/{over.uid}/discard", data={"csrf_token": token_of(page)})
+    answer = await operator.http.post(
+        f"/chains/{over.uid}/discard", data={"csrf_token": token_of(page)}
+    )
     assert (answer.status_code, answer.headers["location"]) == (303, f"/chains/{over.uid}")
     assert operator.neighbours.discarded == [over.uid]
 
 
-async def test_forms_without_the_sessions_token_change_nothing(operator: Operator, scene: Scene, spd_text: str) -> None:
-    running = next(chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.IN_PROGRESS)
+async def test_forms_without_the_sessions_token_change_nothing(
+    operator: Operator, scene: Scene, spd_text: str
+) -> None:
+    running = next(
+        chain
+        for chain in operator.neighbours.chains.values()
+        if chain.state is ChainState.IN_PROGRESS
+    )
     page = await operator.http.get(f"/chains/{running.uid}")
     token = token_of(page)
     address = f"/chains/{running.uid}/cancel"
-    other = httpx.AsyncClient(transport=httpx.ASGITransport(operator.service.app), base_url="http://operator.test")
+    other = httpx.AsyncClient(
+        transport=httpx.ASGITransport(operator.service.app), base_url="http://operator.test"
+    )
     async with other:
         refused = [
             await operator.http.post(address),
             await operator.http.post(address, data={"csrf_token": token[:-2] + "xx"}),
             await other.post(address, data={"csrf_token": token}),
-            await operator.http.post(address, data={"csrf_token": token}, headers={"origin": "http://elsewhere.test"}),
+            await operator.http.post(
+                address, data={"csrf_token": token}, headers={"origin": "http://elsewhere.test"}
+            ),
             await operator.http.post("/templates", data={"name": "new", "cwl": spd_text}),
         ]
     assert [answer.status_code for answer in refused] == [403] * 5
@@ -89,9 +127,19 @@ async def test_forms_without_the_sessions_token_change_nothing(operator: Operato
     assert operator.neighbours.chains[running.uid].state is ChainState.CANCELED
 
 
-async def test_a_foreign_page_may_not_use_the_rest_interface_of_an_operators_browser(operator: Operator, scene: Scene) -> None:
-    running = next(chain for chain in operator.neighbours.chains.values() if chain.state is ChainState.IN_PROGRESS)
-    for headers in ({"origin": "http://elsewhere.test"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}):
+async def test_a_foreign_page_may_not_use_the_rest_interface_of_an_operators_browser(
+    operator: Operator, scene: Scene
+) -> None:
+    running = next(
+        chain
+        for chain in operator.neighbours.chains.values()
+        if chain.state is ChainState.IN_PROGRESS
+    )
+    for headers in (
+        {"origin": "http://elsewhere.test"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+    ):
         answer = await operator.http.post(f"/api/v1/chains/{running.uid}/cancel", headers=headers)
         assert answer.status_code == 403
         assert answer.headers["content-type"] == "application/problem+json"
@@ -107,21 +155,34 @@ async def test_the_sessions_cookie_is_closed_to_scripts_and_other_sites(operator
 async def test_uploading_by_the_form(operator: Operator, spd_text: str) -> None:
     token = token_of(await operator.http.get("/templates"))
     typed = spd_text.replace("\n", "\r\n")  # as browsers send text areas
-    sent = await operator.http.post("/templates", data={"csrf_token": token, "name": "spd", "cwl": typed})
-    stored = await operator.http.post(sent.headers["location"], data={"csrf_token": token, "replaces": "0"})
+    sent = await operator.http.post(
+        "/templates", data={"csrf_token": token, "name": "spd", "cwl": typed}
+    )
+    stored = await operator.http.post(
+        sent.headers["location"], data={"csrf_token": token, "replaces": "0"}
+    )
     assert (stored.status_code, stored.headers["location"]) == (303, "/templates/spd")
     assert (await operator.client.template("spd")).cwl == spd_text
     page = await operator.http.get("/templates/spd")
     assert "Published as version 1." in page.text
     file = {"file": ("spd.cwl", spd_text.encode(), "application/octet-stream")}
-    await operator.http.post("/templates", data={"csrf_token": token, "name": "", "cwl": ""}, files=file)
+    await operator.http.post(
+        "/templates", data={"csrf_token": token, "name": "", "cwl": ""}, files=file
+    )
     assert "nothing was changed" in (await operator.http.get("/templates/spd")).text
 
 
-async def test_a_refused_upload_shows_findings_at_their_lines_and_keeps_what_was_typed(operator: Operator, spd_text: str) -> None:
-    bad = spd_text.replace("scatter: hits", "scatter: hitz", 1) + "# </textarea><script>alert(1)</script>\n"
+async def test_a_refused_upload_shows_findings_at_their_lines_and_keeps_what_was_typed(
+    operator: Operator, spd_text: str
+) -> None:
+    bad = (
+        spd_text.replace("scatter: hits", "scatter: hitz", 1)
+        + "# </textarea><script>alert(1)</script>\n"
+    )
     token = token_of(await operator.http.get("/templates"))
-    page = await operator.http.post("/templates", data={"csrf_token": token, "name": "my-name", "cwl": bad})
+    page = await operator.http.post(
+        "/templates", data={"csrf_token": token, "name": "my-name", "cwl": bad}
+    )
     assert page.status_code == 422
     line = next(number for number, text in enumerate(bad.splitlines(), 1) if "hitz" in text)
     assert f'href="#L{line}"' in page.text
@@ -132,28 +193,40 @@ async def test_a_refused_upload_shows_findings_at_their_lines_and_keeps_what_was
     assert (await operator.client.templates()).templates == []
 
 
-async def test_an_empty_form_and_a_file_too_large_are_answered_with_a_page(operator: Operator) -> None:
+async def test_an_empty_form_and_a_file_too_large_are_answered_with_a_page(
+    operator: Operator,
+) -> None:
     token = token_of(await operator.http.get("/templates"))
-    empty = await operator.http.post("/templates", data={"csrf_token": token, "name": "x", "cwl": " "})
+    empty = await operator.http.post(
+        "/templates", data={"csrf_token": token, "name": "x", "cwl": " "}
+    )
     assert empty.status_code == 422
     assert "choose a file or paste a workflow" in empty.text
     large = {"file": ("big.cwl", b"x" * 5_000_000)}
-    answer = await operator.http.post("/templates", data={"csrf_token": token, "name": "x"}, files=large)
+    answer = await operator.http.post(
+        "/templates", data={"csrf_token": token, "name": "x"}, files=large
+    )
     assert answer.status_code == 413
     assert "2 MiB" in answer.text
 
 
-async def test_a_template_in_use_is_deleted_after_a_second_question(operator: Operator, scene: Scene) -> None:
+async def test_a_template_in_use_is_deleted_after_a_second_question(
+    operator: Operator, scene: Scene
+) -> None:
     token = token_of(await operator.http.get("/templates/spd"))
     asked = await operator.http.post("/templates/spd/delete", data={"csrf_token": token})
     assert asked.status_code == 409
     assert "3 chains of template" in asked.text
-    sure = await operator.http.post("/templates/spd/delete", data={"csrf_token": token, "force": "yes"})
+    sure = await operator.http.post(
+        "/templates/spd/delete", data={"csrf_token": token, "force": "yes"}
+    )
     assert sure.status_code == 303
     assert (await operator.client.templates()).templates == []
     assert (await operator.http.get("/templates/spd")).status_code == 404
     running = next(iter(operator.neighbours.chains))
-    assert "filter_events" in (await operator.http.get(f"/chains/{running}")).text, "its chains are still drawn"
+    assert "filter_events" in (await operator.http.get(f"/chains/{running}")).text, (
+        "its chains are still drawn"
+    )
 
 
 async def test_rank_retry_and_cancel_of_a_task(operator: Operator, scene: Scene) -> None:
@@ -170,7 +243,9 @@ async def test_rank_retry_and_cancel_of_a_task(operator: Operator, scene: Scene)
     assert "Cancel the task" not in page.text
 
 
-async def test_what_does_not_exist_is_a_page_for_people_and_a_problem_for_programs(operator: Operator) -> None:
+async def test_what_does_not_exist_is_a_page_for_people_and_a_problem_for_programs(
+    operator: Operator,
+) -> None:
     page = await operator.http.get("/nowhere")
     assert page.status_code == 404
     assert page.headers["content-type"].startswith("text/html")
@@ -217,13 +292,22 @@ async def test_a_template_shows_all_that_a_step_reads(operator: Operator) -> Non
     assert "<code>texts</code>, <code>total/sum</code>, <code>upper/big</code>" in page
 
 
-async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(operator: Operator, scene: Scene) -> None:
+async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(
+    operator: Operator, scene: Scene
+) -> None:
     task = next(one for one in operator.neighbours.tasks.values() if one.held)
     address = f"/tasks/{task.uid}"
     page = (await operator.http.get(address)).text
     for count, state in ((80, "all"), (12, "finished"), (4, "running"), (1, "failed"), (1, "held")):
         assert re.search(rf'>{state} <span class="count">{count}</span></a>', page), state
-    for shown in ("farm-07", "12 s", "so far", "180 MiB", '<td data-label="Exit code" class="figure">65</td>', "frame-0017.raw"):
+    for shown in (
+        "farm-07",
+        "12 s",
+        "so far",
+        "180 MiB",
+        '<td data-label="Exit code" class="figure">65</td>',
+        "frame-0017.raw",
+    ):
         assert shown in page
     held = (await operator.http.get(f"{address}?state=held")).text
     assert "five pilots in a row died with it" in held
@@ -232,7 +316,9 @@ async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(operator: Opera
     longest = (await operator.http.get(f"{address}?sort=time")).text
     assert "of those that have ended" in longest
     assert "longest first" not in (await operator.http.get(f"{address}?state=running")).text
-    large = next(one for one in operator.neighbours.tasks.values() if one.finished == 59 and one.failed)
+    large = next(
+        one for one in operator.neighbours.tasks.values() if one.finished == 59 and one.failed
+    )
     seen: list[str] = []
     following: str | None = f"/tasks/{large.uid}"
     while following is not None:
@@ -272,7 +358,9 @@ async def test_an_address_that_asks_for_something_unknown_is_refused_with_what_i
     assert left_empty.status_code == 200
 
 
-async def test_the_wms_that_does_not_answer_leaves_the_tasks_page(operator: Operator, scene: Scene) -> None:
+async def test_the_wms_that_does_not_answer_leaves_the_tasks_page(
+    operator: Operator, scene: Scene
+) -> None:
     task = next(iter(operator.neighbours.tasks))
 
     async def broken(scope: object, receive: object, send: object) -> None:
@@ -283,11 +371,25 @@ async def test_the_wms_that_does_not_answer_leaves_the_tasks_page(operator: Oper
     assert (page.status_code, "Not known now: the WMS does not answer" in page.text) == (200, True)
 
 
-async def test_what_finished_without_any_good_job_does_not_look_as_if_it_went_well(operator: Operator, scene: Scene) -> None:
+async def test_what_finished_without_any_good_job_does_not_look_as_if_it_went_well(
+    operator: Operator, scene: Scene
+) -> None:
     """As a run of ``cwl-runner`` whose jobs fail: nothing that its template asks for is missed."""
     ran = scene.chain("run-0001", 3, [Counts(failed=2, total=2)], ChainState.FINISHED)
-    pages = ["/", "/chains", f"/chains/{ran.uid}", f"/datasets/{ran.dataset_uid}", "/tasks", f"/tasks/{ran.steps[0].task_uid}"]
+    pages = [
+        "/",
+        "/chains",
+        f"/chains/{ran.uid}",
+        f"/datasets/{ran.dataset_uid}",
+        "/tasks",
+        f"/tasks/{ran.steps[0].task_uid}",
+    ]
     told = '<span class="state {}">finished</span> <span class="muted note">{}</span>'
     for path in pages:
-        assert told.format("void", "2 jobs failed, none finished") in (await operator.http.get(path)).text, path
-    assert told.format("short", "1 job failed") in (await operator.http.get("/")).text, "some did well"
+        assert (
+            told.format("void", "2 jobs failed, none finished")
+            in (await operator.http.get(path)).text
+        ), path
+    assert told.format("short", "1 job failed") in (await operator.http.get("/")).text, (
+        "some did well"
+    )

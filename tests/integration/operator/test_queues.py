@@ -46,7 +46,9 @@ async def test_every_queue_is_listed_with_what_waits_and_what_is_dead(operator: 
     assert found[WMS_TASKS] == QueueStatus(name=WMS_TASKS, consumer="wms", waiting=0, dead=1)
 
 
-async def test_dead_messages_are_shown_with_their_reasons_and_the_beginning_of_what_they_say(operator: Operator) -> None:
+async def test_dead_messages_are_shown_with_their_reasons_and_the_beginning_of_what_they_say(
+    operator: Operator,
+) -> None:
     await kill(operator, "x", "y", body=LONG)
     found = await operator.client.dead_messages(WMS_TASKS, limit=1)
     assert (found.dead, len(found.messages)) == (2, 1)
@@ -56,7 +58,9 @@ async def test_dead_messages_are_shown_with_their_reasons_and_the_beginning_of_w
     assert message.died_at is not None
 
 
-async def test_all_of_a_dead_message_can_be_had_where_only_its_beginning_is_shown(operator: Operator, sluice: Command) -> None:
+async def test_all_of_a_dead_message_can_be_had_where_only_its_beginning_is_shown(
+    operator: Operator, sluice: Command
+) -> None:
     await kill(operator, "long", body=LONG)
     await kill(operator, "short", body=b"{}")
     page = (await operator.http.get(f"/queues/{WMS_TASKS}")).text
@@ -67,7 +71,9 @@ async def test_all_of_a_dead_message_can_be_had_where_only_its_beginning_is_show
     assert (whole.content, whole.headers["content-type"]) == (LONG, "application/octet-stream")
     assert whole.headers["x-content-type-options"] == "nosniff"
     shown = await sluice("queue", "show", WMS_TASKS, "--bodies")
-    assert f"the first 4000 of its {len(LONG)} bytes; all: sluice queue body wms.tasks long" in shown
+    assert (
+        f"the first 4000 of its {len(LONG)} bytes; all: sluice queue body wms.tasks long" in shown
+    )
     assert "queue body wms.tasks short" not in shown
     with pytest.raises(NotFound, match="message 'gone'"):
         await operator.client.dead_body(WMS_TASKS, "gone")
@@ -136,7 +142,9 @@ async def test_the_pages_put_back_and_drop(operator: Operator) -> None:
         assert said in (await operator.http.get(f"/queues/{WMS_TASKS}")).text
         assert await operator.transport.count_dead(WMS_TASKS) == dead
     assert "No dead message" in (await operator.http.get(f"/queues/{WMS_TASKS}")).text
-    assert (await operator.http.post(f"/queues/{WMS_TASKS}/drop", data={"all": "yes"})).status_code == 403
+    assert (
+        await operator.http.post(f"/queues/{WMS_TASKS}/drop", data={"all": "yes"})
+    ).status_code == 403
     assert (await operator.http.get("/queues/nowhere")).status_code == 404
 
 

@@ -14,25 +14,40 @@ __all__ = ["scene", "sluice"]
 
 
 def over(operator: Operator) -> str:
-    return next(f"/chains/{uid}" for uid, chain in operator.neighbours.chains.items() if chain.state is ChainState.FAILED)
+    return next(
+        f"/chains/{uid}"
+        for uid, chain in operator.neighbours.chains.items()
+        if chain.state is ChainState.FAILED
+    )
 
 
 async def test_what_would_run_is_shown_and_then_run(operator: Operator, scene: Scene) -> None:
     chain = over(operator)
     assert f'href="{chain}/rerun"' in (await operator.http.get(chain)).text
     page = await operator.http.get(f"{chain}/rerun?what=failed&param-min_hits=5")
-    for text in ('<td data-label="Jobs taken over" class="figure">59</td>', "taken over", "Run it again", 'value="5"'):
+    for text in (
+        '<td data-label="Jobs taken over" class="figure">59</td>',
+        "taken over",
+        "Run it again",
+        'value="5"',
+    ):
         assert text in page.text
     key = str(uuid4())
     form = {"csrf_token": token_of(page), "key": key, "what": "failed", "param-min_hits": "5"}
-    assert (await operator.http.post(f"{chain}/rerun", data=form | {"csrf_token": ""})).status_code == 403
+    assert (
+        await operator.http.post(f"{chain}/rerun", data=form | {"csrf_token": ""})
+    ).status_code == 403
     assert operator.neighbours.reruns == []
     shown = await operator.http.post(f"{chain}/rerun", data=form, follow_redirects=True)
     assert [one.model_dump(mode="json") for one in operator.neighbours.reruns] == [
         {"from_step": None, "failed_only": True, "params": {"min_hits": 5}, "key": key}
     ]
     assert shown.url.path == f"/chains/{key}"
-    for text in ("The chain runs again", f'a rerun of <a href="{chain}">', "taken over from an earlier chain"):
+    for text in (
+        "The chain runs again",
+        f'a rerun of <a href="{chain}">',
+        "taken over from an earlier chain",
+    ):
         assert text in shown.text
 
 
@@ -55,11 +70,16 @@ async def test_what_cannot_be_is_said_and_not_offered(operator: Operator, scene:
     assert operator.neighbours.reruns == []
 
 
-async def test_the_command_says_beforehand_what_runs(operator: Operator, scene: Scene, sluice: Command) -> None:
+async def test_the_command_says_beforehand_what_runs(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
     uid = over(operator).removeprefix("/chains/")
     steps = [step.name for step in operator.neighbours.chains[UUID(uid)].steps]
     said = await sluice("chain", "rerun", uid, "--failed-only", "--dry-run")
-    assert [line.split()[:2] for line in said.splitlines()[1:]] == [["decode", "taken"], *([name, "runs"] for name in steps[1:])]
+    assert [line.split()[:2] for line in said.splitlines()[1:]] == [
+        ["decode", "taken"],
+        *([name, "runs"] for name in steps[1:]),
+    ]
     assert "it cannot be run again so: its input has been deleted" in await sluice(
         "chain", "rerun", uid, "--from", "decode", code=1
     )
@@ -71,7 +91,9 @@ async def test_the_command_says_beforehand_what_runs(operator: Operator, scene: 
     assert f"a rerun of chain {uid}" in await sluice("chain", "show", str(asked.key))
 
 
-async def test_nothing_goes_through_a_disabled_template_again(operator: Operator, scene: Scene, sluice: Command) -> None:
+async def test_nothing_goes_through_a_disabled_template_again(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
     page = over(operator)
     uid = page.removeprefix("/chains/")
     name = operator.neighbours.chains[UUID(uid)].template_name
@@ -82,10 +104,14 @@ async def test_nothing_goes_through_a_disabled_template_again(operator: Operator
     assert sentence in shown
     assert 'id="rerun"' not in shown
     assert f"it cannot be run again so: {sentence}" in await sluice("chain", "rerun", uid, code=1)
-    sent = await operator.http.post(f"{page}/rerun", data={"csrf_token": token, "key": str(uuid4())})
+    sent = await operator.http.post(
+        f"{page}/rerun", data={"csrf_token": token, "key": str(uuid4())}
+    )
     asked = await operator.http.post(f"/api/v1{page}/rerun", json={})
     assert (sent.status_code, asked.status_code) == (409, 409)
     assert asked.json()["detail"].startswith(sentence)
     assert operator.neighbours.reruns == []
     await operator.client.enable_template(name)
-    assert (await operator.http.post(f"/api/v1{page}/rerun", json={"key": str(uuid4())})).status_code == 201
+    assert (
+        await operator.http.post(f"/api/v1{page}/rerun", json={"key": str(uuid4())})
+    ).status_code == 201

@@ -1,4 +1,5 @@
-"""What chains and data sets hold, through the operator: downloads, ranges, archives, previews. The DMS is the real one."""
+"""What chains and data sets hold, through the operator: downloads, ranges, archives, previews. The
+DMS is the real one."""
 
 import hashlib
 import io
@@ -19,7 +20,13 @@ from dms.wiring import build as build_dms
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import Chain, ChainDataset, ChainOutputs
 from sluice.contracts.datasets import NewDataset, NewFile, NewStorage
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetState, DatasetType, StorageType
+from sluice.contracts.states import (
+    ChainDatasetStatus,
+    ChainState,
+    DatasetState,
+    DatasetType,
+    StorageType,
+)
 from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.lifecycle import running
 from tests.conftest import DatabaseFactory
@@ -35,7 +42,8 @@ EVIL = b"<svg xmlns='http://www.w3.org/2000/svg' onload=\"document.title='taken'
 
 @dataclass
 class Results:
-    """A chain that has finished, its two outputs in the real DMS. ``files``: number of each by its own name."""
+    """A chain that has finished, its two outputs in the real DMS. ``files``: number of each by its
+    own name."""
 
     operator: Operator
     dms: DmsClient
@@ -53,15 +61,21 @@ class Results:
 
 
 @pytest.fixture
-async def results(operator: Operator, make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Results]:
+async def results(
+    operator: Operator, make_database: DatabaseFactory, tmp_path: Path
+) -> AsyncIterator[Results]:
     url = await make_database()
-    settings = DmsSettings(database_url=url, broker_url=operator.database_url, storage_roots=str(tmp_path))
+    settings = DmsSettings(
+        database_url=url, broker_url=operator.database_url, storage_roots=str(tmp_path)
+    )
     service = build_dms(settings, links=operator.links, transport=operator.transport)
     operator.links.apps["dms"] = service.app
     async with running(service):
         dms = DmsClient(operator.links.http("dms"))
         (tmp_path / "out").mkdir()
-        await dms.register_storage(NewStorage(name="out", type=StorageType.OUTPUT, url=f"file://{tmp_path}/out"))
+        await dms.register_storage(
+            NewStorage(name="out", type=StorageType.OUTPUT, url=f"file://{tmp_path}/out")
+        )
         template = await operator.client.store_template(NewTemplate(name="graph", cwl=GRAPH))
         contents = [
             {"00000000.1-total.json": b'{"lines": 7, "markup": "<b>"}'},
@@ -70,7 +84,13 @@ async def results(operator: Operator, make_database: DatabaseFactory, tmp_path: 
         ]  # fmt: skip
         outputs = [await filled(dms, tmp_path / "out", files) for files in contents]
         entries = [
-            ChainDataset(uid=uid, name=str(uid), step=one.step, port=one.port, status=ChainDatasetStatus.READY)
+            ChainDataset(
+                uid=uid,
+                name=str(uid),
+                step=one.step,
+                port=one.port,
+                status=ChainDatasetStatus.READY,
+            )
             for one, uid in zip(template.plan.outputs, outputs, strict=False)
         ]
         chain = Chain(
@@ -79,7 +99,11 @@ async def results(operator: Operator, make_database: DatabaseFactory, tmp_path: 
             steps=[], datasets=entries,
         )  # fmt: skip
         operator.neighbours.chains[chain.uid] = chain
-        files = {file.name[11:]: (uid, file.id) for uid in outputs for file in (await dms.files(uid)).files}
+        files = {
+            file.name[11:]: (uid, file.id)
+            for uid in outputs
+            for file in (await dms.files(uid)).files
+        }
         yield Results(operator, dms, chain, outputs, files, tmp_path / "out")
 
 
@@ -87,12 +111,18 @@ async def filled(dms: DmsClient, root: Path, contents: dict[str, bytes]) -> UUID
     name = uuid4().hex
     folder = root / name
     folder.mkdir(parents=True)
-    dataset = await dms.register_dataset(NewDataset(name=name, type=DatasetType.OUTPUT, url=f"file://{folder}"))
+    dataset = await dms.register_dataset(
+        NewDataset(name=name, type=DatasetType.OUTPUT, url=f"file://{folder}")
+    )
     files = []
     for seq, (file, data) in enumerate(contents.items()):
         (folder / file).write_bytes(data)
         checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"
-        files.append(NewFile(seq=seq, name=file, size=len(data), checksum=checksum, url=f"file://{folder}/{file}"))
+        files.append(
+            NewFile(
+                seq=seq, name=file, size=len(data), checksum=checksum, url=f"file://{folder}/{file}"
+            )
+        )
     await dms.register_files(dataset.uid, files)
     await dms.close_dataset(dataset.uid)
     return dataset.uid
@@ -103,26 +133,41 @@ async def test_a_file_is_passed_on_with_ranges_and_its_tag(results: Results) -> 
     whole = await results.get(path)
     assert (whole.status_code, len(whole.content)) == (200, 208_890)
     assert whole.headers["content-disposition"].startswith('attachment; filename="long.txt"')
-    assert (whole.headers["x-content-type-options"], "sandbox" in whole.headers["content-security-policy"]) == ("nosniff", True)
+    assert (
+        whole.headers["x-content-type-options"],
+        "sandbox" in whole.headers["content-security-policy"],
+    ) == ("nosniff", True)
     part = await results.get(path, range="bytes=7-13", if_range=whole.headers["etag"])
-    assert (part.status_code, part.content, part.headers["content-range"]) == (206, b"line 1\n", "bytes 7-13/208890")
+    assert (part.status_code, part.content, part.headers["content-range"]) == (
+        206,
+        b"line 1\n",
+        "bytes 7-13/208890",
+    )
     assert (await results.get(path, range="bytes=999999-")).status_code == 416
     again = await results.operator.http.get(path, headers={"If-None-Match": whole.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     head = await results.operator.http.head(path)
     assert (head.status_code, head.headers["content-length"], head.content) == (200, "208890", b"")
     missing = await results.get(f"/api/v1/datasets/{results.outputs[0]}/files/99999/content")
-    assert (missing.status_code, missing.headers["content-type"]) == (404, "application/problem+json")
+    assert (missing.status_code, missing.headers["content-type"]) == (
+        404,
+        "application/problem+json",
+    )
 
 
 async def test_a_chains_outputs_and_all_of_them_as_one_archive(results: Results) -> None:
     uid = results.chain.uid
-    listed = ChainOutputs.model_validate_json((await results.get(f"/api/v1/chains/{uid}/outputs")).content)
+    listed = ChainOutputs.model_validate_json(
+        (await results.get(f"/api/v1/chains/{uid}/outputs")).content
+    )
     assert [output.dataset.uid for output in listed.outputs] == results.outputs
     zipped = await results.get(f"/api/v1/chains/{uid}/archive")
     names = zipfile.ZipFile(io.BytesIO(zipped.content)).namelist()
     first, second = (output.name for output in listed.outputs)
-    assert names == [f"{first}/total.json", *(f"{second}/{name}" for name in list(results.files)[1:])]
+    assert names == [
+        f"{first}/total.json",
+        *(f"{second}/{name}" for name in list(results.files)[1:]),
+    ]
     assert "run%20312.graph.zip" in zipped.headers["content-disposition"]
     tarred = await results.get(f"/api/v1/datasets/{results.outputs[1]}/archive?format=tar")
     with tarfile.open(fileobj=io.BytesIO(tarred.content)) as archive:
@@ -137,7 +182,10 @@ async def test_outputs_that_were_not_made_or_are_not_known_are_left_out(results:
         chain = results.chain.model_copy(update={"datasets": datasets})
         results.operator.neighbours.chains[chain.uid] = chain
         answer = await results.get(f"/api/v1/chains/{chain.uid}/outputs")
-        return [output.dataset.uid for output in ChainOutputs.model_validate_json(answer.content).outputs]
+        return [
+            output.dataset.uid
+            for output in ChainOutputs.model_validate_json(answer.content).outputs
+        ]
 
     assert await listed(results.chain.datasets[1:]) == results.outputs[1:]
     assert await listed([inner, *results.chain.datasets[1:]]) == results.outputs[1:]
@@ -148,7 +196,10 @@ async def test_no_archive_of_what_is_not_there(results: Results) -> None:
     chains = results.operator.neighbours.chains
     chains[results.chain.uid] = results.chain.model_copy(update={"state": ChainState.IN_PROGRESS})
     refused = await results.get(f"/api/v1/chains/{results.chain.uid}/archive")
-    assert (refused.status_code, "complete when it has finished" in refused.json()["detail"]) == (409, True)
+    assert (refused.status_code, "complete when it has finished" in refused.json()["detail"]) == (
+        409,
+        True,
+    )
     chains[results.chain.uid] = results.chain
     await results.dms.delete_dataset(results.outputs[1], force=True)
 
@@ -197,7 +248,9 @@ async def test_no_file_is_ever_active(results: Results) -> None:
 
 
 async def test_files_are_listed_page_by_page(results: Results) -> None:
-    uid = await filled(results.dms, results.folder, {f"file-{number:03d}.txt": b"x" for number in range(120)})
+    uid = await filled(
+        results.dms, results.folder, {f"file-{number:03d}.txt": b"x" for number in range(120)}
+    )
     seen: list[str] = []
     address: str | None = f"/datasets/{uid}"
     while address is not None:

@@ -24,16 +24,24 @@ async def test_a_run_touches_nothing_that_is_live(operator: Operator, spd_text: 
     run = await operator.client.store_run_template(trial)
     assert (run.name, run.version, run.cwl) == ("spd", RUN_VERSION, trial.cwl)
     assert [one.id for one in (await operator.client.templates()).templates] == [live.id]
-    assert (await operator.client.template("spd")).cwl == spd_text, "the intake and requests get the published one"
+    assert (await operator.client.template("spd")).cwl == spd_text, (
+        "the intake and requests get the published one"
+    )
     assert len((await operator.client.templates(every_version=True)).templates) == 1
-    following = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text + "# next\n"))
+    following = await operator.client.store_template(
+        NewTemplate(name="spd", cwl=spd_text + "# next\n")
+    )
     assert following.version == 2, "no number was used up"
     assert await rows(operator) == 2, "the release before reads all of this table"
 
     dataset = await operator.client.register_dataset(NewDataset(name="some-files", on_demand=True))
     await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
     [asked] = operator.neighbours.requested
-    assert (asked.template_id, asked.template_name, asked.template_version) == (run.id, "spd", RUN_VERSION)
+    assert (asked.template_id, asked.template_name, asked.template_version) == (
+        run.id,
+        "spd",
+        RUN_VERSION,
+    )
     await operator.client.delete_template("spd")
     assert operator.neighbours.requested == [asked], "its chain does not stand in the way"
 
@@ -43,21 +51,30 @@ async def test_the_same_files_run_again_are_one_template(operator: Operator, spd
     again = await operator.http.post("/api/v1/run-templates", json={"name": "spd", "cwl": spd_text})
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json()["id"] == again.json()["id"]
-    other = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text + "# 2\n"))
+    other = await operator.client.store_run_template(
+        NewTemplate(name="spd", cwl=spd_text + "# 2\n")
+    )
     called = await operator.client.store_run_template(NewTemplate(name="else", cwl=spd_text))
     listed = (await operator.client.run_templates()).templates
-    assert [str(one.id) for one in listed] == [str(called.id), str(other.id), first.json()["id"]], "the last one run first"
+    assert [str(one.id) for one in listed] == [str(called.id), str(other.id), first.json()["id"]], (
+        "the last one run first"
+    )
     assert [one.cwl for one in listed] == [None] * 3
 
 
 async def test_they_are_listed_page_by_page(operator: Operator, sluice: Command) -> None:
-    made = [await operator.client.store_run_template(NewTemplate(name=f"t{number}", cwl=LINEAR)) for number in range(5)]
+    made = [
+        await operator.client.store_run_template(NewTemplate(name=f"t{number}", cwl=LINEAR))
+        for number in range(5)
+    ]
     newest = [one.id for one in reversed(made)]
     first = await operator.client.run_templates(limit=2, paged=True)
     assert ([one.id for one in first.templates], first.next) == (newest[:2], newest[1])
     last = await operator.client.run_templates(limit=3, after=first.next, paged=True)
     assert ([one.id for one in last.templates], last.next) == (newest[2:], None)
-    assert "next" not in (await operator.http.get("/api/v1/run-templates?limit=2")).json(), "as the release before reads it"
+    assert "next" not in (await operator.http.get("/api/v1/run-templates?limit=2")).json(), (
+        "as the release before reads it"
+    )
     with pytest.raises(NotFound, match="no run has brought"):
         await operator.client.run_templates(after=uuid4())
     await operator.client.store_template(NewTemplate(name="published", cwl=LINEAR))
@@ -70,11 +87,16 @@ async def test_they_are_listed_page_by_page(operator: Operator, sluice: Command)
     assert "there are more" not in rest
     for number in range(60):
         await operator.client.store_run_template(NewTemplate(name=f"many-{number}", cwl=LINEAR))
-    [older] = re.findall(r'href="(/run-templates\?after=[^"]+)">Older', (await operator.http.get("/run-templates")).text)
+    [older] = re.findall(
+        r'href="(/run-templates\?after=[^"]+)">Older',
+        (await operator.http.get("/run-templates")).text,
+    )
     assert str(newest[-1]) in (await operator.http.get(older)).text
 
 
-async def test_one_that_is_taken_off_the_list_stays_with_its_chains(operator: Operator, spd_text: str) -> None:
+async def test_one_that_is_taken_off_the_list_stays_with_its_chains(
+    operator: Operator, spd_text: str
+) -> None:
     run = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text))
     dataset = await operator.client.register_dataset(NewDataset(name="some-files"))
     chain = await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
@@ -103,11 +125,16 @@ async def test_the_pages_keep_them_apart(operator: Operator, spd_text: str) -> N
     run = await operator.client.store_run_template(NewTemplate(name="trial", cwl=spd_text))
     assert "trial" not in (await operator.http.get("/templates")).text
     assert "trial" not in (await operator.http.get("/chains/new")).text, "and nobody is offered it"
-    assert f'href="/run-templates/{run.id}">trial</a>' in (await operator.http.get("/run-templates")).text
+    assert (
+        f'href="/run-templates/{run.id}">trial</a>'
+        in (await operator.http.get("/run-templates")).text
+    )
     page = await operator.http.get(f"/run-templates/{run.id}")
     assert "no data set is matched with it" in page.text
     files = await operator.http.get(f"/run-templates/{run.id}/files")
     assert files.headers["content-disposition"].endswith("trial-run.zip")
-    gone = await operator.http.post(f"/run-templates/{run.id}/delete", data={"csrf_token": token_of(page)})
+    gone = await operator.http.post(
+        f"/run-templates/{run.id}/delete", data={"csrf_token": token_of(page)}
+    )
     assert gone.status_code == httpx.codes.SEE_OTHER
     assert f"/run-templates/{run.id}" not in (await operator.http.get("/run-templates")).text

@@ -16,7 +16,14 @@ URL = "file:///data/<in>"
 
 
 def storage(name: str = "input-1", **more: Any) -> Storage:
-    given = {"type": StorageType.INPUT, "url": URL, "enabled": True, "used": 0, "free": 700, "datasets": 1204} | more
+    given = {
+        "type": StorageType.INPUT,
+        "url": URL,
+        "enabled": True,
+        "used": 0,
+        "free": 700,
+        "datasets": 1204,
+    } | more
     return Storage(id=uuid4(), name=name, **given)
 
 
@@ -37,7 +44,10 @@ async def test_each_storage_is_listed_with_how_full_it_is(operator: Operator) ->
     assert await rows(operator) == [
         "input-1 file:///data/&lt;in&gt; input enabled 1 204 300 B 30 % of 1.0 kB 700 B –",
         "bucket s3://b/in input read-only enabled 0 2.0 MB no limit –",
-        "small file:///data/&lt;in&gt; input enabled 1 204 500 B 50 % of 1.0 kB 500 B 60 % to 900 B",
+        (
+            "small file:///data/&lt;in&gt; input enabled 1 204 500 B 50 % of 1.0 kB 500 B 60 % to"
+            " 900 B"
+        ),
         "old file:///data/&lt;in&gt; input disabled 1 204 0 B 0 % of 700 B 700 B –",
     ]
 
@@ -45,20 +55,30 @@ async def test_each_storage_is_listed_with_how_full_it_is(operator: Operator) ->
 async def test_what_a_person_has_to_know_stands_below(operator: Operator) -> None:
     operator.neighbours.storages = [
         storage(warning="its folder is not there: is its file system mounted?"),
-        storage("full", used=900, free=100, marks=WaterMarks(low=0.6, high=0.8), filling_since=datetime.now(UTC)),
+        storage(
+            "full",
+            used=900,
+            free=100,
+            marks=WaterMarks(low=0.6, high=0.8),
+            filling_since=datetime.now(UTC),
+        ),
     ]
     first, reason, second, relief = await rows(operator)
     assert " refused " in first
     assert reason == "Gets no new data sets: its folder is not there: is its file system mounted?"
     assert second.endswith("60 % to 80 % filling")
-    assert relief == (
-        "Fills faster than it is worked off, since just now : tasks whose chains make room there are ranked higher."
+    assert (
+        relief
+        == "Fills faster than it is worked off, since just now : tasks whose chains make room there"
+        " are ranked higher."
     )
 
 
 async def test_a_dms_of_the_release_before_tells_less(operator: Operator) -> None:
     operator.neighbours.storages = [storage(free=None, datasets=None)]
-    assert await rows(operator) == ["input-1 file:///data/&lt;in&gt; input enabled – 0 B not known –"]
+    assert await rows(operator) == [
+        "input-1 file:///data/&lt;in&gt; input enabled – 0 B not known –"
+    ]
 
 
 async def test_the_page_is_found_from_all_others_and_says_how_to_begin(operator: Operator) -> None:
@@ -79,6 +99,8 @@ async def test_the_page_is_found_from_all_others_and_says_how_to_begin(operator:
         ({"free": 0}, None, [50, 80]),
     ],
 )
-def test_marks_and_use_are_drawn_on_one_scale(more: dict[str, Any], share: float | None, places: list[float | None]) -> None:
+def test_marks_and_use_are_drawn_on_one_scale(
+    more: dict[str, Any], share: float | None, places: list[float | None]
+) -> None:
     line = StorageLine(storage(**({"marks": WaterMarks(low=0.5, high=0.8)} | more)))
     assert (line.share, [place for _, place in line.marks]) == (share, places)

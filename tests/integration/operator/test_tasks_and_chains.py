@@ -30,51 +30,82 @@ async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
     return scene
 
 
-async def test_a_requested_chain_carries_the_latest_version_and_its_parameters(operator: Operator, spd_text: str) -> None:
+async def test_a_requested_chain_carries_the_latest_version_and_its_parameters(
+    operator: Operator, spd_text: str
+) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     latest = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text + "# 2\n"))
-    dataset = await operator.client.register_dataset(NewDataset(name="run-7", run=7, meta={"period": "autumn"}))
+    dataset = await operator.client.register_dataset(
+        NewDataset(name="run-7", run=7, meta={"period": "autumn"})
+    )
     await operator.client.request_chain(dataset.uid, "spd", params={"min_hits": 9})
     [request] = operator.neighbours.requested
-    assert (request.template_id, request.template_version, request.plan) == (latest.id, 2, latest.plan)
+    assert (request.template_id, request.template_version, request.plan) == (
+        latest.id,
+        2,
+        latest.plan,
+    )
     assert request.params == {"run": 7, "period": "autumn", "min_hits": 9}
     assert request.dataset.uid == dataset.uid
 
 
-async def test_a_repeated_request_is_told_that_it_is_one(operator: Operator, spd_text: str, sluice: Command) -> None:
+async def test_a_repeated_request_is_told_that_it_is_one(
+    operator: Operator, spd_text: str, sluice: Command
+) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
-    dataset = await operator.client.register_dataset(NewDataset(name="run-7", run=7, meta={"period": "autumn"}))
-    chain, made = await operator.client.request_new_chain(dataset.uid, "spd", params={"min_hits": 9})
+    dataset = await operator.client.register_dataset(
+        NewDataset(name="run-7", run=7, meta={"period": "autumn"})
+    )
+    chain, made = await operator.client.request_new_chain(
+        dataset.uid, "spd", params={"min_hits": 9}
+    )
     assert made
-    assert await operator.client.request_new_chain(dataset.uid, "spd", params={"min_hits": 9}) == (chain, False)
+    assert await operator.client.request_new_chain(dataset.uid, "spd", params={"min_hits": 9}) == (
+        chain,
+        False,
+    )
     arguments = ("chain", "start", str(dataset.uid), "spd", "--param")
     said = await sluice(*arguments, "min_hits=9", code=3)
     assert f"chain {chain.uid}" in said
-    assert "nothing was started: there is this chain of run-7, spd 1 and these parameters already" in said
+    assert (
+        "nothing was started: there is this chain of run-7, spd 1 and these parameters already"
+        in said
+    )
     assert str(chain.uid) not in await sluice(*arguments, "min_hits=8")
     page = await operator.http.get("/chains/new?dataset=run-7&template=spd")
-    form = {"csrf_token": token_of(page), "dataset": str(dataset.uid), "template": "spd", "param-min_hits": "9"}
+    form = {
+        "csrf_token": token_of(page),
+        "dataset": str(dataset.uid),
+        "template": "spd",
+        "param-min_hits": "9",
+    }
     shown = await operator.http.post("/chains/new", data=form, follow_redirects=True)
     assert shown.url.path == f"/chains/{chain.uid}"
     assert "Nothing was started" in shown.text
     assert len(operator.neighbours.requested) == 2
 
 
-async def test_a_chain_is_not_requested_for_what_is_not_there(operator: Operator, spd_text: str) -> None:
+async def test_a_chain_is_not_requested_for_what_is_not_there(
+    operator: Operator, spd_text: str
+) -> None:
     dataset = await operator.client.register_dataset(NewDataset(name="run-7"))
     with pytest.raises(NotFound, match="spd"):
         await operator.client.request_chain(dataset.uid, "spd")
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     with pytest.raises(NotFound, match="data set"):
         await operator.client.request_chain(uuid4(), "spd")
-    gone = operator.neighbours.datasets[dataset.uid].model_copy(update={"state": DatasetState.DELETED})
+    gone = operator.neighbours.datasets[dataset.uid].model_copy(
+        update={"state": DatasetState.DELETED}
+    )
     operator.neighbours.datasets[dataset.uid] = gone
     with pytest.raises(Conflict, match="deleted"):
         await operator.client.request_chain(dataset.uid, "spd")
     assert operator.neighbours.requested == []
 
 
-async def test_chains_and_tasks_are_listed_filtered_and_canceled(operator: Operator, scene: Scene) -> None:
+async def test_chains_and_tasks_are_listed_filtered_and_canceled(
+    operator: Operator, scene: Scene
+) -> None:
     assert len((await operator.client.chains()).chains) == 6
     [failed] = (await operator.client.chains(state=ChainState.FAILED)).chains
     with pytest.raises(Conflict):
@@ -99,12 +130,21 @@ async def test_the_largest_body_holds_for_what_is_passed_on(database_url: str) -
 async def test_tasks_are_found_by_names_with_dots(operator: Operator, scene: Scene) -> None:
     chain = scene.chain("run.0320.frames", 1, [], ChainState.IN_PROGRESS)
     task = next(iter(operator.neighbours.tasks.values()))
-    step = chain.steps[0].model_copy(update={"name": "decode.raw", "task_uid": task.uid, "state": StepState.IN_PROGRESS})
+    step = chain.steps[0].model_copy(
+        update={"name": "decode.raw", "task_uid": task.uid, "state": StepState.IN_PROGRESS}
+    )
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"steps": [step]})
     found = await operator.http.get("/api/v1/tasks", params={"name": "run.0320.frames.decode.raw"})
     assert [row["task_id"] for row in found.json()["tasks"]] == [str(task.uid)]
-    for other in ("run.0320.frames", "run.0320.frames.", ".run.0320.frames.decode.raw", "decode.raw"):
-        assert (await operator.http.get("/api/v1/tasks", params={"name": other})).json()["tasks"] == []
+    for other in (
+        "run.0320.frames",
+        "run.0320.frames.",
+        ".run.0320.frames.decode.raw",
+        "decode.raw",
+    ):
+        assert (await operator.http.get("/api/v1/tasks", params={"name": other})).json()[
+            "tasks"
+        ] == []
 
 
 async def test_a_chain_is_discarded(operator: Operator, scene: Scene) -> None:
@@ -115,7 +155,9 @@ async def test_a_chain_is_discarded(operator: Operator, scene: Scene) -> None:
         await operator.client.discard_chain(uuid4())
 
 
-async def test_a_rank_out_of_range_and_an_unknown_filter_are_refused(operator: Operator, scene: Scene) -> None:
+async def test_a_rank_out_of_range_and_an_unknown_filter_are_refused(
+    operator: Operator, scene: Scene
+) -> None:
     task = next(iter(operator.neighbours.tasks))
     answers = [
         await operator.http.post(f"/api/v1/tasks/{task}/rank", json={"rank": -1}),
@@ -127,7 +169,11 @@ async def test_a_rank_out_of_range_and_an_unknown_filter_are_refused(operator: O
 
 
 async def test_what_others_answer_is_passed_on(operator: Operator, scene: Scene) -> None:
-    assert [pilot.name for pilot in (await operator.client.pilots()).pilots] == ["farm-07", "farm-08", "farm-03"]
+    assert [pilot.name for pilot in (await operator.client.pilots()).pilots] == [
+        "farm-07",
+        "farm-08",
+        "farm-03",
+    ]
     task = next(status.uid for status in operator.neighbours.tasks.values() if status.held)
     [held] = (await operator.client.jobs(task, state=JobState.HELD)).jobs
     assert (await operator.client.job(held.id)).attempts
@@ -155,9 +201,13 @@ async def test_a_service_that_does_not_answer_is_named(operator: Operator, scene
     assert "The WMS does not answer" in page.text
 
 
-async def test_a_refusal_of_the_chain_service_comes_through_with_its_findings(operator: Operator, spd_text: str) -> None:
+async def test_a_refusal_of_the_chain_service_comes_through_with_its_findings(
+    operator: Operator, spd_text: str
+) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
-    answer = await operator.http.post("/api/v1/chains", json={"dataset_uid": "no", "template": "spd"})
+    answer = await operator.http.post(
+        "/api/v1/chains", json={"dataset_uid": "no", "template": "spd"}
+    )
     assert answer.status_code == 422
     with pytest.raises(Unprocessable):
         await operator.client.store_template(NewTemplate(name="x", cwl="[]"))
@@ -165,24 +215,35 @@ async def test_a_refusal_of_the_chain_service_comes_through_with_its_findings(op
 
 async def test_the_openapi_document_and_health_are_there(operator: Operator) -> None:
     document = (await operator.http.get("/api/openapi.json")).json()
-    assert {"/api/v1/templates", "/api/v1/templates/{name}", "/api/v1/tasks/{uid}/rank", "/api/v1/chains"} <= document[
-        "paths"
-    ].keys()
+    assert {
+        "/api/v1/templates",
+        "/api/v1/templates/{name}",
+        "/api/v1/tasks/{uid}/rank",
+        "/api/v1/chains",
+    } <= document["paths"].keys()
     assert (await operator.http.get("/readyz")).json() == {"database": "ok"}
     await operator.http.get(f"/api/v1/tasks/{uuid4()}")
     metrics = (await operator.http.get("/metrics")).text
     assert 'route="/api/v1/tasks/<uuid:uid>",status="404"' in metrics
 
 
-async def test_killed_jobs_are_counted_where_they_are_asked_for(operator: Operator, scene: Scene, sluice: Command) -> None:
+async def test_killed_jobs_are_counted_where_they_are_asked_for(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
     row = next(row for row in operator.neighbours.rows() if row.jobs is not None)
     counted = {"canceled": 9, "killed": 2, "total": row.jobs.total + 9} if row.jobs else {}
-    operator.neighbours.tasks[row.task_id] = operator.neighbours.tasks[row.task_id].model_copy(update=counted)
+    operator.neighbours.tasks[row.task_id] = operator.neighbours.tasks[row.task_id].model_copy(
+        update=counted
+    )
     assert "9 canceled (2 killed)" in (await operator.http.get(f"/tasks/{row.task_id}")).text
     assert "9 canceled (2 killed)" in (await operator.http.get("/tasks")).text
     assert "killed: 2 of its canceled jobs" in await sluice("task", "show", str(row.task_id))
     address = f"/api/v1/tasks/{row.task_id}"
     assert (await operator.http.get(address, params={"full": True})).json()["jobs"]["killed"] == 2
-    assert "killed" not in (await operator.http.get(address)).json()["jobs"], "the release before knows no such field"
+    assert "killed" not in (await operator.http.get(address)).json()["jobs"], (
+        "the release before knows no such field"
+    )
     listed = await operator.client.tasks(full=True)
-    assert [one.jobs.killed for one in listed.tasks if one.task_id == row.task_id and one.jobs] == [2]
+    assert [one.jobs.killed for one in listed.tasks if one.task_id == row.task_id and one.jobs] == [
+        2
+    ]

@@ -55,21 +55,33 @@ def folder(tmp_path: Path) -> Path:
 async def test_from_upload_to_delete(operator: Operator, sluice: Command, folder: Path) -> None:
     workflow = str(folder / "workflow.cwl")
     assert "flow, version 1\n" in await sluice("template", "upload", workflow)
-    assert "flow, version 1 already: nothing was changed" in await sluice("template", "upload", str(folder))
+    assert "flow, version 1 already: nothing was changed" in await sluice(
+        "template", "upload", str(folder)
+    )
     (folder / "tools" / "join.cwl").write_text(BAD)
     refused = await sluice("template", "upload", workflow, code=1)
     assert f"{folder}/tools/join.cwl:3:1: error:" in refused
     assert "not stored" in refused
     (folder / "tools" / "join.cwl").write_text(TOOL)
     assert "flow, version 2\n" in await sluice("template", "upload", workflow)
-    assert "flow, version 3, with the files of version 1" in await sluice("template", "restore", "flow", "1")
+    assert "flow, version 3, with the files of version 1" in await sluice(
+        "template", "restore", "flow", "1"
+    )
     listed = await sluice("template", "versions", "flow")
     assert [line.split()[0] for line in listed.splitlines()] == ["version", "3", "2", "1"]
     await sluice("template", "show", "flow", "--version", "3", "--out", str(folder / "out"))
-    assert (folder / "out" / "tools" / "join.cwl").read_bytes() == TOOL.replace("\n", "\r\n").encode()
+    assert (folder / "out" / "tools" / "join.cwl").read_bytes() == TOOL.replace(
+        "\n", "\r\n"
+    ).encode()
     assert (await sluice("template", "show", "flow", "--text")).startswith(WORKFLOW)
     shown = await sluice("template", "show", "flow")
-    for line in ("flow, version 3", "  count (map)", "  type is raw", "  limit: int = 5", "  tools/join.cwl"):
+    for line in (
+        "flow, version 3",
+        "  count (map)",
+        "  type is raw",
+        "  limit: int = 5",
+        "  tools/join.cwl",
+    ):
         assert line in shown
     dataset = await operator.client.register_dataset(NewDataset(name="run-1"))
     chain = await operator.client.request_chain(dataset.uid, "flow")
@@ -79,33 +91,57 @@ async def test_from_upload_to_delete(operator: Operator, sluice: Command, folder
     assert "there is no template" in await sluice("template", "versions", "flow", code=1)
 
 
-async def test_publishing_shows_what_changes_and_asks(operator: Operator, sluice: Command, folder: Path) -> None:
+async def test_publishing_shows_what_changes_and_asks(
+    operator: Operator, sluice: Command, folder: Path
+) -> None:
     workflow = folder / "workflow.cwl"
     first = await sluice("template", "publish", str(workflow), answered="y\n")
-    for line in ("flow is new:\n", "  match type added: is raw\n", "Publish it as version 1?", "flow, version 1\n"):
+    for line in (
+        "flow is new:\n",
+        "  match type added: is raw\n",
+        "Publish it as version 1?",
+        "flow, version 1\n",
+    ):
         assert line in first
     assert "nothing was changed" in await sluice("template", "publish", str(folder))
     workflow.write_text(WORKFLOW.replace("type: raw", "type: hot"))
     for options, answered, code in ((("--dry-run",), "", 0), ((), "n\n", 1), ((), "", 1)):
-        said = await sluice("template", "publish", str(workflow), *options, answered=answered, code=code)
+        said = await sluice(
+            "template", "publish", str(workflow), *options, answered=answered, code=code
+        )
         assert "flow, version 1 → 2:\n  match type changed: is raw → is hot\n---" in said
-        assert "-sluice:match: {sluice:type: raw, detector: spd}\n+sluice:match: {sluice:type: hot, detector: spd}\n" in said
+        assert (
+            "-sluice:match: {sluice:type: raw, detector: spd}\n+sluice:match: {sluice:type: hot, detector: spd}\n"
+            in said
+        )
         assert (await operator.client.template("flow")).version == 1
     assert "--yes" in said, "what to do where there is nobody to answer"
     changes = json.loads(await sluice("template", "publish", str(workflow), "--dry-run", "--json"))
     assert (changes["before"], changes["version"], changes["plan"][0]["name"]) == (1, 2, "type")
     assert "flow, version 2\n" in await sluice("template", "publish", str(workflow), "--yes")
-    assert (await operator.client.template("flow")).files == {"workflow.cwl": workflow.read_text(), "tools/join.cwl": JOIN}
+    assert (await operator.client.template("flow")).files == {
+        "workflow.cwl": workflow.read_text(),
+        "tools/join.cwl": JOIN,
+    }
 
 
-async def test_warnings_are_shown_with_their_places_and_do_not_stop_an_upload(sluice: Command, folder: Path) -> None:
+async def test_warnings_are_shown_with_their_places_and_do_not_stop_an_upload(
+    sluice: Command, folder: Path
+) -> None:
     bound = TOOL.replace("parts: File[]", "parts: {type: 'File[]', inputBinding: {}}")
     slow = bound.replace("timelimit: 10", "timelimit: $(runtime.cores)")
     (folder / "tools" / "join.cwl").write_text(slow)
-    (folder / "workflow.cwl").write_text(WORKFLOW.replace("inputs:\n", "inputs:\n  nobody: int?\n", 1))
+    (folder / "workflow.cwl").write_text(
+        WORKFLOW.replace("inputs:\n", "inputs:\n  nobody: int?\n", 1)
+    )
     said = await sluice("template", "upload", str(folder / "workflow.cwl"))
     assert f"{folder}/workflow.cwl:10:3: warning: the parameter 'nobody' is never used" in said
-    assert f"{folder}/tools/join.cwl:6:27: warning: 'parts' of step 'join' is a File[] with an inputBinding" in said
+    assert (
+        f"{folder}/tools/join.cwl:6:27: warning: 'parts' of step 'join' is a File[] with an inputBinding"
+        in said
+    )
     assert f"{folder}/tools/join.cwl:11:19: warning: the time limit is an expression" in said
     stored = json.loads(await sluice("template", "show", "flow", "--json"))
-    assert [finding["file"] for finding in stored["warnings"]] == ["tools/join.cwl"] * 2 + ["workflow.cwl"]
+    assert [finding["file"] for finding in stored["warnings"]] == ["tools/join.cwl"] * 2 + [
+        "workflow.cwl"
+    ]

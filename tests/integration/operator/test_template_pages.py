@@ -20,7 +20,9 @@ PARTS = {"flow/workflow.cwl": WORKFLOW, "flow/tools/join.cwl": TOOL}
 async def send(operator: Operator, files: dict[str, str], **fields: str) -> httpx.Response:
     token = token_of(await operator.http.get("/templates"))
     parts = [("folder", (path, text.encode())) for path, text in files.items()]
-    return await operator.http.post("/templates", data={"csrf_token": token, **fields}, files=[*parts, ("file", ("", b""))])
+    return await operator.http.post(
+        "/templates", data={"csrf_token": token, **fields}, files=[*parts, ("file", ("", b""))]
+    )
 
 
 async def published(operator: Operator, sent: httpx.Response) -> httpx.Response:
@@ -39,7 +41,9 @@ async def test_a_folder_by_the_form_and_its_files_on_the_page(operator: Operator
     assert (await operator.client.template("flow")).files == PARTS
     page = (await operator.http.get("/templates/flow")).text
     assert "Published as version 1." in page
-    assert page.index("flow/workflow.cwl</code>") < page.index("flow/tools/join.cwl</code>"), "the workflow first"
+    assert page.index("flow/workflow.cwl</code>") < page.index("flow/tools/join.cwl</code>"), (
+        "the workflow first"
+    )
     assert 'id="L1"' in page
     assert 'id="F2-L1"' in page
     data = (await operator.http.get("/templates/flow/files")).content
@@ -52,7 +56,9 @@ async def test_a_folder_by_the_form_and_its_files_on_the_page(operator: Operator
 
 
 async def test_findings_stand_in_the_file_that_they_are_about(operator: Operator) -> None:
-    page = await send(operator, PARTS | {"flow/tools/join.cwl": TOOL.replace("baseCommand", "baseComand")})
+    page = await send(
+        operator, PARTS | {"flow/tools/join.cwl": TOOL.replace("baseCommand", "baseComand")}
+    )
     assert page.status_code == 422
     assert '<code>flow/tools/join.cwl</code>, <a href="#F2-L3">line 3</a>' in page.text
     assert re.search(r'id="F2-L3".*?</div>\s*<p class="finding error">', page.text, re.DOTALL)
@@ -65,7 +71,9 @@ async def test_findings_stand_in_the_file_that_they_are_about(operator: Operator
 
 
 async def test_warnings_are_shown_after_a_successful_upload(operator: Operator) -> None:
-    slow = PARTS | {"flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: $(runtime.cores)")}
+    slow = PARTS | {
+        "flow/tools/join.cwl": TOOL.replace("timelimit: 10", "timelimit: $(runtime.cores)")
+    }
     await published(operator, await send(operator, slow))
     page = (await operator.http.get("/templates/flow")).text
     assert "1 warning" in page
@@ -85,7 +93,9 @@ async def test_an_old_version_is_viewed_and_restored(operator: Operator, spd_tex
     await operator.http.post("/templates/spd/restore", data=form)
     assert "nothing was changed" in (await operator.http.get("/templates/spd")).text
     assert (await operator.client.template("spd")).cwl == spd_text
-    assert (await operator.http.post("/templates/spd/restore", data=form | {"version": "9"})).status_code == 404
+    assert (
+        await operator.http.post("/templates/spd/restore", data=form | {"version": "9"})
+    ).status_code == 404
 
 
 async def test_what_changes_is_shown_before_it_is_published(operator: Operator) -> None:
@@ -103,7 +113,9 @@ async def test_what_changes_is_shown_before_it_is_published(operator: Operator) 
     assert re.search(r'class="line added"><code>\+.*&lt;hot&gt;', review)
     assert (await operator.client.template("flow")).version == 1, "nothing is published by looking"
     assert (await operator.client.run_templates()).templates == [], "nor is it a run's"
-    await operator.client.store_template(NewTemplate(name="flow", files=PARTS | {"flow/more.txt": "1"}))
+    await operator.client.store_template(
+        NewTemplate(name="flow", files=PARTS | {"flow/more.txt": "1"})
+    )
     form = {"csrf_token": token_of(await operator.http.get("/templates")), "replaces": "1"}
     overtaken = await operator.http.post(sent.headers["location"], data=form)
     assert overtaken.status_code == 409
@@ -112,7 +124,9 @@ async def test_what_changes_is_shown_before_it_is_published(operator: Operator) 
     assert (await operator.client.template("flow")).version == 2
     assert (await published(operator, sent)).headers["location"] == "/templates/flow"
     assert (await operator.client.template("flow")).files == changed
-    assert (await operator.http.get(sent.headers["location"])).status_code == 404, "it is held no longer"
+    assert (await operator.http.get(sent.headers["location"])).status_code == 404, (
+        "it is held no longer"
+    )
 
 
 async def test_what_nobody_published_is_forgotten_after_a_week(operator: Operator) -> None:
@@ -127,15 +141,22 @@ async def test_what_nobody_published_is_forgotten_after_a_week(operator: Operato
 
 async def test_the_template_of_a_run_is_published(operator: Operator, spd_text: str) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
-    run = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text + "# tried\n"))
+    run = await operator.client.store_run_template(
+        NewTemplate(name="spd", cwl=spd_text + "# tried\n")
+    )
     page = (await operator.http.get(f"/run-templates/{run.id}")).text
     assert f'href="/templates/review/{run.id}"' in page
     review = await operator.http.get(f"/templates/review/{run.id}")
     form = {"csrf_token": token_of(review), "replaces": "1"}
     assert (await operator.http.post(f"/templates/review/{run.id}", data=form)).status_code == 303
     assert (await operator.client.template("spd")).cwl == run.cwl
-    assert [one.id for one in (await operator.client.run_templates()).templates] == [run.id], "the run's own stays"
-    assert "there is nothing to publish" in (await operator.http.get(f"/templates/review/{run.id}")).text
+    assert [one.id for one in (await operator.client.run_templates()).templates] == [run.id], (
+        "the run's own stays"
+    )
+    assert (
+        "there is nothing to publish"
+        in (await operator.http.get(f"/templates/review/{run.id}")).text
+    )
 
 
 async def test_deleting_one_in_use_names_its_chains(operator: Operator, spd_text: str) -> None:

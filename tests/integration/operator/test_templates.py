@@ -42,17 +42,23 @@ async def test_what_no_database_holds_is_refused_in_words(operator: Operator, pa
     assert (page.status_code, "cannot be stored" in page.text) == (422, True)
 
 
-async def test_stored_once_and_a_new_version_for_another_text(operator: Operator, spd_text: str) -> None:
+async def test_stored_once_and_a_new_version_for_another_text(
+    operator: Operator, spd_text: str
+) -> None:
     first = await operator.http.post("/api/v1/templates", json={"name": "spd", "cwl": spd_text})
     again = await operator.http.post("/api/v1/templates", json={"name": "spd", "cwl": spd_text})
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == again.json()
-    other = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text + "\n# other\n"))
+    other = await operator.client.store_template(
+        NewTemplate(name="spd", cwl=spd_text + "\n# other\n")
+    )
     assert other.version == 2
     listed = (await operator.client.templates()).templates
     assert [(one.name, one.version, one.cwl) for one in listed] == [("spd", 2, None)]
     assert [step.name for step in listed[0].plan.steps][:2] == ["decode", "build_events"]
-    assert [one.version for one in (await operator.client.templates(every_version=True)).templates] == [2, 1]
+    assert [
+        one.version for one in (await operator.client.templates(every_version=True)).templates
+    ] == [2, 1]
     old = await operator.client.template("spd", version=1)
     assert old.cwl == spd_text
     assert old.template is not None
@@ -61,11 +67,17 @@ async def test_stored_once_and_a_new_version_for_another_text(operator: Operator
     assert back.version == 3, "an old text again is a new version: it is to be the latest"
 
 
-async def test_the_same_name_from_two_sides_at_once_gives_versions_one_and_two(operator: Operator, spd_text: str) -> None:
+async def test_the_same_name_from_two_sides_at_once_gives_versions_one_and_two(
+    operator: Operator, spd_text: str
+) -> None:
     texts = [spd_text, spd_text + "# two\n"]
-    stored = await asyncio.gather(*(operator.client.store_template(NewTemplate(name="spd", cwl=text)) for text in texts))
+    stored = await asyncio.gather(
+        *(operator.client.store_template(NewTemplate(name="spd", cwl=text)) for text in texts)
+    )
     assert sorted(one.version for one in stored) == [1, 2]
-    twice = await asyncio.gather(*(operator.client.store_template(NewTemplate(name="twice", cwl=spd_text)) for _ in range(2)))
+    twice = await asyncio.gather(
+        *(operator.client.store_template(NewTemplate(name="twice", cwl=spd_text)) for _ in range(2))
+    )
     assert [one.version for one in twice] == [1, 1]
     assert await rows(operator) == 3
 
@@ -81,32 +93,46 @@ class Instant(Compiler):
         return Checked(self._plan, [], next(iter(upload.texts)), {})
 
 
-async def test_versions_have_no_gaps_and_no_twins_however_many_come_at_once(operator: Operator, spd_text: str) -> None:
+async def test_versions_have_no_gaps_and_no_twins_however_many_come_at_once(
+    operator: Operator, spd_text: str
+) -> None:
     checked = await operator.client.check_template(spd_text)
     assert checked.plan is not None
     database = next(part for part in operator.service.components if isinstance(part, Database))
     sent = [SentFiles({"busy.cwl": f"{spd_text}# {number}\n"}) for number in range(12)]
     stored = await asyncio.gather(
-        *(store_template(database, Instant(checked.plan), one, name="busy", template_id=uuid4()) for one in sent)
+        *(
+            store_template(database, Instant(checked.plan), one, name="busy", template_id=uuid4())
+            for one in sent
+        )
     )
     assert sorted(one.template.version for one in stored) == list(range(1, 13))
 
 
-async def test_a_refused_template_names_every_reason_and_stores_nothing(operator: Operator, spd_text: str) -> None:
-    bad = spd_text.replace("scatter: hits", "scatter: hitz", 1).replace("type: float", "type: flaot", 1)
+async def test_a_refused_template_names_every_reason_and_stores_nothing(
+    operator: Operator, spd_text: str
+) -> None:
+    bad = spd_text.replace("scatter: hits", "scatter: hitz", 1).replace(
+        "type: float", "type: flaot", 1
+    )
     with pytest.raises(Unprocessable) as refusal:
         await operator.client.store_template(NewTemplate(name="bad", cwl=bad))
     errors = [finding for finding in refusal.value.findings if finding.severity == "error"]
     assert len(errors) >= 2
     for word in ("hitz", "flaot"):
         line = next(number for number, text in enumerate(bad.splitlines(), 1) if word in text)
-        assert any(word in error.message and error.line is not None and error.column is not None for error in errors)
+        assert any(
+            word in error.message and error.line is not None and error.column is not None
+            for error in errors
+        )
         assert any(error.line == line for error in errors)
     assert {error.file for error in errors} == {"workflow.cwl"}
     assert await rows(operator) == 0
 
 
-async def test_what_storing_would_change_is_told_and_nothing_is_stored(operator: Operator, spd_text: str) -> None:
+async def test_what_storing_would_change_is_told_and_nothing_is_stored(
+    operator: Operator, spd_text: str
+) -> None:
     new = await operator.client.compare_template(NewTemplate(name="spd", cwl=spd_text))
     assert (new.before, new.version, new.nothing) == (None, 1, False)
     assert next(one.name for one in new.plan if one.part == "step") == "decode"
@@ -119,9 +145,14 @@ async def test_what_storing_would_change_is_told_and_nothing_is_stored(operator:
     assert await rows(operator) == 1
 
 
-async def test_of_two_that_publish_on_top_of_one_version_the_second_is_refused(operator: Operator, spd_text: str) -> None:
+async def test_of_two_that_publish_on_top_of_one_version_the_second_is_refused(
+    operator: Operator, spd_text: str
+) -> None:
     texts = [spd_text + "# a\n", spd_text + "# b\n"]
-    both = [operator.client.store_template(NewTemplate(name="spd", cwl=text, replaces=0)) for text in texts]
+    both = [
+        operator.client.store_template(NewTemplate(name="spd", cwl=text, replaces=0))
+        for text in texts
+    ]
     answers = await asyncio.gather(*both, return_exceptions=True)
     [refusal] = [one for one in answers if isinstance(one, Conflict)]
     assert "the latest version is 1 now" in refusal.detail
@@ -134,7 +165,15 @@ async def test_of_two_that_publish_on_top_of_one_version_the_second_is_refused(o
 
 @pytest.mark.parametrize(
     "text",
-    ["a: [b", "- 1\n- 2\n", "class: CommandLineTool\ncwlVersion: v1.2\n", "\x00\x01", "just words", 'a: "\\0"', "&a [*a]"],
+    [
+        "a: [b",
+        "- 1\n- 2\n",
+        "class: CommandLineTool\ncwlVersion: v1.2\n",
+        "\x00\x01",
+        "just words",
+        'a: "\\0"',
+        "&a [*a]",
+    ],
 )
 async def test_what_is_no_workflow_is_refused_with_a_place(operator: Operator, text: str) -> None:
     with pytest.raises(Unprocessable) as refusal:
@@ -143,7 +182,9 @@ async def test_what_is_no_workflow_is_refused_with_a_place(operator: Operator, t
     assert await rows(operator) == 0
 
 
-async def test_a_text_that_json_cannot_hold_is_refused_and_not_an_inner_error(operator: Operator, spd_text: str) -> None:
+async def test_a_text_that_json_cannot_hold_is_refused_and_not_an_inner_error(
+    operator: Operator, spd_text: str
+) -> None:
     for bad in ('"raw \\0"', '"raw \\ud800"'):
         with pytest.raises(Unprocessable) as refusal:
             await operator.client.store_template(
@@ -155,14 +196,21 @@ async def test_a_text_that_json_cannot_hold_is_refused_and_not_an_inner_error(op
 
 async def test_five_megabytes_of_nonsense_are_answered_413(operator: Operator) -> None:
     for headers, data in (
-        ({"content-type": "application/json"}, b'{"name": "big", "cwl": "' + b"x" * 5_000_000 + b'"}'),
+        (
+            {"content-type": "application/json"},
+            b'{"name": "big", "cwl": "' + b"x" * 5_000_000 + b'"}',
+        ),
         ({"content-type": "text/plain"}, b"x" * 5_000_000),
     ):
-        answer = await operator.http.post("/api/v1/templates?name=big", content=data, headers=headers)
+        answer = await operator.http.post(
+            "/api/v1/templates?name=big", content=data, headers=headers
+        )
         assert answer.status_code == 413
         assert answer.headers["content-type"] == "application/problem+json"
         assert "2 MiB" in answer.json()["detail"]
-    answer = await operator.http.post("/api/v1/templates", data={"name": "big"}, files={"cwl": ("big.cwl", b"x" * 5_000_000)})
+    answer = await operator.http.post(
+        "/api/v1/templates", data={"name": "big"}, files={"cwl": ("big.cwl", b"x" * 5_000_000)}
+    )
     assert answer.status_code == 413
     assert await rows(operator) == 0
 
@@ -172,17 +220,23 @@ async def test_a_body_sent_in_pieces_is_limited_as_well(operator: Operator) -> N
         for _ in range(50):
             yield b"x" * 100_000
 
-    answer = await operator.http.post("/api/v1/templates?name=big", content=pieces(), headers={"content-type": "text/plain"})
+    answer = await operator.http.post(
+        "/api/v1/templates?name=big", content=pieces(), headers={"content-type": "text/plain"}
+    )
     assert answer.status_code == 413
 
 
-async def test_uploads_as_a_file_and_as_bare_text(operator: Operator, spd_text: str, tmp_path: Path) -> None:
+async def test_uploads_as_a_file_and_as_bare_text(
+    operator: Operator, spd_text: str, tmp_path: Path
+) -> None:
     path = tmp_path / "from-a-file.cwl"
     path.write_text(spd_text)
     assert (await operator.client.store_template_file(path)).name == "from-a-file"
     assert (await operator.client.store_template_file(path, name="named")).name == "named"
     headers = {"content-type": "text/plain; charset=utf-8"}
-    bare = await operator.http.post("/api/v1/templates?name=bare", content=spd_text.encode(), headers=headers)
+    bare = await operator.http.post(
+        "/api/v1/templates?name=bare", content=spd_text.encode(), headers=headers
+    )
     assert Template.model_validate_json(bare.content).name == "bare"
     path.write_text("class: [")
     with pytest.raises(Unprocessable) as refusal:
@@ -194,10 +248,21 @@ async def test_uploads_as_a_file_and_as_bare_text(operator: Operator, spd_text: 
 
 
 @pytest.mark.parametrize(
-    "body", [b"{", b"[]", b'{"name": "x"}', b'{"name": "../x", "cwl": "a"}', b'{"name": "x", "cwl": "a", "y": 1}']
+    "body",
+    [
+        b"{",
+        b"[]",
+        b'{"name": "x"}',
+        b'{"name": "../x", "cwl": "a"}',
+        b'{"name": "x", "cwl": "a", "y": 1}',
+    ],
 )
-async def test_a_request_of_the_wrong_form_is_a_problem_with_findings(operator: Operator, body: bytes) -> None:
-    answer = await operator.http.post("/api/v1/templates", content=body, headers={"content-type": "application/json"})
+async def test_a_request_of_the_wrong_form_is_a_problem_with_findings(
+    operator: Operator, body: bytes
+) -> None:
+    answer = await operator.http.post(
+        "/api/v1/templates", content=body, headers={"content-type": "application/json"}
+    )
     assert answer.status_code == 422
     assert answer.json()["findings"]
 
@@ -211,7 +276,11 @@ async def test_checking_stores_nothing(operator: Operator, spd_text: str) -> Non
     assert await rows(operator) == 0
 
 
-PARTS = {"flow/workflow.cwl": WORKFLOW, "flow/tools/join.cwl": TOOL.replace("\n", "\r\n"), "flow/notes.txt": "\ufeffnaïve\n"}
+PARTS = {
+    "flow/workflow.cwl": WORKFLOW,
+    "flow/tools/join.cwl": TOOL.replace("\n", "\r\n"),
+    "flow/notes.txt": "\ufeffnaïve\n",
+}
 
 
 def as_zip(files: dict[str, str]) -> bytes:
@@ -222,13 +291,22 @@ def as_form(files: dict[str, str]) -> list[tuple[str, tuple[str, bytes]]]:
     return [("files", (path, text.encode())) for path, text in files.items()]
 
 
-async def test_several_files_by_every_way_are_the_same_template_and_come_back_byte_for_byte(operator: Operator) -> None:
+async def test_several_files_by_every_way_are_the_same_template_and_come_back_byte_for_byte(
+    operator: Operator,
+) -> None:
     first = await operator.client.store_template(NewTemplate(name="parts", files=PARTS))
-    assert (first.version, first.main, first.files, first.cwl) == (1, "flow/workflow.cwl", PARTS, WORKFLOW)
+    assert (first.version, first.main, first.files, first.cwl) == (
+        1,
+        "flow/workflow.cwl",
+        PARTS,
+        WORKFLOW,
+    )
     http = operator.http
     zip_type = {"content-type": "application/zip"}
     ways = [
-        await http.post("/api/v1/templates", json={"name": "parts", "files": PARTS, "main": "flow/workflow.cwl"}),
+        await http.post(
+            "/api/v1/templates", json={"name": "parts", "files": PARTS, "main": "flow/workflow.cwl"}
+        ),
         await http.post("/api/v1/templates?name=parts", content=as_zip(PARTS), headers=zip_type),
         await http.post("/api/v1/templates", data={"name": "parts"}, files=as_form(PARTS)),
         await http.post("/api/v1/templates", files={"file": ("parts.zip", as_zip(PARTS))}),
@@ -240,21 +318,32 @@ async def test_several_files_by_every_way_are_the_same_template_and_come_back_by
     zipped = await http.get("/templates/parts/files?version=1")
     with zipfile.ZipFile(io.BytesIO(zipped.content)) as archive:
         assert {name: archive.read(name).decode() for name in archive.namelist()} == PARTS
-    other = await operator.client.store_template(NewTemplate(name="parts", files=PARTS | {"flow/notes.txt": "2"}))
+    other = await operator.client.store_template(
+        NewTemplate(name="parts", files=PARTS | {"flow/notes.txt": "2"})
+    )
     assert other.version == 2, "a file that nothing refers to belongs to the template, too"
     assert (await operator.client.template("parts", version=1)).files == PARTS
 
 
 async def test_what_is_wrong_in_several_files_is_told_with_its_file(operator: Operator) -> None:
-    bad = PARTS | {"flow/tools/join.cwl": TOOL.replace("baseCommand", "baseComand"), "flow/workflow.cwl": WORKFLOW + "x: 1\n"}
+    bad = PARTS | {
+        "flow/tools/join.cwl": TOOL.replace("baseCommand", "baseComand"),
+        "flow/workflow.cwl": WORKFLOW + "x: 1\n",
+    }
     with pytest.raises(Unprocessable) as refusal:
         await operator.client.store_template(NewTemplate(name="bad", files=bad))
-    assert {finding.file for finding in refusal.value.findings} == {"flow/tools/join.cwl", "flow/workflow.cwl"}
+    assert {finding.file for finding in refusal.value.findings} == {
+        "flow/tools/join.cwl",
+        "flow/workflow.cwl",
+    }
     assert all(finding.line and finding.column for finding in refusal.value.findings)
     checked = await operator.http.post("/api/v1/templates/check", json={"files": bad})
-    assert checked.json()["findings"] == [finding.model_dump() for finding in refusal.value.findings]
+    assert checked.json()["findings"] == [
+        finding.model_dump() for finding in refusal.value.findings
+    ]
     outside = await operator.http.post(
-        "/api/v1/templates/check", json={"cwl": WORKFLOW.replace("tools/", "/etc/"), "file": "a.cwl"}
+        "/api/v1/templates/check",
+        json={"cwl": WORKFLOW.replace("tools/", "/etc/"), "file": "a.cwl"},
     )
     assert "is an absolute path" in outside.json()["findings"][0]["message"]
     assert outside.json()["findings"][0]["file"] == "a.cwl"
@@ -265,7 +354,9 @@ async def test_what_is_wrong_in_several_files_is_told_with_its_file(operator: Op
     bomb = {"file": ("bomb.zip", as_zip({"a.cwl": "0" * 100_000_000}))}
     answer = await operator.http.post("/api/v1/templates", files=bomb)
     assert (answer.status_code, answer.json()["findings"][0]["file"]) == (422, "a.cwl")
-    unnamed = await operator.http.post("/api/v1/templates", files=as_form({"a.cwl": "x", "b.cwl": "y"}))
+    unnamed = await operator.http.post(
+        "/api/v1/templates", files=as_form({"a.cwl": "x", "b.cwl": "y"})
+    )
     assert "several files need one" in unnamed.json()["detail"]
     assert await rows(operator) == 0
 
@@ -281,7 +372,9 @@ async def test_an_old_version_is_restored_as_a_new_one(operator: Operator, spd_t
         await operator.client.restore_template("parts", version=9)
 
 
-async def test_rows_of_the_release_before_are_templates_of_one_file(operator: Operator, spd_text: str) -> None:
+async def test_rows_of_the_release_before_are_templates_of_one_file(
+    operator: Operator, spd_text: str
+) -> None:
     stored = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     connection = await asyncpg.connect(operator.database_url)
     try:
@@ -289,10 +382,14 @@ async def test_rows_of_the_release_before_are_templates_of_one_file(operator: Op
     finally:
         await connection.close()
     assert (await operator.client.template("spd")).files == {"workflow.cwl": spd_text}
-    assert (await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))).id == stored.id
+    assert (
+        await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    ).id == stored.id
 
 
-async def test_a_deleted_template_is_gone_and_its_name_goes_on_counting(operator: Operator, spd_text: str) -> None:
+async def test_a_deleted_template_is_gone_and_its_name_goes_on_counting(
+    operator: Operator, spd_text: str
+) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     await operator.client.delete_template("spd")
     assert (await operator.client.templates()).templates == []
@@ -301,10 +398,14 @@ async def test_a_deleted_template_is_gone_and_its_name_goes_on_counting(operator
             await operator.client.template("spd", version=version)
     with pytest.raises(NotFound):
         await operator.client.delete_template("spd")
-    assert (await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))).version == 2
+    assert (
+        await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    ).version == 2
 
 
-async def test_a_template_in_use_is_deleted_by_force_only(operator: Operator, spd_text: str) -> None:
+async def test_a_template_in_use_is_deleted_by_force_only(
+    operator: Operator, spd_text: str
+) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     dataset = await operator.client.register_dataset(NewDataset(name="run-1", meta={"run": 1}))
     chain = await operator.client.request_chain(dataset.uid, "spd")
@@ -315,6 +416,8 @@ async def test_a_template_in_use_is_deleted_by_force_only(operator: Operator, sp
     ]
     assert len((await operator.client.templates()).templates) == 1
     await operator.client.delete_template("spd", force=True)
-    assert (await operator.client.chain(chain.uid)).state is ChainState.IN_PROGRESS, "what runs goes on"
+    assert (await operator.client.chain(chain.uid)).state is ChainState.IN_PROGRESS, (
+        "what runs goes on"
+    )
     with pytest.raises(NotFound):
         await operator.client.request_chain(dataset.uid, "spd")

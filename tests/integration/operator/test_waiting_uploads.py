@@ -10,7 +10,9 @@ from tests.integration.operator.test_template_command import Command, sluice
 
 __all__ = ["scene", "sluice"]
 
-DISABLED = "no storage of type output can take it: results is disabled (`sluice storage enable results`)"
+DISABLED = (
+    "no storage of type output can take it: results is disabled (`sluice storage enable results`)"
+)
 
 
 def held_up(operator: Operator) -> tuple[Chain, Dataset]:
@@ -19,15 +21,22 @@ def held_up(operator: Operator) -> tuple[Chain, Dataset]:
     chain = next(one for one in neighbours.chains.values() if one.state is ChainState.UPLOADING)
     last = next(one for one in reversed(chain.datasets) if one.port is not None)
     meta = {"chain": str(chain.uid), "output_name": f"{chain.dataset_name}.result"}
-    output = neighbours.datasets[last.uid].model_copy(update={"state": DatasetState.UPLOADING, "meta": meta})
+    output = neighbours.datasets[last.uid].model_copy(
+        update={"state": DatasetState.UPLOADING, "meta": meta}
+    )
     neighbours.datasets[last.uid] = output
     neighbours.waits_for[last.uid] = f"its upload, which fails and is tried again: {DISABLED}"
     return chain, output
 
 
-async def test_the_chain_says_why_its_output_is_not_uploaded(operator: Operator, scene: Scene, sluice: Command) -> None:
+async def test_the_chain_says_why_its_output_is_not_uploaded(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
     chain, _ = held_up(operator)
-    sentence = f"output run-0311-frames.result waits for its upload, which fails and is tried again: {DISABLED}"
+    sentence = (
+        "output run-0311-frames.result waits for its upload, which fails and is tried again:"
+        f" {DISABLED}"
+    )
     assert (await operator.client.chain(chain.uid)).reason == sentence
     assert f"O{sentence[1:]}" in (await operator.http.get(f"/chains/{chain.uid}")).text
     assert sentence in " ".join((await sluice("chain", "show", str(chain.uid))).split())
@@ -35,9 +44,17 @@ async def test_the_chain_says_why_its_output_is_not_uploaded(operator: Operator,
     assert (await operator.client.chain(chain.uid)).reason == "", "it goes on"
 
 
-async def test_what_lasts_is_among_what_needs_attention(operator: Operator, scene: Scene, sluice: Command) -> None:
+async def test_what_lasts_is_among_what_needs_attention(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
     chain, output = held_up(operator)
-    one = Stalled(state=DatasetState.UPLOADING, reason=DISABLED, first=output, number=1, since=output.timestamp)
+    one = Stalled(
+        state=DatasetState.UPLOADING,
+        reason=DISABLED,
+        first=output,
+        number=1,
+        since=output.timestamp,
+    )
     operator.neighbours.stalled = [one]
     text = f"The upload of data set run-0311-frames.result does not go on: {DISABLED}"
     page = (await operator.http.get("/")).text
@@ -45,20 +62,34 @@ async def test_what_lasts_is_among_what_needs_attention(operator: Operator, scen
     assert f'href="/chains/{chain.uid}">Show' in page.partition(text)[2]
     assert text in " ".join((await sluice("attention", "list")).split())
     operator.neighbours.stalled = [one.model_copy(update={"number": 57})]
-    assert f"The upload of 57 data sets does not go on: {DISABLED}" in (await operator.http.get("/")).text
+    assert (
+        f"The upload of 57 data sets does not go on: {DISABLED}"
+        in (await operator.http.get("/")).text
+    )
     operator.neighbours.stalled = None
     for gone in ("does not go on", "DMS does not answer"):
         assert gone not in (await operator.http.get("/")).text, "of the release before"
 
 
-async def test_data_sets_that_are_gone_are_shown_as_deleted(operator: Operator, scene: Scene, sluice: Command) -> None:
-    chain = next(one for one in operator.neighbours.chains.values() if one.state is ChainState.FINISHED)
+async def test_data_sets_that_are_gone_are_shown_as_deleted(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
+    chain = next(
+        one for one in operator.neighbours.chains.values() if one.state is ChainState.FINISHED
+    )
     for one in chain.datasets:
         state = DatasetState.DELETING if one.step is None else DatasetState.DELETED
-        operator.neighbours.datasets[one.uid] = operator.neighbours.datasets[one.uid].model_copy(update={"state": state})
+        operator.neighbours.datasets[one.uid] = operator.neighbours.datasets[one.uid].model_copy(
+            update={"state": state}
+        )
     shown = await sluice("chain", "show", str(chain.uid))
-    rows = {one.uid: next(line for line in shown.splitlines() if str(one.uid) in line) for one in chain.datasets}
-    assert {uid for uid, row in rows.items() if "deleted" in row} == {one.uid for one in chain.datasets if one.step is not None}
+    rows = {
+        one.uid: next(line for line in shown.splitlines() if str(one.uid) in line)
+        for one in chain.datasets
+    }
+    assert {uid for uid, row in rows.items() if "deleted" in row} == {
+        one.uid for one in chain.datasets if one.step is not None
+    }
     assert "deleting" in rows[chain.dataset_uid]
     assert not any("ready" in row for row in rows.values())
     page = (await operator.http.get(f"/chains/{chain.uid}")).text
@@ -66,5 +97,7 @@ async def test_data_sets_that_are_gone_are_shown_as_deleted(operator: Operator, 
     assert page.count('<td data-label="For this chain">deleted</td>') == len(chain.datasets) - 1
     del operator.neighbours.datasets[chain.dataset_uid]
     assert "ready" in next(
-        line for line in (await sluice("chain", "show", str(chain.uid))).splitlines() if str(chain.dataset_uid) in line
+        line
+        for line in (await sluice("chain", "show", str(chain.uid))).splitlines()
+        if str(chain.dataset_uid) in line
     ), "all that is known of it"

@@ -11,19 +11,29 @@ WRONG = wrong_templates()
 async def test_none_is_stored_and_each_answer_has_all_findings(operator: Operator) -> None:
     for number, (name, wrong) in enumerate(WRONG.items()):
         answer = await operator.http.post(
-            "/api/v1/templates", json={"name": f"wrong{number}", "files": wrong.files, "main": wrong.main}
+            "/api/v1/templates",
+            json={"name": f"wrong{number}", "files": wrong.files, "main": wrong.main},
         )
         assert answer.status_code == 422, f"{name}: {answer.text}"
-        found = [(one["file"], one["line"], one["column"], one["severity"]) for one in answer.json()["findings"]]
-        assert found == [(one.file, one.line, one.column, one.severity) for one in wrong.findings], name
+        found = [
+            (one["file"], one["line"], one["column"], one["severity"])
+            for one in answer.json()["findings"]
+        ]
+        assert found == [
+            (one.file, one.line, one.column, one.severity) for one in wrong.findings
+        ], name
     assert (await operator.client.templates(every_version=True)).templates == []
 
 
-@pytest.mark.parametrize("name", [name for name, wrong in WRONG.items() if len(wrong.files) == 1][::10])
+@pytest.mark.parametrize(
+    "name", [name for name, wrong in WRONG.items() if len(wrong.files) == 1][::10]
+)
 async def test_nor_as_plain_text(operator: Operator, name: str) -> None:
     text = WRONG[name].files["workflow.cwl"]
     answer = await operator.http.post(
-        "/api/v1/templates?name=wrong", content=text.encode(), headers={"content-type": "text/plain"}
+        "/api/v1/templates?name=wrong",
+        content=text.encode(),
+        headers={"content-type": "text/plain"},
     )
     assert answer.status_code == 422, answer.text
     assert (await operator.client.templates(every_version=True)).templates == []

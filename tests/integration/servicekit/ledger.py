@@ -1,4 +1,5 @@
-"""A service as small as can be, for the tests of what all services share: every ``DeleteDataset`` it receives becomes a row."""
+"""A service as small as can be, for the tests of what all services share: every ``DeleteDataset``
+it receives becomes a row."""
 
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
 from sluice.contracts.problems import Unprocessable
@@ -9,7 +10,8 @@ from sluice.servicekit.transport.base import Transport
 
 
 class Ledger:
-    """``fail`` raises what a test puts there before the row is written; ``refuse`` refuses for good."""
+    """``fail`` raises what a test puts there before the row is written; ``refuse`` refuses for
+    good."""
 
     def __init__(self, database: Database, transport: Transport) -> None:
         self.database = database
@@ -27,7 +29,11 @@ class Ledger:
 
     async def create_tables(self) -> None:
         async with self.database.connection() as connection:
-            for statement in (*MESSAGING_TABLES.split(";"), *KEEP_SENT_MESSAGES, "CREATE TABLE ledger (uid uuid NOT NULL)"):
+            for statement in (
+                *MESSAGING_TABLES.split(";"),
+                *KEEP_SENT_MESSAGES,
+                "CREATE TABLE ledger (uid uuid NOT NULL)",
+            ):
                 if statement.strip():
                     await connection.execute(statement)
 

@@ -1,7 +1,8 @@
-"""Run as a program: commits messages to ``dms.files`` as fast as it can while its relay sends what the broker takes.
+"""Run as a program: commits messages to ``dms.files`` as fast as it can while its relay sends what
+the broker takes.
 
-Arguments: database, broker, how many. Says ``piled`` with the peak of its memory before and after, MB; then relays until it is
-ended.
+Arguments: database, broker, how many. Says ``piled`` with the peak of its memory before and after,
+MB; then relays until it is ended.
 """
 
 import asyncio
@@ -22,7 +23,13 @@ from sluice.servicekit.transport.open import open_transport
 TOGETHER = 500
 #: About 2 kB as a message, so that what is held in memory would show.
 FILES = [
-    NewFile(name=f"file-{number:03}", seq=number, size=1, checksum=f"sha256:{'0' * 64}", url=f"file:///data/{'x' * 700}")
+    NewFile(
+        name=f"file-{number:03}",
+        seq=number,
+        size=1,
+        checksum=f"sha256:{'0' * 64}",
+        url=f"file:///data/{'x' * 700}",
+    )
     for number in range(2)
 ]
 KEEP = timedelta(hours=1)
@@ -40,7 +47,9 @@ async def main(database_url: str, broker_url: str, count: int) -> None:
             for statement in (*MESSAGING_TABLES.split(";"), *KEEP_SENT_MESSAGES):
                 if statement.strip():
                     await connection.execute(statement)
-        async with running(OutboxRelay(database, transport, ServiceMetrics(), keep=KEEP, period=0.2)):
+        async with running(
+            OutboxRelay(database, transport, ServiceMetrics(), keep=KEEP, period=0.2)
+        ):
             before = 0.0
             for number in range(0, count, TOGETHER):
                 async with database.transaction() as transaction:

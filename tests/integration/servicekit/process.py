@@ -19,15 +19,20 @@ COMMAND = [sys.executable, "-m", "sluice.cli", "serve"]
 
 
 class ServiceProcess:
-    """``settings``: variable → value; those that end in ``_URL`` go to secret files. Started when made."""
+    """``settings``: variable → value; those that end in ``_URL`` go to secret files. Started when
+    made."""
 
-    def __init__(self, command: Sequence[str], folder: Path, settings: Mapping[str, str], *, port: int = 0) -> None:
+    def __init__(
+        self, command: Sequence[str], folder: Path, settings: Mapping[str, str], *, port: int = 0
+    ) -> None:
         self.folder = folder
         self.log = folder / "log"
         secrets = folder / "secrets"
         secrets.mkdir(exist_ok=True)
         self.port = port or free_ports(1)[0]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")}
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")
+        }
         environment |= {"SLUICE_SECRETS_DIR": str(secrets)}
         for name, value in settings.items():
             if name.endswith("_URL"):

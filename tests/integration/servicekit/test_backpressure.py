@@ -1,5 +1,5 @@
-"""A consumer that is away or slow: what it has not taken waits in the broker up to the queue's limit, then in the producers'
-databases, and in nobody's memory."""
+"""A consumer that is away or slow: what it has not taken waits in the broker up to the queue's
+limit, then in the producers' databases, and in nobody's memory."""
 
 import asyncio
 import sys
@@ -9,7 +9,13 @@ from uuid import uuid4
 
 import asyncpg
 
-from sluice.contracts.messages import DMS_DELETIONS, DMS_FILES, DMS_UPLOADS, DeleteDataset, UploadDataset
+from sluice.contracts.messages import (
+    DMS_DELETIONS,
+    DMS_FILES,
+    DMS_UPLOADS,
+    DeleteDataset,
+    UploadDataset,
+)
 from sluice.servicekit.database import Database
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
@@ -32,7 +38,12 @@ WAITING = "SELECT count(*) FROM outbox WHERE sent_at IS NULL"
 def bound(server: RabbitServer, broker_url: str, queue: str, limit: int) -> None:
     """What ``sluice setup broker`` does for every queue."""
     vhost = urlsplit(broker_url).path.lstrip("/")
-    policy = {"pattern": f"^{queue}$", "definition": {"max-length": limit}, "apply-to": "queues", "priority": 1}
+    policy = {
+        "pattern": f"^{queue}$",
+        "definition": {"max-length": limit},
+        "apply-to": "queues",
+        "priority": 1,
+    }
     server.manage("PUT", f"policies/{vhost}/{queue}", policy)
 
 
@@ -41,7 +52,14 @@ async def test_a_producer_holds_nothing_in_memory_and_loses_nothing(
 ) -> None:
     database_url = await make_database()
     bound(rabbitmq_server, rabbitmq_url, DMS_FILES, LIMIT)
-    program = [sys.executable, "-m", "tests.integration.servicekit.pile_up", database_url, rabbitmq_url, str(PILED)]
+    program = [
+        sys.executable,
+        "-m",
+        "tests.integration.servicekit.pile_up",
+        database_url,
+        rabbitmq_url,
+        str(PILED),
+    ]
     producer = await asyncio.create_subprocess_exec(*program, stdout=asyncio.subprocess.PIPE)
     database = await asyncpg.connect(database_url)
     transport = open_transport(rabbitmq_url, sluice_topology())
@@ -61,8 +79,18 @@ async def test_a_producer_holds_nothing_in_memory_and_loses_nothing(
             assert await database.fetchval(WAITING) > PILED - LIMIT - 1000
             producer.kill()
             await producer.wait()
-            waiting = {row[0] for row in await database.fetch("SELECT message_id FROM outbox WHERE sent_at IS NULL")}
-            sent = {row[0] for row in await database.fetch("SELECT message_id FROM outbox WHERE sent_at IS NOT NULL")}
+            waiting = {
+                row[0]
+                for row in await database.fetch(
+                    "SELECT message_id FROM outbox WHERE sent_at IS NULL"
+                )
+            }
+            sent = {
+                row[0]
+                for row in await database.fetch(
+                    "SELECT message_id FROM outbox WHERE sent_at IS NOT NULL"
+                )
+            }
             assert len(waiting | sent) == PILED
             received: set[str] = set()
             stream = transport.consume(DMS_FILES, prefetch=500)
@@ -82,9 +110,13 @@ async def test_a_producer_holds_nothing_in_memory_and_loses_nothing(
 async def test_a_full_queue_holds_up_no_other_and_all_arrives_when_its_consumer_is_back(
     make_database: DatabaseFactory, rabbitmq_server: RabbitServer, rabbitmq_url: str
 ) -> None:
-    """More messages than a relay sends in one go wait for a full queue before the one that can be sent."""
+    """More messages than a relay sends in one go wait for a full queue before the one that can be
+    sent."""
     bound(rabbitmq_server, rabbitmq_url, DMS_UPLOADS, 500)
-    transport, database = open_transport(rabbitmq_url, sluice_topology()), Database(await make_database(), source="test")
+    transport, database = (
+        open_transport(rabbitmq_url, sluice_topology()),
+        Database(await make_database(), source="test"),
+    )
     ledger = Ledger(database, transport)
     async with running(transport, database):
         await ledger.create_tables()
@@ -94,7 +126,10 @@ async def test_a_full_queue_holds_up_no_other_and_all_arrives_when_its_consumer_
                 transaction.send(DMS_UPLOADS, UploadDataset(uid=uuid4()))
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
         async with running(
-            OutboxRelay(database, transport, ServiceMetrics(), keep=timedelta(hours=1), period=0.05), ledger.consumer
+            OutboxRelay(
+                database, transport, ServiceMetrics(), keep=timedelta(hours=1), period=0.05
+            ),
+            ledger.consumer,
         ):
 
             async def arrived() -> bool:
@@ -114,7 +149,9 @@ async def test_a_full_queue_holds_up_no_other_and_all_arrives_when_its_consumer_
             assert len(seen) == 3000, "what the broker had taken was not sent again"
 
 
-async def test_a_slow_consumer_has_no_more_than_its_bound_in_hand(rabbitmq_url: str, database_url: str) -> None:
+async def test_a_slow_consumer_has_no_more_than_its_bound_in_hand(
+    rabbitmq_url: str, database_url: str
+) -> None:
     for url in (rabbitmq_url, database_url):
         transport = open_transport(url, sluice_topology())
         async with running(transport), asyncio.timeout(120):

@@ -1,4 +1,5 @@
-"""Invariant 2: a change and its messages commit together; a message is applied once, in the transaction of its effect."""
+"""Invariant 2: a change and its messages commit together; a message is applied once, in the
+transaction of its effect."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -20,10 +21,13 @@ from tests.conftest import DatabaseFactory
 from tests.integration.servicekit.ledger import Ledger, refusal
 from tests.waiting import eventually
 
-UNKNOWN_TYPE = b'{"specversion": "1.0", "id": "1", "source": "x", "type": "no.such", "time": "2026-01-01T00:00:00Z", "data": {}}'
+UNKNOWN_TYPE = (
+    b'{"specversion": "1.0", "id": "1", "source": "x", "type": "no.such", "time":'
+    b' "2026-01-01T00:00:00Z", "data": {}}'
+)
 WRONG_PAYLOAD = (
-    b'{"specversion": "1.0", "id": "2", "source": "x", "type": "dms.deletions", "time": "2026-01-01T00:00:00Z",'
-    b' "data": {"uid": "none", "surplus": 1}}'
+    b'{"specversion": "1.0", "id": "2", "source": "x", "type": "dms.deletions", "time":'
+    b' "2026-01-01T00:00:00Z", "data": {"uid": "none", "surplus": 1}}'
 )
 
 
@@ -37,7 +41,11 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 async def transport(
     request: pytest.FixtureRequest, short_pauses: None, make_database: DatabaseFactory
 ) -> AsyncIterator[Transport]:
-    url = await make_database() if request.param == "postgres" else request.getfixturevalue("rabbitmq_url")
+    url = (
+        await make_database()
+        if request.param == "postgres"
+        else request.getfixturevalue("rabbitmq_url")
+    )
     transport = open_transport(url, sluice_topology())
     async with running(transport):
         yield transport
@@ -54,10 +62,16 @@ async def ledger(make_database: DatabaseFactory, transport: Transport) -> AsyncI
 
 async def outbox_size(ledger: Ledger, *, sent: bool = False) -> int:
     async with ledger.database.connection() as connection:
-        return int(await connection.fetchval("SELECT count(*) FROM outbox WHERE (sent_at IS NOT NULL) = $1", sent))
+        return int(
+            await connection.fetchval(
+                "SELECT count(*) FROM outbox WHERE (sent_at IS NOT NULL) = $1", sent
+            )
+        )
 
 
-def relay(ledger: Ledger, transport: Transport, *, keep: timedelta = timedelta(hours=1)) -> OutboxRelay:
+def relay(
+    ledger: Ledger, transport: Transport, *, keep: timedelta = timedelta(hours=1)
+) -> OutboxRelay:
     return OutboxRelay(ledger.database, transport, ServiceMetrics(), keep=keep, period=0.05)
 
 
@@ -81,7 +95,9 @@ async def send_and_change_mind(ledger: Ledger, uid: UUID) -> None:
         raise RuntimeError("changed my mind")
 
 
-async def test_message_of_a_committed_transaction_is_applied(ledger: Ledger, transport: Transport) -> None:
+async def test_message_of_a_committed_transaction_is_applied(
+    ledger: Ledger, transport: Transport
+) -> None:
     uid = uuid4()
     async with running(relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
@@ -94,7 +110,9 @@ async def test_message_of_a_committed_transaction_is_applied(ledger: Ledger, tra
         await eventually(all_gone, what="outbox and queue empty")
 
 
-async def test_message_of_a_rolled_back_transaction_never_leaves(ledger: Ledger, transport: Transport) -> None:
+async def test_message_of_a_rolled_back_transaction_never_leaves(
+    ledger: Ledger, transport: Transport
+) -> None:
     kept, dropped = uuid4(), uuid4()
     async with running(relay(ledger, transport), ledger.consumer):
         with pytest.raises(RuntimeError, match="changed my mind"):
@@ -105,8 +123,11 @@ async def test_message_of_a_rolled_back_transaction_never_leaves(ledger: Ledger,
     assert await ledger.rows() == [str(kept)]
 
 
-async def test_relay_that_died_after_sending_doubles_nothing(ledger: Ledger, transport: Transport) -> None:
-    """The relay sent the message and died before it could note so: the next one sends it again, and it is applied once."""
+async def test_relay_that_died_after_sending_doubles_nothing(
+    ledger: Ledger, transport: Transport
+) -> None:
+    """The relay sent the message and died before it could note so: the next one sends it again, and
+    it is applied once."""
     first, second = uuid4(), uuid4()
     async with ledger.database.transaction() as transaction:
         transaction.send(DMS_DELETIONS, DeleteDataset(uid=first))
@@ -122,7 +143,9 @@ async def test_relay_that_died_after_sending_doubles_nothing(ledger: Ledger, tra
     assert sorted(await ledger.rows()) == sorted([str(first), str(second)])
 
 
-async def test_handler_that_fails_leaves_nothing_and_is_tried_again(ledger: Ledger, transport: Transport) -> None:
+async def test_handler_that_fails_leaves_nothing_and_is_tried_again(
+    ledger: Ledger, transport: Transport
+) -> None:
     uid = uuid4()
     ledger.failures = [RuntimeError("first"), RuntimeError("second")]
     async with running(relay(ledger, transport), ledger.consumer):
@@ -133,7 +156,8 @@ async def test_handler_that_fails_leaves_nothing_and_is_tried_again(ledger: Ledg
 
 
 async def test_deadlocks_count_against_no_message(ledger: Ledger, transport: Transport) -> None:
-    """More of them than a message may fail: PostgreSQL ended these transactions for the sake of others."""
+    """More of them than a message may fail: PostgreSQL ended these transactions for the sake of
+    others."""
     uid = uuid4()
     ledger.failures = [asyncpg.DeadlockDetectedError("deadlock detected") for _ in range(7)]
     async with running(relay(ledger, transport), ledger.consumer):
@@ -164,7 +188,9 @@ async def test_messages_of_one_batch_are_applied_in_the_order_of_what_they_speak
     assert await ledger.rows() == uids
 
 
-async def test_bad_messages_are_dead_with_their_reason_and_harm_no_other(ledger: Ledger, transport: Transport) -> None:
+async def test_bad_messages_are_dead_with_their_reason_and_harm_no_other(
+    ledger: Ledger, transport: Transport
+) -> None:
     good = uuid4()
     bad = {
         "text": b"this is not JSON",
@@ -179,23 +205,36 @@ async def test_bad_messages_are_dead_with_their_reason_and_harm_no_other(ledger:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=good))
         await applied(ledger, {good})
         await all_dead(transport, len(bad))
-    letters = {letter.id: letter for letter in await transport.dead_letters(DMS_DELETIONS, limit=10)}
+    letters = {
+        letter.id: letter for letter in await transport.dead_letters(DMS_DELETIONS, limit=10)
+    }
     assert {name: letter.body for name, letter in letters.items()} == bad
-    assert "not a message as the services send them: the whole: Invalid JSON" in letters["text"].reason
-    assert letters["strange"].reason == "queue dms.deletions takes no messages of type 'no.such', only dms.deletions"
-    assert letters["wrong"].reason.startswith("its data are no DeleteDataset: uid: Input should be a valid UUID")
+    assert (
+        "not a message as the services send them: the whole: Invalid JSON" in letters["text"].reason
+    )
+    assert (
+        letters["strange"].reason
+        == "queue dms.deletions takes no messages of type 'no.such', only dms.deletions"
+    )
+    assert letters["wrong"].reason.startswith(
+        "its data are no DeleteDataset: uid: Input should be a valid UUID"
+    )
     assert letters["wrong"].reason.endswith("surplus: Extra inputs are not permitted")
     assert "id: Field required" in letters["other"].reason
 
 
-async def test_what_fails_every_time_is_dead_and_can_be_put_back_when_it_is_mended(ledger: Ledger, transport: Transport) -> None:
+async def test_what_fails_every_time_is_dead_and_can_be_put_back_when_it_is_mended(
+    ledger: Ledger, transport: Transport
+) -> None:
     uid = uuid4()
     ledger.failures = [RuntimeError(f"failure {number}") for number in (5, 4, 3, 2, 1)]
     async with running(relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uid))
         await all_dead(transport, 1)
-        assert (await transport.dead_letters(DMS_DELETIONS, limit=1))[0].reason == "RuntimeError: failure 5"
+        assert (await transport.dead_letters(DMS_DELETIONS, limit=1))[
+            0
+        ].reason == "RuntimeError: failure 5"
         assert await ledger.rows() == []
         assert await transport.requeue(DMS_DELETIONS) == 1
         await applied(ledger, {uid})
@@ -212,7 +251,9 @@ async def test_refused_message_is_dead_at_once(ledger: Ledger, transport: Transp
     assert await ledger.rows() == []
 
 
-async def test_two_relays_share_the_work_without_doubling(ledger: Ledger, transport: Transport) -> None:
+async def test_two_relays_share_the_work_without_doubling(
+    ledger: Ledger, transport: Transport
+) -> None:
     uids = {uuid4() for _ in range(500)}
     async with running(relay(ledger, transport), relay(ledger, transport), ledger.consumer):
         for uid in uids:
@@ -222,8 +263,11 @@ async def test_two_relays_share_the_work_without_doubling(ledger: Ledger, transp
     assert len(await ledger.rows()) == len(uids)
 
 
-async def test_what_a_lost_broker_held_is_sent_again_and_applied_once(ledger: Ledger, make_database: DatabaseFactory) -> None:
-    """Invariant 2: one message was applied, the other still in the queue, when the broker and all that it held were lost."""
+async def test_what_a_lost_broker_held_is_sent_again_and_applied_once(
+    ledger: Ledger, make_database: DatabaseFactory
+) -> None:
+    """Invariant 2: one message was applied, the other still in the queue, when the broker and all
+    that it held were lost."""
     done, lost = uuid4(), uuid4()
     first, second = [open_transport(await make_database(), sluice_topology()) for _ in range(2)]
     async with running(first, relay(ledger, first)):
@@ -250,8 +294,12 @@ async def test_what_a_lost_broker_held_is_sent_again_and_applied_once(ledger: Le
     assert sorted(await ledger.rows()) == sorted([str(done), str(lost)])
 
 
-@pytest.mark.parametrize("keep", [timedelta(0), timedelta(milliseconds=1)], ids=["not kept", "kept no longer"])
-async def test_sent_messages_are_forgotten_when_their_time_is_over(ledger: Ledger, transport: Transport, keep: timedelta) -> None:
+@pytest.mark.parametrize(
+    "keep", [timedelta(0), timedelta(milliseconds=1)], ids=["not kept", "kept no longer"]
+)
+async def test_sent_messages_are_forgotten_when_their_time_is_over(
+    ledger: Ledger, transport: Transport, keep: timedelta
+) -> None:
     async with running(relay(ledger, transport, keep=keep), ledger.consumer):
         async with ledger.database.transaction() as transaction:
             transaction.send(DMS_DELETIONS, DeleteDataset(uid=uuid4()))

@@ -1,4 +1,5 @@
-"""A process that stands still in the middle of a transaction holds nobody up for long, and goes on when it is let."""
+"""A process that stands still in the middle of a transaction holds nobody up for long, and goes on
+when it is let."""
 
 import asyncio
 import signal
@@ -27,9 +28,14 @@ async def database_url(make_database: DatabaseFactory) -> str:
 
 
 @pytest.fixture
-async def instances(tmp_path: Path, database_url: str, make_database: DatabaseFactory) -> AsyncIterator[list[ServiceProcess]]:
+async def instances(
+    tmp_path: Path, database_url: str, make_database: DatabaseFactory
+) -> AsyncIterator[list[ServiceProcess]]:
     """Two of the DMS, ready."""
-    settings = {"SLUICE_DMS_DATABASE_URL": database_url, "SLUICE_DMS_BROKER_URL": await make_database()}
+    settings = {
+        "SLUICE_DMS_DATABASE_URL": database_url,
+        "SLUICE_DMS_BROKER_URL": await make_database(),
+    }
     processes = []
     for name in ("one", "two"):
         (folder := tmp_path / name).mkdir()
@@ -50,7 +56,8 @@ async def test_a_frozen_instance_lets_go_of_the_lock_under_which_data_sets_close
     frozen = instances[0]
     clients = [DmsClient(one.http) for one in instances]
     held, free = [
-        (await clients[0].register_dataset(NewDataset(name=name, type=DatasetType.LOGS))).uid for name in ("held", "free")
+        (await clients[0].register_dataset(NewDataset(name=name, type=DatasetType.LOGS))).uid
+        for name in ("held", "free")
     ]
     ours = await asyncpg.connect(database_url)
     try:
@@ -70,11 +77,14 @@ async def test_a_frozen_instance_lets_go_of_the_lock_under_which_data_sets_close
 async def stopped_while_closing(
     process: ServiceProcess, ours: "asyncpg.Connection[asyncpg.Record]", uid: UUID
 ) -> "asyncio.Task[object]":
-    """The request to close, made of ``process``, which has stopped with the closing lock in its hands."""
+    """The request to close, made of ``process``, which has stopped with the closing lock in its
+    hands."""
     row = ours.transaction()
     await row.start()
     await ours.execute("SELECT FROM datasets WHERE uid = $1 FOR UPDATE", uid)
-    once = DmsClient(process.http).call("POST", f"/api/v1/datasets/{uid}/close", body=CloseDataset(), retry=False)
+    once = DmsClient(process.http).call(
+        "POST", f"/api/v1/datasets/{uid}/close", body=CloseDataset(), retry=False
+    )
     request = asyncio.create_task(once)
 
     async def waits_for_the_row() -> bool:
@@ -99,11 +109,16 @@ async def test_sessions_end_whose_machine_is_gone() -> None:
         await database.stop()
     finally:
         await server.remove()
-    assert shown == {name: value.removesuffix("s") if "keepalives" in name else value for name, value in SESSION.items()} | {
-        "tcp_user_timeout": "60000"
-    }
+    assert shown == {
+        name: value.removesuffix("s") if "keepalives" in name else value
+        for name, value in SESSION.items()
+    } | {"tcp_user_timeout": "60000"}
 
 
 def test_what_the_url_says_goes_before() -> None:
-    given = session_settings("postgresql://x/y?idle_in_transaction_session_timeout=60s", {"jit": "off"})
-    assert given == {name: value for name, value in SESSION.items() if not name.startswith("idle")} | {"jit": "off"}
+    given = session_settings(
+        "postgresql://x/y?idle_in_transaction_session_timeout=60s", {"jit": "off"}
+    )
+    assert given == {
+        name: value for name, value in SESSION.items() if not name.startswith("idle")
+    } | {"jit": "off"}

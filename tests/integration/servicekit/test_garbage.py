@@ -1,4 +1,5 @@
-"""A service that cannot start yet, or at all, looks for garbage: it may wait for its database for days."""
+"""A service that cannot start yet, or at all, looks for garbage: it may wait for its database for
+days."""
 
 import os
 import subprocess
@@ -16,7 +17,11 @@ except SystemExit as ending:
 
 
 def test_it_is_looked_for_as_soon_as_all_is_loaded() -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")
+    }
     environment["SLUICE_DMS_PORT"] = "no port"
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["2", "True"], done.stderr

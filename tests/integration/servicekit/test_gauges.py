@@ -1,4 +1,5 @@
-"""What services show of how they stand: read from their own tables, on the same page as everything else they count."""
+"""What services show of how they stand: read from their own tables, on the same page as everything
+else they count."""
 
 import importlib
 from uuid import uuid4
@@ -33,12 +34,16 @@ def shown(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-async def test_every_gauge_of_a_service_can_be_read_from_its_tables(name: str, make_database: DatabaseFactory) -> None:
+async def test_every_gauge_of_a_service_can_be_read_from_its_tables(
+    name: str, make_database: DatabaseFactory
+) -> None:
     url = await make_database()
     transport = open_transport(await make_database(), sluice_topology())
     links = ProcessLinks()
     settings = settings_class(name)(database_url=url, broker_url=url)
-    service = importlib.import_module(f"{name}.wiring").build(settings, links=links, transport=transport)
+    service = importlib.import_module(f"{name}.wiring").build(
+        settings, links=links, transport=transport
+    )
     links.apps[name] = service.app
     [gauges] = [component for component in service.components if isinstance(component, Gauges)]
     async with running(transport, links, service):
@@ -75,17 +80,26 @@ async def test_age_of_the_outbox_tells_how_long_messages_have_waited(database_ur
             await eventually(seen, what="the age on the page")
 
 
-async def test_labels_that_no_row_names_any_more_are_gone_and_what_does_not_answer_is_zero(database_url: str) -> None:
+async def test_labels_that_no_row_names_any_more_are_gone_and_what_does_not_answer_is_zero(
+    database_url: str,
+) -> None:
     database, metrics = Database(database_url, source="test"), ServiceMetrics()
-    measurement = Measurement("sluice_test", "For this test.", rows_of("SELECT kind, number FROM things"), ("kind",))
+    measurement = Measurement(
+        "sluice_test", "For this test.", rows_of("SELECT kind, number FROM things"), ("kind",)
+    )
     async with running(database):
         async with database.connection() as connection:
-            await connection.execute("CREATE TABLE outbox (created_at timestamptz, sent_at timestamptz)")
+            await connection.execute(
+                "CREATE TABLE outbox (created_at timestamptz, sent_at timestamptz)"
+            )
             await connection.execute("CREATE TABLE things (kind text, number integer)")
             await connection.execute("INSERT INTO things VALUES ('a', 1), ('b', 2)")
         gauges = Gauges(database, metrics, [measurement], health=answers("OSError: no route"))
         await gauges.read()
-        assert shown(metrics.render().decode())["sluice_test"] == {(("kind", "a"),): 1, (("kind", "b"),): 2}
+        assert shown(metrics.render().decode())["sluice_test"] == {
+            (("kind", "a"),): 1,
+            (("kind", "b"),): 2,
+        }
         async with database.connection() as connection:
             await connection.execute("DELETE FROM things WHERE kind = 'a'")
         await gauges.read()
@@ -112,6 +126,9 @@ def answers(answer: str) -> Report:
 
 
 def test_what_an_alert_counts_begins_with_nothing() -> None:
-    """Prometheus sees no increase where a counter's first value is 1: the first failure would wake nobody."""
+    """Prometheus sees no increase where a counter's first value is 1: the first failure would wake
+    nobody."""
     page = shown(WmsMetrics().render().decode())
-    assert page["sluice_tasks_ended_total"] == {(("state", state),): 0 for state in TaskState if state.final}
+    assert page["sluice_tasks_ended_total"] == {
+        (("state", state),): 0 for state in TaskState if state.final
+    }

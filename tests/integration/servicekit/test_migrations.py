@@ -1,4 +1,5 @@
-"""Every service's database comes up to date when the service starts, whoever else starts at the same time."""
+"""Every service's database comes up to date when the service starts, whoever else starts at the
+same time."""
 
 import asyncio
 
@@ -12,7 +13,8 @@ from sluice.servicekit.migrate import Migrator, revisions_of
 from tests.conftest import DatabaseFactory
 
 VERSIONS = [
-    f"{service}.db.migrations" for service in ("dms", "wms", "wfms.operator", "wfms.chains", "wfms.watcher", "wfms.intake")
+    f"{service}.db.migrations"
+    for service in ("dms", "wms", "wfms.operator", "wfms.chains", "wfms.watcher", "wfms.intake")
 ]
 
 
@@ -34,7 +36,9 @@ def test_the_newest_revision_is_the_one_that_alembic_finds(versions: str) -> Non
 
 
 @pytest.mark.parametrize("versions", VERSIONS)
-async def test_instances_that_start_together_migrate_once(make_database: DatabaseFactory, versions: str) -> None:
+async def test_instances_that_start_together_migrate_once(
+    make_database: DatabaseFactory, versions: str
+) -> None:
     url = await make_database()
     await asyncio.gather(*(Migrator(url, versions).start() for _ in range(3)))
     assert await revision_of(url) == revisions_of(versions).newest

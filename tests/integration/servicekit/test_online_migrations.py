@@ -1,4 +1,5 @@
-"""Migrations run while others work on the database: they wait for no lock for long, and for ever until it is free."""
+"""Migrations run while others work on the database: they wait for no lock for long, and for ever
+until it is free."""
 
 import asyncio
 import sys
@@ -29,7 +30,10 @@ def upgrade():
 
 MAKE = "op.execute('CREATE TABLE notes (id int PRIMARY KEY)')"
 ADD = "op.execute('ALTER TABLE notes ADD COLUMN text text')"
-INDEX = "with op.get_context().autocommit_block(): op.execute('CREATE INDEX CONCURRENTLY notes_text ON notes (text)')"
+INDEX = (
+    "with op.get_context().autocommit_block(): op.execute('CREATE INDEX CONCURRENTLY notes_text ON"
+    " notes (text)')"
+)
 
 MakeVersions = Callable[..., str]
 
@@ -49,7 +53,9 @@ def versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeVe
         for number, statement in enumerate(statements, 1):
             body = textwrap.indent(statement, "    ")
             before = f'"r{number - 1}"' if number > 1 else "None"
-            (folder / f"r{number}.py").write_text(TEMPLATE.format(name=f"r{number}", before=before, body=body))
+            (folder / f"r{number}.py").write_text(
+                TEMPLATE.format(name=f"r{number}", before=before, body=body)
+            )
         made.append(name)
         return f"{name}.migrations"
 
@@ -91,10 +97,16 @@ async def test_long_reader_makes_the_start_wait_and_then_go_on(
     told: list[str] = []
     migrator = Migrator(database_url, release)
     async with transaction(database_url, "SELECT * FROM notes"):
-        with pytest.raises(NotAvailable, match=r"migration r2 of .* did not get a lock within 50ms"):
+        with pytest.raises(
+            NotAvailable, match=r"migration r2 of .* did not get a lock within 50ms"
+        ):
             await migrator.start()
-        assert await value(database_url, "SELECT 1 FROM notes UNION SELECT 1") == 1, "readers do not wait behind it"
-        start = asyncio.create_task(start_when_possible(migrator, what="database", tell=lambda _, why: told.append(why)))
+        assert await value(database_url, "SELECT 1 FROM notes UNION SELECT 1") == 1, (
+            "readers do not wait behind it"
+        )
+        start = asyncio.create_task(
+            start_when_possible(migrator, what="database", tell=lambda _, why: told.append(why))
+        )
 
         async def has_waited() -> bool:
             return len(told) >= 2
@@ -136,25 +148,39 @@ async def test_statement_that_takes_too_long_is_ended(
 async def test_instances_together_build_an_index_without_locking_each_other_out(
     database_url: str, versions: MakeVersions
 ) -> None:
-    """Those who wait must not hold a snapshot: the index is finished only when all snapshots before it are gone."""
+    """Those who wait must not hold a snapshot: the index is finished only when all snapshots before
+    it are gone."""
     release = versions(MAKE, ADD, INDEX)
     async with asyncio.timeout(30):
         await asyncio.gather(*(Migrator(database_url, release).start() for _ in range(4)))
-    assert await value(database_url, "SELECT indisvalid FROM pg_index WHERE indexrelid = 'notes_text'::regclass") is True
+    assert (
+        await value(
+            database_url,
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = 'notes_text'::regclass",
+        )
+        is True
+    )
 
 
-async def test_instance_of_the_release_before_starts_on_the_new_schema(database_url: str, versions: MakeVersions) -> None:
+async def test_instance_of_the_release_before_starts_on_the_new_schema(
+    database_url: str, versions: MakeVersions
+) -> None:
     before, after = versions(MAKE), versions(MAKE, ADD)
     await Migrator(database_url, after).start()
     await Migrator(database_url, before).start()
     assert await value(database_url, "SELECT version_num FROM alembic_version") == "r2"
 
 
-async def test_stop_in_the_middle_of_a_migration_leaves_nothing_behind(database_url: str, versions: MakeVersions) -> None:
+async def test_stop_in_the_middle_of_a_migration_leaves_nothing_behind(
+    database_url: str, versions: MakeVersions
+) -> None:
     await Migrator(database_url, versions(MAKE)).start()
     release = versions(MAKE, ADD + "; op.execute('SELECT pg_sleep(20)')")
     start = asyncio.create_task(Migrator(database_url, release).start())
-    sleeping = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
+    sleeping = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event ="
+        " 'PgSleep'"
+    )
 
     async def sleeps() -> bool:
         return await value(database_url, sleeping) == 1

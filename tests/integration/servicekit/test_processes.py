@@ -40,7 +40,9 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         prefix = f"SLUICE_{command[-1].removeprefix('wfms.').upper()}_"
         folder = tmp_path / str(len(processes))
         folder.mkdir()
-        process = ServiceProcess(command, folder, {f"{prefix}{name.upper()}": value for name, value in settings.items()})
+        process = ServiceProcess(
+            command, folder, {f"{prefix}{name.upper()}": value for name, value in settings.items()}
+        )
         processes.append(process)
         return process
 
@@ -49,7 +51,9 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         await process.clean_up()
 
 
-@pytest.mark.parametrize("command", [[*MODULE, "wms"], [*COMMAND, "wms"]], ids=["module", "command"])
+@pytest.mark.parametrize(
+    "command", [[*MODULE, "wms"], [*COMMAND, "wms"]], ids=["module", "command"]
+)
 async def test_starts_before_broker_and_database_and_says_what_it_waits_for(
     start: Start, command: list[str], postgres: NetworkPostgres, rabbitmq_server: RabbitServer
 ) -> None:
@@ -82,7 +86,10 @@ async def test_starts_before_broker_and_database_and_says_what_it_waits_for(
         await postgres.execute("CREATE DATABASE late OWNER late")
         assert await process.is_ready() == {"database": "ok", "transport": "ok"}
         assert (await process.http.get("/api/v1/tasks")).json() == {"tasks": []}
-        assert 'sluice_http_refused_total{status="421"} 1.0' in (await process.http.get("/metrics")).text
+        assert (
+            'sluice_http_refused_total{status="421"} 1.0'
+            in (await process.http.get("/metrics")).text
+        )
 
         await postgres.stop()
         await process.waits_for("database", "refused", "Error")
@@ -108,16 +115,24 @@ async def test_stops_at_once_while_it_waits(start: Start) -> None:
 
 
 @pytest.mark.parametrize("service", ["dms", "wfms.operator", "wfms.intake", "wfms.watcher"])
-async def test_every_service_starts_and_stops_as_a_process(start: Start, make_database: DatabaseFactory, service: str) -> None:
-    process = start([*MODULE, service], database_url=await make_database(), broker_url=await make_database())
+async def test_every_service_starts_and_stops_as_a_process(
+    start: Start, make_database: DatabaseFactory, service: str
+) -> None:
+    process = start(
+        [*MODULE, service], database_url=await make_database(), broker_url=await make_database()
+    )
     await process.answers()
     assert set((await process.is_ready()).values()) == {"ok"}
     assert await process.stop() == 0
 
 
-async def test_instances_that_start_together_make_the_database_once(start: Start, make_database: DatabaseFactory) -> None:
+async def test_instances_that_start_together_make_the_database_once(
+    start: Start, make_database: DatabaseFactory
+) -> None:
     database, broker = await make_database(), await make_database()
-    processes = [start([*MODULE, "wfms.chains"], database_url=database, broker_url=broker) for _ in range(3)]
+    processes = [
+        start([*MODULE, "wfms.chains"], database_url=database, broker_url=broker) for _ in range(3)
+    ]
     for process in processes:
         await process.answers()
         await process.is_ready()
@@ -131,7 +146,12 @@ async def test_request_that_waits_for_work_is_answered_when_the_process_stops(
     start: Start, make_database: DatabaseFactory
 ) -> None:
     """The server would wait for it until its own limit, and then cut it off."""
-    process = start([*MODULE, "wms"], database_url=await make_database(), broker_url=await make_database(), poll="3600")
+    process = start(
+        [*MODULE, "wms"],
+        database_url=await make_database(),
+        broker_url=await make_database(),
+        poll="3600",
+    )
     await process.answers()
     await process.is_ready()
     uid = UUID(int=1)
@@ -140,7 +160,9 @@ async def test_request_that_waits_for_work_is_answered_when_the_process_stops(
     registered = await process.http.post("/api/v1/pilots", json=pilot.model_dump(mode="json"))
     assert registered.status_code == 200, registered.text
     before = (await process.http.get("/api/v1/pilots")).json()["pilots"][0]
-    poll = asyncio.create_task(process.http.post(f"/api/v1/pilots/{uid}/lease", json={"jobs": 1, "wait": 50}))
+    poll = asyncio.create_task(
+        process.http.post(f"/api/v1/pilots/{uid}/lease", json={"jobs": 1, "wait": 50})
+    )
 
     async def is_seen() -> bool:
         return bool((await process.http.get("/api/v1/pilots")).json()["pilots"][0] != before)

@@ -21,12 +21,19 @@ def postgres() -> Iterator[NetworkPostgres]:
 
 @pytest.fixture
 def logins() -> Logins:
-    """Gives a login for each service, with names that need quoting; ``words``: part of all passwords."""
+    """Gives a login for each service, with names that need quoting; ``words``: part of all
+    passwords."""
     tag = uuid.uuid4().hex[:6]
 
     def make(words: str = "p'a\"ss:word") -> list[ServiceLogin]:
         return [
-            ServiceLogin(service, f"{service} {tag}", f"{words} of {service}", f"{service} data {tag}", f"SETTING_OF_{service}")
+            ServiceLogin(
+                service,
+                f"{service} {tag}",
+                f"{words} of {service}",
+                f"{service} data {tag}",
+                f"SETTING_OF_{service}",
+            )
             for service in SERVICES
         ]
 

@@ -17,7 +17,9 @@ BACKUP = ServiceLogin("the backup", "the backup", "se'cret", "postgres", "SLUICE
 
 def stream(server: NetworkPostgres, login: ServiceLogin) -> "subprocess.CompletedProcess[str]":
     """What a backup begins with."""
-    url = f"postgresql://{quote(login.user)}:{quote(login.password)}@127.0.0.1:{server.port}/postgres"
+    url = (
+        f"postgresql://{quote(login.user)}:{quote(login.password)}@127.0.0.1:{server.port}/postgres"
+    )
     command = [
         str(binaries() / "pg_receivewal"),
         "--dbname",
@@ -30,7 +32,9 @@ def stream(server: NetworkPostgres, login: ServiceLogin) -> "subprocess.Complete
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-async def test_backups_may_stream_and_services_may_not(postgres: NetworkPostgres, logins: Logins) -> None:
+async def test_backups_may_stream_and_services_may_not(
+    postgres: NetworkPostgres, logins: Logins
+) -> None:
     changes = await set_up_databases(postgres.admin_url, logins(), BACKUP)
     assert f"login {BACKUP.user} made, for the backup" in changes
     assert await set_up_databases(postgres.admin_url, logins(), BACKUP) == []
@@ -40,11 +44,17 @@ async def test_backups_may_stream_and_services_may_not(postgres: NetworkPostgres
     assert "permission denied to start WAL sender" in stream(postgres, logins()[0]).stderr
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for database"):
         await asyncpg.connect(
-            host="127.0.0.1", port=postgres.port, user=BACKUP.user, password=BACKUP.password, database=logins()[0].place
+            host="127.0.0.1",
+            port=postgres.port,
+            user=BACKUP.user,
+            password=BACKUP.password,
+            database=logins()[0].place,
         )
 
 
-async def test_a_service_does_not_keep_the_right_to_stream(postgres: NetworkPostgres, logins: Logins) -> None:
+async def test_a_service_does_not_keep_the_right_to_stream(
+    postgres: NetworkPostgres, logins: Logins
+) -> None:
     await set_up_databases(postgres.admin_url, logins())
     login = logins()[0]
     await postgres.execute(f'ALTER ROLE "{login.user}" REPLICATION')

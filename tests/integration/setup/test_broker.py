@@ -1,4 +1,5 @@
-"""`sluice setup broker`: virtual host, logins with the rights they need, and queues, on a real RabbitMQ."""
+"""`sluice setup broker`: virtual host, logins with the rights they need, and queues, on a real
+RabbitMQ."""
 
 import asyncio
 from collections.abc import Iterator
@@ -31,7 +32,10 @@ class Broker:
         self.management = f"http://guest:guest@127.0.0.1:{server.management_port}"
 
     def url(self, login: ServiceLogin) -> str:
-        user, password, vhost = (httpx.URL(path=part).raw_path.decode() for part in (login.user, login.password, login.place))
+        user, password, vhost = (
+            httpx.URL(path=part).raw_path.decode()
+            for part in (login.user, login.password, login.place)
+        )
         return f"amqp://{user}:{password.replace(':', '%3A')}@127.0.0.1:{self.server.amqp_port}/{vhost}"
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
@@ -58,7 +62,13 @@ def users(logins: Logins) -> list[ServiceLogin]:
 
 def in_one_host(logins: list[ServiceLogin]) -> list[ServiceLogin]:
     return [
-        ServiceLogin(one.service, one.user.replace(" ", "-"), one.password, f"sluice-{one.user[-6:]}", one.variable)
+        ServiceLogin(
+            one.service,
+            one.user.replace(" ", "-"),
+            one.password,
+            f"sluice-{one.user[-6:]}",
+            one.variable,
+        )
         for one in logins
     ]
 
@@ -67,7 +77,9 @@ def of(users: list[ServiceLogin], service: str) -> ServiceLogin:
     return next(user for user in users if user.service == service)
 
 
-async def test_services_work_with_their_own_rights_and_no_others(broker: Broker, users: list[ServiceLogin]) -> None:
+async def test_services_work_with_their_own_rights_and_no_others(
+    broker: Broker, users: list[ServiceLogin]
+) -> None:
     assert await set_up_broker(broker.management, users)
     chains, wms = broker.transport(of(users, "wfms.chains")), broker.transport(of(users, "wms"))
     async with running(chains, wms):
@@ -99,18 +111,24 @@ async def test_new_password_of_the_settings_is_taken_over(broker: Broker, logins
     old, new = in_one_host(logins()), in_one_host(logins("another"))
     await set_up_broker(broker.management, old)
     changed = [of(new, "dms"), *(one for one in old if one.service != "dms")]
-    assert await set_up_broker(broker.management, changed) == [f"users: {of(new, 'dms').user} changed"]
+    assert await set_up_broker(broker.management, changed) == [
+        f"users: {of(new, 'dms').user} changed"
+    ]
     async with running(broker.transport(of(new, "dms"))):
         pass
     with pytest.raises(ProbableAuthenticationError):
         await aio_pika.connect(broker.url(of(old, "dms")))
 
 
-async def test_what_was_taken_away_or_changed_comes_back(broker: Broker, users: list[ServiceLogin]) -> None:
+async def test_what_was_taken_away_or_changed_comes_back(
+    broker: Broker, users: list[ServiceLogin]
+) -> None:
     await set_up_broker(broker.management, users)
     vhost, dms = users[0].place, of(users, "dms")
     broker.ask("DELETE", f"queues/{vhost}/dms.files.dead")
-    broker.ask("PUT", f"permissions/{vhost}/{dms.user}", {"configure": ".*", "write": ".*", "read": ".*"})
+    broker.ask(
+        "PUT", f"permissions/{vhost}/{dms.user}", {"configure": ".*", "write": ".*", "read": ".*"}
+    )
     changes = await set_up_broker(broker.management, users)
     assert {f"permissions: {dms.user} changed", "queues: dms.files.dead made"} <= set(changes)
     assert await set_up_broker(broker.management, users) == []
@@ -128,22 +146,32 @@ async def test_messages_that_wait_stay(broker: Broker, users: list[ServiceLogin]
         assert await wms.depth("wms.tasks") == 1
 
 
-async def test_queue_made_otherwise_is_said_plainly(broker: Broker, users: list[ServiceLogin]) -> None:
+async def test_queue_made_otherwise_is_said_plainly(
+    broker: Broker, users: list[ServiceLogin]
+) -> None:
     vhost = users[0].place
     broker.ask("PUT", f"vhosts/{vhost}")
-    broker.ask("PUT", f"queues/{vhost}/wms.tasks", {"durable": True, "arguments": {"x-queue-type": "classic"}})
+    broker.ask(
+        "PUT",
+        f"queues/{vhost}/wms.tasks",
+        {"durable": True, "arguments": {"x-queue-type": "classic"}},
+    )
     with pytest.raises(Conflict, match=r"wms\.tasks in virtual host .* was made otherwise"):
         await set_up_broker(broker.management, users)
 
 
-async def test_administrator_and_address_that_cannot_be_right_are_refused(broker: Broker, users: list[ServiceLogin]) -> None:
+async def test_administrator_and_address_that_cannot_be_right_are_refused(
+    broker: Broker, users: list[ServiceLogin]
+) -> None:
     with pytest.raises(NotAvailable, match="does not know the administrator"):
         await set_up_broker(broker.management.replace("guest:guest", "guest:wrong"), users)
     (nowhere,) = free_ports(1)
     with pytest.raises(NotAvailable, match="does not answer"):
         await set_up_broker(f"http://guest:guest@127.0.0.1:{nowhere}", users)
     guest = ServiceLogin("dms", "guest", "guest", users[0].place, "SLUICE_DMS_BROKER_URL")
-    with pytest.raises(Conflict, match="SLUICE_DMS_BROKER_URL: guest is the broker's administrator"):
+    with pytest.raises(
+        Conflict, match="SLUICE_DMS_BROKER_URL: guest is the broker's administrator"
+    ):
         await set_up_broker(broker.management, [guest, *users])
 
 
@@ -152,7 +180,9 @@ async def test_command_reads_the_services_own_settings(
 ) -> None:
     for service in SERVICES:
         short = service.removeprefix("wfms.")
-        monkeypatch.setenv(f"SLUICE_{short.upper()}_BROKER_URL", f"amqp://{short}:secret@rabbitmq/{users[0].place}")
+        monkeypatch.setenv(
+            f"SLUICE_{short.upper()}_BROKER_URL", f"amqp://{short}:secret@rabbitmq/{users[0].place}"
+        )
     monkeypatch.setenv("SLUICE_SETUP_MANAGEMENT_URL", broker.management)
 
     async def output() -> str:

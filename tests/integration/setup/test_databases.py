@@ -1,4 +1,5 @@
-"""`sluice setup databases`: each service has a login and a database of its own, and no way into another's."""
+"""`sluice setup databases`: each service has a login and a database of its own, and no way into
+another's."""
 
 import asyncio
 from urllib.parse import quote
@@ -17,8 +18,16 @@ from tests.servers.network_postgres import NetworkPostgres
 from tests.servers.rabbitmq import free_ports
 
 
-async def connect(server: NetworkPostgres, login: ServiceLogin, database: str) -> "asyncpg.Connection[asyncpg.Record]":
-    return await asyncpg.connect(host="127.0.0.1", port=server.port, user=login.user, password=login.password, database=database)
+async def connect(
+    server: NetworkPostgres, login: ServiceLogin, database: str
+) -> "asyncpg.Connection[asyncpg.Record]":
+    return await asyncpg.connect(
+        host="127.0.0.1",
+        port=server.port,
+        user=login.user,
+        password=login.password,
+        database=database,
+    )
 
 
 async def value(server: NetworkPostgres, login: ServiceLogin, statement: str) -> object:
@@ -29,14 +38,18 @@ async def value(server: NetworkPostgres, login: ServiceLogin, statement: str) ->
         await connection.close()
 
 
-async def test_each_login_works_on_its_own_database_and_on_no_other(postgres: NetworkPostgres, logins: Logins) -> None:
+async def test_each_login_works_on_its_own_database_and_on_no_other(
+    postgres: NetworkPostgres, logins: Logins
+) -> None:
     await set_up_databases(postgres.admin_url, logins())
     for login in logins():
         await value(postgres, login, "CREATE TABLE own AS SELECT 42 AS n")
         assert await value(postgres, login, "SELECT n FROM own") == 42
         for other in logins():
             if other != login:
-                with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for database"):
+                with pytest.raises(
+                    asyncpg.InsufficientPrivilegeError, match="permission denied for database"
+                ):
                     await connect(postgres, login, other.place)
         with pytest.raises(asyncpg.InvalidPasswordError):
             await connect(postgres, ServiceLogin("", login.user, "wrong", "", ""), login.place)
@@ -51,7 +64,9 @@ async def test_repetition_changes_nothing(postgres: NetworkPostgres, logins: Log
     assert await _authentication(postgres) == before
 
 
-async def test_new_password_of_the_settings_is_taken_over(postgres: NetworkPostgres, logins: Logins) -> None:
+async def test_new_password_of_the_settings_is_taken_over(
+    postgres: NetworkPostgres, logins: Logins
+) -> None:
     await set_up_databases(postgres.admin_url, logins())
     old, new = logins()[0], logins("another")[0]
     changes = await set_up_databases(postgres.admin_url, [new, *logins()[1:]])
@@ -61,10 +76,14 @@ async def test_new_password_of_the_settings_is_taken_over(postgres: NetworkPostg
         await connect(postgres, old, old.place)
 
 
-async def test_database_that_another_login_filled_is_taken_over(postgres: NetworkPostgres, logins: Logins) -> None:
+async def test_database_that_another_login_filled_is_taken_over(
+    postgres: NetworkPostgres, logins: Logins
+) -> None:
     """Before there were logins, the administrator's own served all."""
     (login,) = (login for login in logins() if login.service == "dms")
-    await postgres.execute(f'CREATE DATABASE "{login.place}"', f'GRANT CONNECT ON DATABASE "{login.place}" TO PUBLIC')
+    await postgres.execute(
+        f'CREATE DATABASE "{login.place}"', f'GRANT CONNECT ON DATABASE "{login.place}" TO PUBLIC'
+    )
     admin = f"{postgres.admin_url.rpartition('/')[0]}/{login.place.replace(' ', '%20')}"
     await Migrator(admin, "dms.db.migrations").start()
     await postgres.execute("CREATE VIEW names AS SELECT name FROM storages", database=login.place)
@@ -79,31 +98,45 @@ async def test_database_that_another_login_filled_is_taken_over(postgres: Networ
     assert await set_up_databases(postgres.admin_url, logins()) == []
 
 
-async def test_tables_of_a_login_that_is_there_stay_its_own(postgres: NetworkPostgres, logins: Logins) -> None:
+async def test_tables_of_a_login_that_is_there_stay_its_own(
+    postgres: NetworkPostgres, logins: Logins
+) -> None:
     login = logins()[0]
     await postgres.execute(
         f"CREATE ROLE \"{login.user}\" LOGIN CREATEDB PASSWORD 'before'",
         f'CREATE DATABASE "{login.place}" OWNER "{login.user}"',
         f'GRANT CONNECT ON DATABASE "{login.place}" TO "{login.user}"',
     )
-    await postgres.execute(f'SET ROLE "{login.user}"', "CREATE TABLE kept AS SELECT 7 AS n", database=login.place)
-    await postgres.execute(f'ALTER TABLE IF EXISTS kept OWNER TO "{login.user}"', database=login.place)
+    await postgres.execute(
+        f'SET ROLE "{login.user}"', "CREATE TABLE kept AS SELECT 7 AS n", database=login.place
+    )
+    await postgres.execute(
+        f'ALTER TABLE IF EXISTS kept OWNER TO "{login.user}"', database=login.place
+    )
     changes = await set_up_databases(postgres.admin_url, logins())
     assert f"login {login.user}: rights set to those of {login.service}" in changes
     assert await value(postgres, login, "SELECT n FROM kept") == 7
 
 
-async def test_right_given_to_another_service_is_taken_back(postgres: NetworkPostgres, logins: Logins) -> None:
+async def test_right_given_to_another_service_is_taken_back(
+    postgres: NetworkPostgres, logins: Logins
+) -> None:
     await set_up_databases(postgres.admin_url, logins())
     mine, other = logins()[:2]
-    await postgres.execute(f'GRANT CONNECT ON DATABASE "{mine.place}" TO "{other.user}"', "CREATE ROLE watching")
+    await postgres.execute(
+        f'GRANT CONNECT ON DATABASE "{mine.place}" TO "{other.user}"', "CREATE ROLE watching"
+    )
     await postgres.execute(f'GRANT CONNECT ON DATABASE "{mine.place}" TO watching')
-    assert await set_up_databases(postgres.admin_url, logins()) == [f"database {mine.place}: no longer open to {other.user}"]
+    assert await set_up_databases(postgres.admin_url, logins()) == [
+        f"database {mine.place}: no longer open to {other.user}"
+    ]
     with pytest.raises(asyncpg.InsufficientPrivilegeError):
         await connect(postgres, other, mine.place)
 
 
-async def test_what_belongs_to_somebody_else_is_refused(postgres: NetworkPostgres, logins: Logins) -> None:
+async def test_what_belongs_to_somebody_else_is_refused(
+    postgres: NetworkPostgres, logins: Logins
+) -> None:
     superuser = ServiceLogin("dms", "postgres", "x", "dms", "SLUICE_DMS_DATABASE_URL")
     with pytest.raises(Conflict, match="SLUICE_DMS_DATABASE_URL: postgres is a superuser"):
         await set_up_databases(postgres.admin_url, [superuser])
@@ -120,10 +153,15 @@ async def test_what_belongs_to_somebody_else_is_refused(postgres: NetworkPostgre
         await set_up_databases(f"postgresql://postgres:x@127.0.0.1:{nowhere}/postgres", logins())
 
 
-async def test_command_reads_the_services_own_settings(postgres: NetworkPostgres, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_command_reads_the_services_own_settings(
+    postgres: NetworkPostgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for service in SERVICES:
         short = service.removeprefix("wfms.")
-        monkeypatch.setenv(f"SLUICE_{short.upper()}_DATABASE_URL", postgres.url(short, f"{short}-secret", f"{short}_db"))
+        monkeypatch.setenv(
+            f"SLUICE_{short.upper()}_DATABASE_URL",
+            postgres.url(short, f"{short}-secret", f"{short}_db"),
+        )
     monkeypatch.setenv("SLUICE_SETUP_ADMIN_URL", postgres.admin_url)
 
     async def output() -> str:
@@ -133,12 +171,22 @@ async def test_command_reads_the_services_own_settings(postgres: NetworkPostgres
 
     assert "database chains_db made, for wfms.chains" in await output()
     assert "everything is as it has to be" in await output()
-    assert await value(postgres, ServiceLogin("dms", "dms", "dms-secret", "dms_db", ""), "SELECT current_user") == "dms"
+    assert (
+        await value(
+            postgres, ServiceLogin("dms", "dms", "dms-secret", "dms_db", ""), "SELECT current_user"
+        )
+        == "dms"
+    )
 
 
 async def _authentication(server: NetworkPostgres) -> object:
     connection = await asyncpg.connect(server.admin_url)
     try:
-        return [tuple(row) for row in await connection.fetch("SELECT rolname, rolpassword, xmin::text FROM pg_authid ORDER BY 1")]
+        return [
+            tuple(row)
+            for row in await connection.fetch(
+                "SELECT rolname, rolpassword, xmin::text FROM pg_authid ORDER BY 1"
+            )
+        ]
     finally:
         await connection.close()

@@ -11,25 +11,34 @@ from sluice.servicekit.migrate import Migrator
 from sluice.setup.logins import SERVICES
 from tests.conftest import DatabaseFactory
 
-ROWS = "INSERT INTO outbox (message_id, destination, body, sent_at) VALUES ('a', 'x', '', now()), ('b', 'x', '', NULL)"
+ROWS = (
+    "INSERT INTO outbox (message_id, destination, body, sent_at) VALUES ('a', 'x', '', now()),"
+    " ('b', 'x', '', NULL)"
+)
 
 
 async def unsent(url: str) -> list[str]:
     connection = await asyncpg.connect(url)
     try:
         return [
-            row["message_id"] for row in await connection.fetch("SELECT message_id FROM outbox WHERE sent_at IS NULL ORDER BY 1")
+            row["message_id"]
+            for row in await connection.fetch(
+                "SELECT message_id FROM outbox WHERE sent_at IS NULL ORDER BY 1"
+            )
         ]
     finally:
         await connection.close()
 
 
-async def test_each_service_sends_again_what_it_keeps(make_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_each_service_sends_again_what_it_keeps(
+    make_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     urls = {service: await make_database() for service in SERVICES}
     for service, url in urls.items():
         # The servers of the tests ask for no password; the settings of a service name one.
         monkeypatch.setenv(
-            f"SLUICE_{service.removeprefix('wfms.').upper()}_DATABASE_URL", url.replace("postgres:@", f"{service}:x@")
+            f"SLUICE_{service.removeprefix('wfms.').upper()}_DATABASE_URL",
+            url.replace("postgres:@", f"{service}:x@"),
         )
         await Migrator(url, f"{service}.db.migrations").start()
         connection = await asyncpg.connect(url)
@@ -40,7 +49,14 @@ async def test_each_service_sends_again_what_it_keeps(make_database: DatabaseFac
         done = await asyncio.to_thread(CliRunner().invoke, command_line(), ["setup", "resend"])
         assert done.exit_code == 0, done.output
         assert sorted(done.output.split("\n")) == sorted(
-            ["", *(f"{service}: 1 message sent again" for service in SERVICES if service != "wfms.intake")]
+            [
+                "",
+                *(
+                    f"{service}: 1 message sent again"
+                    for service in SERVICES
+                    if service != "wfms.intake"
+                ),
+            ]
         )
         assert await unsent(urls["dms"]) == ["a", "b"]
         repeated = await asyncio.to_thread(CliRunner().invoke, command_line(), ["setup", "resend"])

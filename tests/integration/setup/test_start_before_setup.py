@@ -1,4 +1,5 @@
-"""A service that starts before the administrator's setup waits for it: for its login, its database, its rights and its queues."""
+"""A service that starts before the administrator's setup waits for it: for its login, its database,
+its rights and its queues."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -25,12 +26,19 @@ async def processes() -> AsyncIterator[list[ServiceProcess]]:
 
 
 async def test_services_wait_for_the_setup_and_work_after_it(
-    broker: Broker, postgres: NetworkPostgres, logins: Logins, processes: list[ServiceProcess], tmp_path: Path
+    broker: Broker,
+    postgres: NetworkPostgres,
+    logins: Logins,
+    processes: list[ServiceProcess],
+    tmp_path: Path,
 ) -> None:
     owners, users = logins(), in_one_host(logins())
     for service in ("wms", "wfms.chains"):
         owner, short = of(owners, service), service.removeprefix("wfms.").upper()
-        user, password, name = (httpx.URL(path=part).raw_path.decode() for part in (owner.user, owner.password, owner.place))
+        user, password, name = (
+            httpx.URL(path=part).raw_path.decode()
+            for part in (owner.user, owner.password, owner.place)
+        )
         settings = {
             f"SLUICE_{short}_DATABASE_URL": postgres.url(user, password.replace(":", "%3A"), name),
             f"SLUICE_{short}_BROKER_URL": broker.url(of(users, service)),
@@ -46,7 +54,11 @@ async def test_services_wait_for_the_setup_and_work_after_it(
     broker.ask("PUT", f"vhosts/{vhost}")
     for one in users:
         broker.ask("PUT", f"users/{one.user}", {"password": one.password, "tags": ""})
-        broker.ask("PUT", f"permissions/{vhost}/{one.user}", {"configure": "^$", "write": ".*", "read": ".*"})
+        broker.ask(
+            "PUT",
+            f"permissions/{vhost}/{one.user}",
+            {"configure": "^$", "write": ".*", "read": ".*"},
+        )
     for process in processes:
         await process.waits_for("transport", "NOT_FOUND", "no queue", "no exchange", "declared")
     await set_up_broker(broker.management, users)

@@ -19,8 +19,11 @@ def migrated() -> dict[str, str]:
 
 
 @pytest.fixture
-async def make_migrated(postgres_server: PostgresServer, migrated: dict[str, str]) -> AsyncIterator[MakeMigrated]:
-    """A function that gives the URL of a fresh database with these revisions; all are dropped after the test."""
+async def make_migrated(
+    postgres_server: PostgresServer, migrated: dict[str, str]
+) -> AsyncIterator[MakeMigrated]:
+    """A function that gives the URL of a fresh database with these revisions; all are dropped after
+    the test."""
     admin = await asyncpg.connect(postgres_server.url())
     made: list[str] = []
 

@@ -17,7 +17,8 @@ class Crash(BaseException):
 class Fuse:
     """Counts the places passed; at place ``at`` everything ends (and stays ended). None: never.
 
-    ``stops``: the work is canceled there instead, as when its service is stopped: what clears up still runs."""
+    ``stops``: the work is canceled there instead, as when its service is stopped: what clears up
+    still runs."""
 
     def __init__(self, at: int | None = None) -> None:
         self.at = at
@@ -56,8 +57,8 @@ class FragileDatabase(Database):
 
 
 class FragileHttp(httpx.AsyncBaseTransport):
-    """May crash before each request is sent, and after it was answered; or refuse to answer while ``down``. ``asked``: method and
-    path of each request."""
+    """May crash before each request is sent, and after it was answered; or refuse to answer while
+    ``down``. ``asked``: method and path of each request."""
 
     def __init__(self, app: Any, fuse: Fuse) -> None:
         self._inner = httpx.ASGITransport(app)

@@ -17,7 +17,9 @@ from wfms.chains.db import attention
 from wfms.chains.db.reading import CHAINS_BY_END, CHAINS_OF_ATTENTION
 
 ONE = plan(step("decode"), outputs=[("decode", "out")])
-TWO = plan(step("decode"), step("filter", Source(step="decode", port="out")), outputs=[("filter", "out")])
+TWO = plan(
+    step("decode"), step("filter", Source(step="decode", port="out")), outputs=[("filter", "out")]
+)
 ANN, BOB = Acknowledge(by="Ann"), Acknowledge(by="Bob")
 
 
@@ -40,12 +42,17 @@ async def test_failed_chain_needs_attention_until_somebody_has_seen_it(world: Wo
     for number in range(12):
         await world.new_chain(later, world.template(ONE, name=f"later-{number}"))
     await run(world, turns=3)
-    assert [one.uid for one in await needed(world)] == [failed.uid], "however many chains ended since"
+    assert [one.uid for one in await needed(world)] == [failed.uid], (
+        "however many chains ended since"
+    )
     assert await world.chains.counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
     seen = await world.chains.acknowledge_chain(failed.uid, ANN)
     assert seen.acknowledged is not None
     assert seen.acknowledged.by == "Ann"
-    with pytest.raises(Conflict, match=f"^Ann has seen it already, {seen.acknowledged.at:%F %T}: chain {failed.uid}$"):
+    with pytest.raises(
+        Conflict,
+        match=f"^Ann has seen it already, {seen.acknowledged.at:%F %T}: chain {failed.uid}$",
+    ):
         await world.chains.acknowledge_chain(failed.uid, BOB)
     again = await world.chains.acknowledge_chain(failed.uid, ANN)
     assert again.acknowledged == seen.acknowledged, "the first stays"
@@ -61,7 +68,9 @@ async def test_only_failed_chains_are_acknowledged(world: World) -> None:
     with pytest.raises(NotFound):
         await world.chains.acknowledge_chain(uuid4(), ANN)
     for nobody in (" ", "a\x00b", "x" * 101):
-        answer = await world.client("wfms.chains").post(f"/api/v1/chains/{running.uid}/acknowledge", json={"by": nobody})
+        answer = await world.client("wfms.chains").post(
+            f"/api/v1/chains/{running.uid}/acknowledge", json={"by": nobody}
+        )
         assert answer.status_code == 422
 
 
@@ -75,7 +84,9 @@ async def test_failed_chain_that_was_run_again_or_discarded_needs_nobody(world: 
     assert [one.uid for one in await needed(world)] == [rerun.uid], "the rerun failed, too"
 
 
-async def test_chain_whose_step_cannot_go_on_needs_attention_as_long_as_that_lasts(world: World) -> None:
+async def test_chain_whose_step_cannot_go_on_needs_attention_as_long_as_that_lasts(
+    world: World,
+) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(ONE))
     why = "UPDATE steps SET reason = $2 WHERE chain_uid = $1 RETURNING 1"
     assert await needed(world) == []
@@ -95,18 +106,26 @@ async def test_chains_under_way_are_all_counted(world: World) -> None:
 
 async def test_chains_that_ended_last_come_first_however_long_they_took(world: World) -> None:
     dataset = await world.input("a")
-    uids = [(await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid for number in range(4)]
+    uids = [
+        (await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid
+        for number in range(4)
+    ]
     for uid in reversed(uids[:3]):
         await world.chains.cancel_chain(uid)
     assert [chain.uid for chain in await world.chains.last_ended(limit=9)] == uids[:3]
     assert [chain.uid for chain in await world.chains.last_ended(limit=1)] == uids[:1]
-    page = await world.client("wfms.chains").get("/api/v1/chains", params={"ended": True, "limit": 1})
+    page = await world.client("wfms.chains").get(
+        "/api/v1/chains", params={"ended": True, "limit": 1}
+    )
     assert page.json()["next"] is None, "places in the order of making say nothing here"
 
 
 async def test_chains_are_looked_up_together(world: World) -> None:
     dataset = await world.input("a")
-    uids = [(await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid for number in range(3)]
+    uids = [
+        (await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid
+        for number in range(3)
+    ]
     found = await world.chains.known_chains([uids[0], uuid4(), uids[2]])
     assert [chain.uid for chain in found] == [uids[2], uids[0]]
     assert await world.chains.known_chains([]) == []
@@ -122,7 +141,9 @@ async def test_counts_and_what_needs_attention_are_found_by_indexes(world: World
     ):
         async with world.databases["wfms.chains"].transaction() as transaction:
             await transaction.connection.execute("SET LOCAL enable_seqscan = off")
-            text = await transaction.connection.fetchval(f"EXPLAIN (FORMAT JSON) {statement}", *arguments)
+            text = await transaction.connection.fetchval(
+                f"EXPLAIN (FORMAT JSON) {statement}", *arguments
+            )
         assert "Seq Scan" not in json.dumps(json.loads(text)), statement
 
 
@@ -142,7 +163,9 @@ async def test_tasks_are_listed_page_by_page_to_the_last(world: World) -> None:
         if after is None:
             break
     assert found == whole
-    assert (await world.chains.tasks(limit=3)).next is None, "who does not ask for pages is told nothing it might not know"
+    assert (await world.chains.tasks(limit=3)).next is None, (
+        "who does not ask for pages is told nothing it might not know"
+    )
     ended = await world.chains.tasks(limit=3, state=StepState.FINISHED, paged=True)
     more = await world.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.next)
     assert [one.task_id for one in [*ended.tasks, *more.tasks]] == [one.task_id for one in whole]

@@ -7,7 +7,18 @@ import pytest
 
 from sluice.contracts.chains import Watch
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
-from sluice.contracts.plan import Between, Equals, Glob, Parameter, ParameterRef, Plan, Require, Retention, SideInput, Source
+from sluice.contracts.plan import (
+    Between,
+    Equals,
+    Glob,
+    Parameter,
+    ParameterRef,
+    Plan,
+    Require,
+    Retention,
+    SideInput,
+    Source,
+)
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import (
     ChainDatasetStatus,
@@ -53,25 +64,47 @@ async def test_a_data_set_becomes_an_output(world: World) -> None:
     assert await world.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
 
 
-async def test_all_uploads_are_asked_for_in_one_request_and_one_that_is_gone_keeps_no_other_waiting(world: World) -> None:
+async def test_all_uploads_are_asked_for_in_one_request_and_one_that_is_gone_keeps_no_other_waiting(
+    world: World,
+) -> None:
     template = world.template(plan(step("only"), outputs=[("only", "out")]))
     chains = [await world.new_chain(await world.input(name), template) for name in ("a", "b", "c")]
     for _ in range(2):
-        for crank in (world.start_steps, world.deliver, world.end_running_tasks, world.follow, world.watch_uploads):
+        for crank in (
+            world.start_steps,
+            world.deliver,
+            world.end_running_tasks,
+            world.follow,
+            world.watch_uploads,
+        ):
             await crank()
     await world.deliver()
-    lost = Watch(kind=WatchKind.UPLOAD, uid=uuid4(), chain_uid=uuid4(), dat_in_uid=uuid4(), dat_out_uid=uuid4())
+    lost = Watch(
+        kind=WatchKind.UPLOAD,
+        uid=uuid4(),
+        chain_uid=uuid4(),
+        dat_in_uid=uuid4(),
+        dat_out_uid=uuid4(),
+    )
     await world.watcher.watch(lost)
     await world.upload_all()
     world.http["dms"].asked.clear()
     await world.follow()
     assert world.http["dms"].asked == ["GET /api/v1/datasets"]
     assert [(await world.chain(chain.uid)).state for chain in chains] == [ChainState.FINISHED] * 3
-    assert [row["uid"] for row in await world.rows("wfms.watcher", "SELECT uid FROM watches WHERE NOT reported")] == [lost.uid]
+    assert [
+        row["uid"]
+        for row in await world.rows("wfms.watcher", "SELECT uid FROM watches WHERE NOT reported")
+    ] == [lost.uid]
 
 
-async def test_invariant_1_one_chain_per_data_set_template_version_and_parameters_given(world: World) -> None:
-    parameters = {"cut": Parameter(type="int", default=3), "kind": Parameter(type="string", default="")}
+async def test_invariant_1_one_chain_per_data_set_template_version_and_parameters_given(
+    world: World,
+) -> None:
+    parameters = {
+        "cut": Parameter(type="int", default=3),
+        "kind": Parameter(type="string", default=""),
+    }
     template = world.template(three_steps(parameters=parameters, bind={"kind": "kind"}))
     dataset = await world.input("a", meta={"kind": "raw"})
     request = world.request(dataset, template, kind="raw")
@@ -95,7 +128,9 @@ async def test_parameters_are_checked_and_reach_the_task(world: World) -> None:
         "scale": Parameter(type="float", default=1.5),
     }
     arguments = {"c": ParameterRef(name="cut"), "s": ParameterRef(name="scale")}
-    template = world.template(plan(step("only", arguments=arguments), outputs=[("only", "out")], parameters=parameters))
+    template = world.template(
+        plan(step("only", arguments=arguments), outputs=[("only", "out")], parameters=parameters)
+    )
     dataset = await world.input("a")
     with pytest.raises(Unprocessable) as refused:
         await world.new_chain(dataset, template, cut="high", speed=3)
@@ -110,12 +145,20 @@ async def test_parameters_are_checked_and_reach_the_task(world: World) -> None:
     assert task.args == {"c": 3, "s": 1.5}
     assert task.dat_in_uid == dataset.uid
     assert task.dat_out_url == f"{task.dat_stor_url}/{task.chain_uid}.only.out"
-    folders = (f"file://{world.folder / kind}" for kind in (StorageType.INTERMEDIATE, StorageType.LOGS))
+    folders = (
+        f"file://{world.folder / kind}" for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
+    )
     assert (task.dat_stor_url, task.log_stor_url) == tuple(folders)
 
 
-async def test_what_a_template_requires_is_checked_when_the_chain_is_asked_for(world: World) -> None:
-    require = Require(files=Between(minimum=10), meta={"version": Glob(pattern="2.*")}, parameters={"cut": Between(maximum=5)})
+async def test_what_a_template_requires_is_checked_when_the_chain_is_asked_for(
+    world: World,
+) -> None:
+    require = Require(
+        files=Between(minimum=10),
+        meta={"version": Glob(pattern="2.*")},
+        parameters={"cut": Between(maximum=5)},
+    )
     parameters = {"cut": Parameter(type="int", default=3)}
     template = world.template(three_steps(require=require, parameters=parameters))
     with pytest.raises(Unprocessable) as refused:
@@ -126,12 +169,18 @@ async def test_what_a_template_requires_is_checked_when_the_chain_is_asked_for(w
         "requires parameter cut from -∞ to 5, which is 9",
     ]
     assert (await world.chains.chains()).chains == []
-    less = template.model_copy(update={"plan": template.plan.model_copy(update={"require": Require(files=Equals(value=1))})})
+    less = template.model_copy(
+        update={
+            "plan": template.plan.model_copy(update={"require": Require(files=Equals(value=1))})
+        }
+    )
     assert (await world.new_chain(await world.input("b"), less)).state is ChainState.IN_PROGRESS
 
 
 async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> None:
-    chain = await world.new_chain(await world.input("a"), world.template(three_steps(retention=DELETE_ALL)))
+    chain = await world.new_chain(
+        await world.input("a"), world.template(three_steps(retention=DELETE_ALL))
+    )
     await world.start_steps()
     await world.deliver()
     (uid,) = world.wms.tasks
@@ -139,9 +188,18 @@ async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> No
     await world.follow()
     await world.deliver()
     chain = await world.chain(chain.uid)
-    assert (chain.state, chain.reason) == (ChainState.FAILED, "step decode failed: 3 of 3 jobs failed")
-    assert [one.state for one in chain.steps] == [StepState.FAILED, StepState.CANCELED, StepState.CANCELED]
-    assert world.deletions == [one.uid for one in chain.datasets if one.port == "out"], "input and logs are kept"
+    assert (chain.state, chain.reason) == (
+        ChainState.FAILED,
+        "step decode failed: 3 of 3 jobs failed",
+    )
+    assert [one.state for one in chain.steps] == [
+        StepState.FAILED,
+        StepState.CANCELED,
+        StepState.CANCELED,
+    ]
+    assert world.deletions == [one.uid for one in chain.datasets if one.port == "out"], (
+        "input and logs are kept"
+    )
 
 
 async def test_canceling_stops_the_running_task(world: World) -> None:
@@ -159,7 +217,9 @@ async def test_canceling_stops_the_running_task(world: World) -> None:
     assert len(world.deletions) == 1
 
 
-async def test_canceling_before_the_first_task_still_has_its_data_sets_deleted(world: World) -> None:
+async def test_canceling_before_the_first_task_still_has_its_data_sets_deleted(
+    world: World,
+) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
     world.http["wfms.watcher"].down = True
     await world.start_steps()
@@ -255,8 +315,13 @@ async def test_lists_and_pages(world: World) -> None:
     assert [(one.step, one.status) for one in tasks] == [("decode", StepState.IN_PROGRESS)]
     assert tasks[0].jobs is not None
     assert tasks[0].jobs.killed is None
-    full = [(await world.chains.task(tasks[0].task_id, full=True)), *(await world.chains.tasks(full=True)).tasks]
-    assert {one.jobs.killed for one in full if one.jobs is not None} == {0}, "what is asked for is asked of the WMS"
+    full = [
+        (await world.chains.task(tasks[0].task_id, full=True)),
+        *(await world.chains.tasks(full=True)).tasks,
+    ]
+    assert {one.jobs.killed for one in full if one.jobs is not None} == {0}, (
+        "what is asked for is asked of the WMS"
+    )
     assert (await world.chains.prioritise(tasks[0].task_id, 9.0)).rank == 9.0
     world.http["wms"].down = True
     assert (await world.chains.task(tasks[0].task_id)).jobs is None
@@ -271,7 +336,13 @@ async def test_lists_and_pages(world: World) -> None:
 async def one_file(world: World, name: str, *, files: int = 1, close: bool = True) -> Dataset:
     dataset = await world.dms.register_dataset(NewDataset(name=name))
     new = [
-        NewFile(seq=n, name=f"{name}-{n}", size=1, checksum="sha256:" + "0" * 64, url=f"file://{world.folder}/input/{name}-{n}")
+        NewFile(
+            seq=n,
+            name=f"{name}-{n}",
+            size=1,
+            checksum="sha256:" + "0" * 64,
+            url=f"file://{world.folder}/input/{name}-{n}",
+        )
         for n in range(files)
     ]
     await world.dms.register_files(dataset.uid, new)
@@ -279,7 +350,10 @@ async def one_file(world: World, name: str, *, files: int = 1, close: bool = Tru
 
 
 def reads_files(*names: str) -> Plan:
-    sides = [SideInput(port=f"at_{name}", source=Source(step=None, port=name), mode=InputMode.ONE) for name in names]
+    sides = [
+        SideInput(port=f"at_{name}", source=Source(step=None, port=name), mode=InputMode.ONE)
+        for name in names
+    ]
     parameters = {name: Parameter(type="File") for name in names}
     return plan(step("only", side_inputs=sides), outputs=[("only", "out")], parameters=parameters)
 
@@ -290,7 +364,10 @@ def given(dataset: Dataset, **more: str) -> dict[str, str]:
 
 async def test_files_as_parameters_are_checked_when_the_chain_is_asked_for(world: World) -> None:
     """Never at run time: a chain that is taken can be carried out."""
-    template, dataset = world.template(reads_files("a", "b", "c", "d", "e")), await world.input("in")
+    template, dataset = (
+        world.template(reads_files("a", "b", "c", "d", "e")),
+        await world.input("in"),
+    )
     params = {
         "a": given(await one_file(world, "two", files=2)),
         "b": given(await one_file(world, "open", close=False)),
@@ -300,8 +377,15 @@ async def test_files_as_parameters_are_checked_when_the_chain_is_asked_for(world
     }
     with pytest.raises(Unprocessable) as refused:
         await world.new_chain(dataset, template, **params)
-    assert [finding.message.split(":")[0] for finding in refused.value.findings] == [f"parameter {name!r}" for name in "abcd"]
-    for said in ("has 2 files", "is open; it must be closed", "there is no data set", "is the one to be carried"):
+    assert [finding.message.split(":")[0] for finding in refused.value.findings] == [
+        f"parameter {name!r}" for name in "abcd"
+    ]
+    for said in (
+        "has 2 files",
+        "is open; it must be closed",
+        "there is no data set",
+        "is the one to be carried",
+    ):
         assert said in refused.value.detail
     with pytest.raises(Unprocessable, match="'a' is a file, which is given as"):
         await world.new_chain(dataset, template, a={"class": "File", "location": "file:///a"})
@@ -311,11 +395,16 @@ async def test_files_as_parameters_are_checked_when_the_chain_is_asked_for(world
 async def test_a_file_as_parameter_reaches_the_task_and_goes_with_the_chain(world: World) -> None:
     template, dataset = world.template(reads_files("a", "b", "c")), await world.input("in")
     passing, kept = [await one_file(world, name) for name in ("passing", "kept")]
-    chain = await world.new_chain(dataset, template, a=given(passing, retention="delete"), b=given(kept))
+    chain = await world.new_chain(
+        dataset, template, a=given(passing, retention="delete"), b=given(kept)
+    )
     await world.start_steps()
     await world.deliver()
     (task,) = world.wms.tasks.values()
-    assert [(side.port, side.dat_in_uid) for side in task.side_inputs] == [("at_a", passing.uid), ("at_b", kept.uid)]
+    assert [(side.port, side.dat_in_uid) for side in task.side_inputs] == [
+        ("at_a", passing.uid),
+        ("at_b", kept.uid),
+    ]
     assert passing.uid not in world.deletions
     for _ in range(3):
         await world.turn()
@@ -328,9 +417,14 @@ async def test_a_file_as_parameter_reaches_the_task_and_goes_with_the_chain(worl
 
 async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
     """Invariant 4, both ways: the parameter of one chain is the first input of another."""
-    short = world.template(plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL), name="short")
+    short = world.template(
+        plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL), name="short"
+    )
     long = world.template(three_steps(retention=DELETE_ALL), name="long")
-    reader, two = world.template(reads_files("a")), [await one_file(world, name) for name in ("one", "two")]
+    reader, two = (
+        world.template(reads_files("a")),
+        [await one_file(world, name) for name in ("one", "two")],
+    )
     slow = plan(
         step("only", side_inputs=reads_files("a").steps[0].side_inputs),
         step("next", Source(step="only", port="out")),
@@ -340,11 +434,17 @@ async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
     )
     await world.new_chain(await world.input("x"), reader, a=given(two[0], retention="delete"))
     await world.new_chain(two[0], long)
-    await world.new_chain(await world.input("y"), world.template(slow, name="slow"), a=given(two[1]))
+    await world.new_chain(
+        await world.input("y"), world.template(slow, name="slow"), a=given(two[1])
+    )
     await world.new_chain(two[1], short)
     for _ in range(2):
         await world.turn()
-    ended = {one.template_name for one in (await world.chains.chains()).chains if one.state is ChainState.FINISHED}
+    ended = {
+        one.template_name
+        for one in (await world.chains.chains()).chains
+        if one.state is ChainState.FINISHED
+    }
     assert ended == {"wf", "short"}
     assert not {one.uid for one in two} & set(world.deletions)
     for _ in range(3):
@@ -358,12 +458,19 @@ async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
     chain = await world.new_chain(dataset, template)
     for _ in range(5):
         await world.turn()
-    (output,) = [one.uid for one in (await world.chain(chain.uid)).datasets if one.port == "out" and one.step == "merge"]
+    (output,) = [
+        one.uid
+        for one in (await world.chain(chain.uid)).datasets
+        if one.port == "out" and one.step == "merge"
+    ]
     assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
     await world.chains.discard_chain(chain.uid)
     await world.turn()
     for one in (await world.chain(chain.uid)).datasets:
-        assert (await world.dms.dataset(one.uid)).state in {DatasetState.DELETING, DatasetState.DELETED}, one.name
+        assert (await world.dms.dataset(one.uid)).state in {
+            DatasetState.DELETING,
+            DatasetState.DELETED,
+        }, one.name
         assert one.status is ChainDatasetStatus.FINISHED
     assert output not in world.deletions, "an output is not deleted by the watcher's messages"
     await world.chains.discard_chain(chain.uid)
@@ -387,8 +494,14 @@ async def test_an_output_that_another_chain_reads_is_not_discarded(world: World)
     first = await world.new_chain(await world.input("a"), world.template(three_steps()))
     for _ in range(5):
         await world.turn()
-    (output,) = [one.uid for one in (await world.chain(first.uid)).datasets if one.port == "out" and one.step == "merge"]
-    second = await world.new_chain(await world.dms.dataset(output), world.template(three_steps(), name="other"))
+    (output,) = [
+        one.uid
+        for one in (await world.chain(first.uid)).datasets
+        if one.port == "out" and one.step == "merge"
+    ]
+    second = await world.new_chain(
+        await world.dms.dataset(output), world.template(three_steps(), name="other")
+    )
     await world.chains.discard_chain(first.uid)
     await world.delete_outputs()
     assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED

@@ -1,4 +1,5 @@
-"""Invariant 7: a process that dies between any two lines loses nothing and doubles nothing; neither do two at the same time."""
+"""Invariant 7: a process that dies between any two lines loses nothing and doubles nothing; neither
+do two at the same time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -16,7 +17,8 @@ DELETE_ALL = Retention(input="delete", logs="delete")
 
 
 async def crash_everywhere(world: World, crank: Callable[[], Awaitable[object]]) -> int:
-    """Runs the crank with a crash at its first place, its second … until it comes through; gives the number of crashes."""
+    """Runs the crank with a crash at its first place, its second … until it comes through; gives
+    the number of crashes."""
     crashes = 0
     while True:
         world.fuse.at, world.fuse.passed = crashes + 1, 0
@@ -54,8 +56,14 @@ async def test_start_of_a_step_with_a_crash_between_every_pair_of_lines(world: W
         assert world.wms.messages.count(task.uid) == 1, f"sent once, crash at place {place}"
         state = await world.chain(chain.uid)
         assert state.steps[0].state is StepState.IN_PROGRESS
-        assert [one.uid for one in state.datasets] == [task.dat_in_uid, task.dat_out_uid, task.log_out_uid]
-        watches = await world.rows("wfms.watcher", "SELECT uid FROM watches WHERE chain_uid = $1", chain.uid)
+        assert [one.uid for one in state.datasets] == [
+            task.dat_in_uid,
+            task.dat_out_uid,
+            task.log_out_uid,
+        ]
+        watches = await world.rows(
+            "wfms.watcher", "SELECT uid FROM watches WHERE chain_uid = $1", chain.uid
+        )
         assert watches == [{"uid": task.uid}]
     assert place > 15
 
@@ -81,7 +89,11 @@ async def test_every_loop_crashes_at_every_place_of_a_whole_chain(world: World) 
     assert len(world.deletions) == len(set(world.deletions)) == 5
     assert world.deletions[-1] == first.uid
     assert (
-        await world.rows("wfms.chains", "SELECT 1 FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NULL") == []
+        await world.rows(
+            "wfms.chains",
+            "SELECT 1 FROM datasets WHERE released_at IS NOT NULL AND handed_over_at IS NULL",
+        )
+        == []
     )
     assert crashes > 100
 
@@ -100,7 +112,8 @@ async def test_deletions_of_a_canceled_chain_survive_every_crash(world: World) -
 
 
 async def test_a_report_told_twice_releases_once(world: World) -> None:
-    """A lost answer of ``POST /tasks/finished`` gives the same release again, until the watcher has it."""
+    """A lost answer of ``POST /tasks/finished`` gives the same release again, until the watcher has
+    it."""
     chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
     for _ in range(2):
         await world.start_steps()
@@ -108,7 +121,9 @@ async def test_a_report_told_twice_releases_once(world: World) -> None:
         await world.end_running_tasks()
         await world.follow()
     released = [one.uid for one in (await world.chain(chain.uid)).datasets if one.step == "decode"]
-    before = await world.rows("wfms.chains", "SELECT uid FROM datasets WHERE released_at IS NOT NULL")
+    before = await world.rows(
+        "wfms.chains", "SELECT uid FROM datasets WHERE released_at IS NOT NULL"
+    )
     assert sorted(row["uid"] for row in before) == sorted(released)
     await world.rows("wfms.watcher", "UPDATE watches SET reported = false RETURNING uid")
     await world.follow()
@@ -142,7 +157,13 @@ async def test_an_outage_of_any_service_only_delays(world: World) -> None:
     for service in ("dms", "wms", "wfms.operator", "wfms.chains", "wfms.watcher", *[""] * 7):
         if service:
             world.http[service].down = True
-        for crank in (world.take_in, world.hand_over_datasets, world.start_steps, world.watch_uploads, world.follow):
+        for crank in (
+            world.take_in,
+            world.hand_over_datasets,
+            world.start_steps,
+            world.watch_uploads,
+            world.follow,
+        ):
             with suppress(NotAvailable):
                 await crank()
         if service:
@@ -162,7 +183,9 @@ async def test_an_outage_of_any_service_only_delays(world: World) -> None:
 async def test_an_instance_that_is_stopped_gives_back_what_it_has_in_hand(world: World) -> None:
     """However long a killed one would keep the others off."""
     world.hold = timedelta(hours=1)
-    world.template(plan(step("only"), outputs=[("only", "out")], match={"kind": Equals(value="raw")}))
+    world.template(
+        plan(step("only"), outputs=[("only", "out")], match={"kind": Equals(value="raw")})
+    )
     for place in range(1, 13):
         await world.input(f"d{place}", meta={"kind": "raw"})
         await world.take_in()

@@ -27,13 +27,21 @@ async def test_what_a_chain_needs_is_not_deleted_and_the_chain_is_named(world: W
     dataset, parameter = await world.input("in"), await one_file(world, "parameter")
     chain = await world.new_chain(dataset, world.template(reads_files("a")), a=given(parameter))
     await world.start_steps()
-    written = [await world.dms.dataset(one.uid) for one in (await world.chain(chain.uid)).datasets if one.port == "out"]
+    written = [
+        await world.dms.dataset(one.uid)
+        for one in (await world.chain(chain.uid)).datasets
+        if one.port == "out"
+    ]
     assert len(written) == 1
     for one in (dataset, parameter, *written):
-        with pytest.raises(Conflict, match=rf"data set {one.name} is needed by chain {chain.uid}") as refused:
+        with pytest.raises(
+            Conflict, match=rf"data set {one.name} is needed by chain {chain.uid}"
+        ) as refused:
             await world.chains.delete_dataset(one.uid)
         assert refused.value.fields["chains"] == 1
-        assert [finding.message for finding in refused.value.findings] == [f"chain {chain.uid}: in through wf, in_progress"]
+        assert [finding.message for finding in refused.value.findings] == [
+            f"chain {chain.uid}: in through wf, in_progress"
+        ]
         assert not await is_going(world, one)
     for _ in range(3):
         await world.turn()
@@ -47,11 +55,15 @@ async def test_what_a_chain_needs_is_not_deleted_and_the_chain_is_named(world: W
 
 
 async def test_an_output_that_a_chain_reads_is_an_input_like_others(world: World) -> None:
-    first = await world.new_chain(await world.input("a"), world.template(plan(step("only"), outputs=[("only", "out")])))
+    first = await world.new_chain(
+        await world.input("a"), world.template(plan(step("only"), outputs=[("only", "out")]))
+    )
     for _ in range(3):
         await world.turn()
     (uid,) = [one.uid for one in (await world.chain(first.uid)).datasets if one.port == "out"]
-    reader = await world.new_chain(await world.dms.dataset(uid), world.template(three_steps(), name="reader"))
+    reader = await world.new_chain(
+        await world.dms.dataset(uid), world.template(three_steps(), name="reader")
+    )
     await world.start_steps()
     await world.deliver()
     assert (await world.chains.delete_dataset(uid, force=True)).state is DatasetState.UPLOADED
@@ -97,7 +109,9 @@ async def test_by_force_chains_are_canceled_first_whatever_crashes(world: World)
 
 async def test_an_output_on_its_way_is_awaited(world: World) -> None:
     dataset = await world.input("a")
-    chain = await world.new_chain(dataset, world.template(plan(step("only"), outputs=[("only", "out")])))
+    chain = await world.new_chain(
+        dataset, world.template(plan(step("only"), outputs=[("only", "out")]))
+    )
     for crank in (world.start_steps, world.deliver, world.end_running_tasks, world.follow):
         await crank()
     assert (await world.chain(chain.uid)).state is ChainState.UPLOADING
@@ -113,7 +127,9 @@ async def test_a_chain_is_made_or_its_data_set_deleted_never_both(world: World) 
     for number in range(12):
         dataset = await world.input(f"d{number}")
         asks = [world.new_chain(dataset, template), world.chains.delete_dataset(dataset.uid)]
-        answers = await asyncio.gather(*(asks if number % 2 else reversed(asks)), return_exceptions=True)
+        answers = await asyncio.gather(
+            *(asks if number % 2 else reversed(asks)), return_exceptions=True
+        )
         assert [isinstance(one, Conflict) for one in answers].count(True) == 1, answers
         made = len((await world.chains.chains(dataset=dataset.uid)).chains)
         assert made + await is_going(world, dataset) == 1
@@ -124,8 +140,12 @@ async def test_a_chain_is_made_or_its_data_set_deleted_never_both(world: World) 
 async def test_a_deletion_that_the_dms_refuses_is_forgotten(world: World) -> None:
     """It became an output between the question and the deletion."""
     dataset, template = await world.input("a"), world.template(three_steps())
-    await world.rows("wfms.chains", "INSERT INTO deletions VALUES ($1, false, now()) RETURNING 1", dataset.uid)
-    await world.rows("wfms.chains", "INSERT INTO inputs VALUES ($1, now()) RETURNING 1", dataset.uid)
+    await world.rows(
+        "wfms.chains", "INSERT INTO deletions VALUES ($1, false, now()) RETURNING 1", dataset.uid
+    )
+    await world.rows(
+        "wfms.chains", "INSERT INTO inputs VALUES ($1, now()) RETURNING 1", dataset.uid
+    )
     async with world.dms_database.connection() as connection:
         await connection.execute("UPDATE datasets SET type = 'output' WHERE uid = $1", dataset.uid)
     await world.delete_asked()
@@ -137,11 +157,15 @@ async def promised(world: World, count: int) -> list[Dataset]:
     """Data sets whose deletion was granted by force, and that no chain needs."""
     datasets = [await world.input(f"promised-{uuid4()}") for _ in range(count)]
     for one in datasets:
-        await world.rows("wfms.chains", "INSERT INTO deletions VALUES ($1, true, now()) RETURNING 1", one.uid)
+        await world.rows(
+            "wfms.chains", "INSERT INTO deletions VALUES ($1, true, now()) RETURNING 1", one.uid
+        )
     return datasets
 
 
-def deletions_seen(world: World, monkeypatch: pytest.MonkeyPatch, *, refused: UUID | None = None) -> list[UUID]:
+def deletions_seen(
+    world: World, monkeypatch: pytest.MonkeyPatch, *, refused: UUID | None = None
+) -> list[UUID]:
     """What the DMS is asked to delete from here on; it fails at ``refused``."""
     seen: list[UUID] = []
     delete = world.dms.delete_dataset
@@ -156,7 +180,9 @@ def deletions_seen(world: World, monkeypatch: pytest.MonkeyPatch, *, refused: UU
     return seen
 
 
-async def test_what_waits_for_a_chain_keeps_nobody_waiting(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_waits_for_a_chain_keeps_nobody_waiting(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("wfms.chains.usecases.delete_dataset.BATCH", 1)
     waiting = await world.input("a")
     await world.new_chain(waiting, world.template(plan(step("only"), outputs=[("only", "out")])))
@@ -168,16 +194,22 @@ async def test_what_waits_for_a_chain_keeps_nobody_waiting(world: World, monkeyp
     assert (await is_going(world, waiting), await is_going(world, later)) == (False, True)
 
 
-async def test_one_that_fails_keeps_nobody_waiting(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_that_fails_keeps_nobody_waiting(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.hold = timedelta(hours=1)
     bad, good = await promised(world, 2)
     deletions_seen(world, monkeypatch, refused=bad.uid)
     await world.delete_asked()
     assert (await is_going(world, bad), await is_going(world, good)) == (False, True)
-    assert await world.rows("wfms.chains", "SELECT dataset_uid FROM deletions") == [{"dataset_uid": bad.uid}]
+    assert await world.rows("wfms.chains", "SELECT dataset_uid FROM deletions") == [
+        {"dataset_uid": bad.uid}
+    ]
 
 
-async def test_two_instances_ask_for_each_deletion_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_two_instances_ask_for_each_deletion_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.hold = timedelta(hours=1)
     datasets = await promised(world, 6)
     seen = deletions_seen(world, monkeypatch)
@@ -211,4 +243,6 @@ async def test_a_late_refusal_takes_nothing_back_that_was_asked_for_by_force(wor
     async with world.databases["wfms.chains"].connection() as connection:
         assert not await deletions.forget_refused(connection, dataset.uid, force=False)
         assert await deletions.forget_refused(connection, dataset.uid, force=True)
-        assert not await deletions.forget_refused(connection, dataset.uid, force=True), "somebody else was quicker"
+        assert not await deletions.forget_refused(connection, dataset.uid, force=True), (
+            "somebody else was quicker"
+        )

@@ -24,7 +24,8 @@ async def names_in_chains(world: World) -> list[str]:
 
 
 async def test_nothing_is_missed_where_many_close_at_the_same_time(world: World) -> None:
-    """Data sets close in parallel while the intake reads in small pages; some have equal time stamps or commit late."""
+    """Data sets close in parallel while the intake reads in small pages; some have equal time
+    stamps or commit late."""
     world.template(one_step(match=RAW))
     names = [f"d{number:02}" for number in range(30)]
     closing = asyncio.gather(*(world.input(name, meta={"kind": "raw"}) for name in names))
@@ -45,7 +46,9 @@ async def test_equal_time_stamps_do_not_matter(world: World) -> None:
     await world.take_in()
     await world.input("b", meta={"kind": "raw"})
     async with world.dms_database.connection() as connection:
-        await connection.execute("UPDATE datasets SET closed_at = (SELECT min(closed_at) FROM datasets)")
+        await connection.execute(
+            "UPDATE datasets SET closed_at = (SELECT min(closed_at) FROM datasets)"
+        )
     await world.take_in()
     await world.hand_over_datasets()
     assert await names_in_chains(world) == ["a", "b"]
@@ -72,8 +75,11 @@ async def test_a_crash_anywhere_neither_loses_nor_doubles(world: World) -> None:
     assert len((await world.chains.chains()).chains) == 4
 
 
-async def test_two_intakes_with_a_template_changed_between_them_make_one_chain(world: World) -> None:
-    """The decision is written down with the cursor: whoever comes second does not decide again (invariant 1)."""
+async def test_two_intakes_with_a_template_changed_between_them_make_one_chain(
+    world: World,
+) -> None:
+    """The decision is written down with the cursor: whoever comes second does not decide again
+    (invariant 1)."""
     template = world.template(one_step(match=RAW))
     await world.input("a", meta={"kind": "raw"})
     place = 0
@@ -93,14 +99,19 @@ async def test_two_intakes_with_a_template_changed_between_them_make_one_chain(w
     assert chain.template_version == 1
 
 
-async def test_unmatched_data_sets_are_kept_with_the_reason_and_can_be_matched_again(world: World) -> None:
+async def test_unmatched_data_sets_are_kept_with_the_reason_and_can_be_matched_again(
+    world: World,
+) -> None:
     intake = IntakeClient(world.client("wfms.intake"))
     dataset = await world.input("a", meta={"kind": "calibration"})
     world.template(one_step(match=RAW), name="raw-only")
     await world.take_in()
     (unmatched,) = (await intake.unmatched()).datasets
     assert unmatched.dataset_name == "a"
-    assert unmatched.reason == "no template matches: raw-only wants kind = 'raw', which is 'calibration'"
+    assert (
+        unmatched.reason
+        == "no template matches: raw-only wants kind = 'raw', which is 'calibration'"
+    )
     assert (await intake.rematch(dataset.uid)).template is None
     world.template(one_step(match={"name": Glob(pattern="a*")}), name="any")
     assert (await intake.rematch(dataset.uid)).template == "any"
@@ -111,15 +122,23 @@ async def test_unmatched_data_sets_are_kept_with_the_reason_and_can_be_matched_a
         await intake.rematch(dataset.uid)
 
 
-async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgotten(world: World) -> None:
+async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgotten(
+    world: World,
+) -> None:
     intake = IntakeClient(world.client("wfms.intake"))
     names = [f"d{number:02}" for number in range(40)]
-    sets = [await world.input(name, meta={"kind": "odd" if number % 4 else "other"}) for number, name in enumerate(names)]
+    sets = [
+        await world.input(name, meta={"kind": "odd" if number % 4 else "other"})
+        for number, name in enumerate(names)
+    ]
     await world.take_in()
     before = await intake.unmatched(limit=10)
     assert (len(before.datasets), before.total) == (10, 40)
     kinds = {one.uid: one.meta for one in sets}
-    assert all(one.dataset is not None and one.dataset.meta == kinds[one.dataset_uid] for one in before.datasets)
+    assert all(
+        one.dataset is not None and one.dataset.meta == kinds[one.dataset_uid]
+        for one in before.datasets
+    )
     await world.dms.delete_dataset(sets[0].uid, force=True)
     world.template(one_step(match={"kind": Equals(value="odd")}), name="odd-ones")
     assert (await intake.unmatched()).total == 40, "nothing happens by itself"
@@ -129,7 +148,9 @@ async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgo
     assert (again.matched, again.gone, again.left) == (0, 0, 9)
     left = (await intake.unmatched()).datasets
     since = {one.dataset_uid: one.since for one in before.datasets}
-    assert all(one.since == since.get(one.dataset_uid, one.since) for one in left), "still unmatched since the first time"
+    assert all(one.since == since.get(one.dataset_uid, one.since) for one in left), (
+        "still unmatched since the first time"
+    )
     while await world.hand_over_datasets():
         pass
     assert await names_in_chains(world) == [name for number, name in enumerate(names) if number % 4]
@@ -150,7 +171,9 @@ async def test_an_unmatched_data_set_is_dismissed_or_found_deleted(world: World)
 
 async def test_templates_of_one_priority_are_told_until_one_changes(world: World) -> None:
     intake = IntakeClient(world.client("wfms.intake"))
-    first, second = (world.template(one_step(match=RAW, priority=3), name=name) for name in ("aa", "bb"))
+    first, second = (
+        world.template(one_step(match=RAW, priority=3), name=name) for name in ("aa", "bb")
+    )
     world.template(one_step(match=RAW), name="cc")
     for name in ("d1", "d2"):
         await world.input(name, meta={"kind": "raw"})
@@ -160,7 +183,9 @@ async def test_templates_of_one_priority_are_told_until_one_changes(world: World
     assert (tie.template, tie.rival, tie.datasets, tie.dataset_name) == ("aa", "bb", 2, "d2")
     await world.hand_over_datasets()
     assert {chain.template_name for chain in (await world.chains.chains()).chains} == {"aa"}
-    world.templates[1] = second.model_copy(update={"version": 2, "id": uuid4(), "plan": one_step(match=RAW, priority=4)})
+    world.templates[1] = second.model_copy(
+        update={"version": 2, "id": uuid4(), "plan": one_step(match=RAW, priority=4)}
+    )
     await world.input("d3", meta={"kind": "raw"})
     await world.take_in()
     assert (await intake.ties()).ties == []

@@ -1,4 +1,5 @@
-"""All services as they are wired, over the PostgreSQL transport; the list of templates and the pilot are the test's own."""
+"""All services as they are wired, over the PostgreSQL transport; the list of templates and the
+pilot are the test's own."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -56,11 +57,31 @@ FILES = 3
 def build_all(urls: dict[str, str], links: ProcessLinks, transport: Transport) -> list[Service]:
     broker = urls["broker"]
     services = [
-        build_dms(DmsSettings(database_url=urls["dms"], broker_url=broker, storage_roots="/"), links=links, transport=transport),
-        build_wms(WmsSettings(database_url=urls["wms"], broker_url=broker), links=links, transport=transport),
-        build_chains(ChainsSettings(database_url=urls["chains"], broker_url=broker), links=links, transport=transport),
-        build_watcher(WatcherSettings(database_url=urls["watcher"], broker_url=broker), links=links, transport=transport),
-        build_intake(IntakeSettings(database_url=urls["intake"], broker_url=broker), links=links, transport=transport),
+        build_dms(
+            DmsSettings(database_url=urls["dms"], broker_url=broker, storage_roots="/"),
+            links=links,
+            transport=transport,
+        ),
+        build_wms(
+            WmsSettings(database_url=urls["wms"], broker_url=broker),
+            links=links,
+            transport=transport,
+        ),
+        build_chains(
+            ChainsSettings(database_url=urls["chains"], broker_url=broker),
+            links=links,
+            transport=transport,
+        ),
+        build_watcher(
+            WatcherSettings(database_url=urls["watcher"], broker_url=broker),
+            links=links,
+            transport=transport,
+        ),
+        build_intake(
+            IntakeSettings(database_url=urls["intake"], broker_url=broker),
+            links=links,
+            transport=transport,
+        ),
     ]
     links.apps.update({service.name: service.app for service in services})
     return services
@@ -74,7 +95,9 @@ def serve_templates(links: ProcessLinks, plan: Plan) -> None:
     async def latest() -> TemplateList:
         return TemplateList(templates=[template])
 
-    links.apps["wfms.operator"] = create_app("operator", [router], health=Health({}), metrics=ServiceMetrics())
+    links.apps["wfms.operator"] = create_app(
+        "operator", [router], health=Health({}), metrics=ServiceMetrics()
+    )
 
 
 def write(path: Path, content: bytes) -> dict[str, Any]:
@@ -89,7 +112,11 @@ def work(job: LeasedJob, task: PilotTask) -> AttemptReport:
     outputs = []
     for output in task.outputs:
         folder = Path(output.dat_out_url.removeprefix("file://"))
-        outputs.append(OutputFile(port=output.port, **write(folder / f"{job.seq:08d}.{job.attempt}.dat", b"done")))
+        outputs.append(
+            OutputFile(
+                port=output.port, **write(folder / f"{job.seq:08d}.{job.attempt}.dat", b"done")
+            )
+        )
     now = datetime.now(UTC)
     return AttemptReport(
         id=job.id,
@@ -114,7 +141,9 @@ class Pilot:
 
     async def register(self) -> None:
         node = NodeResources(cores=8, ram=8192, disk=100_000)
-        await self.wms.register(RegisterPilot(uid=self.uid, name="p", host="h", slots=8, resources=node, version="1"))
+        await self.wms.register(
+            RegisterPilot(uid=self.uid, name="p", host="h", slots=8, resources=node, version="1")
+        )
 
     async def turn(self) -> None:
         lease = await self.wms.lease(self.uid, LeaseRequest(jobs=8, wait=0.2, known_tasks=[]))
@@ -136,7 +165,10 @@ async def system(urls: dict[str, str], plan: Plan) -> AsyncIterator[ProcessLinks
 async def register_input(links: ProcessLinks, folder: Path, name: str) -> None:
     dms = DmsClient(links.http("dms"))
     dataset = await dms.register_dataset(NewDataset(name=name, meta={"kind": "raw"}))
-    files = [NewFile(seq=seq, **write(folder / "input" / f"{name}-{seq}.raw", f"{name} {seq}".encode())) for seq in range(FILES)]
+    files = [
+        NewFile(seq=seq, **write(folder / "input" / f"{name}-{seq}.raw", f"{name} {seq}".encode()))
+        for seq in range(FILES)
+    ]
     await dms.register_files(dataset.uid, files)
     await dms.close_dataset(dataset.uid)
 
@@ -145,13 +177,22 @@ async def chains_of(links: ProcessLinks) -> list[Chain]:
     return (await ChainsClient(links.http("wfms.chains")).chains()).chains
 
 
-async def test_frames_to_output_with_all_services_restarted_in_between(make_database: DatabaseFactory, tmp_path: Path) -> None:
-    urls = {name: await make_database() for name in ("broker", "dms", "wms", "chains", "watcher", "intake")}
-    plan = three_steps(match={"kind": Equals(value="raw")}, retention=Retention(input="delete", logs="delete"))
+async def test_frames_to_output_with_all_services_restarted_in_between(
+    make_database: DatabaseFactory, tmp_path: Path
+) -> None:
+    urls = {
+        name: await make_database()
+        for name in ("broker", "dms", "wms", "chains", "watcher", "intake")
+    }
+    plan = three_steps(
+        match={"kind": Equals(value="raw")}, retention=Retention(input="delete", logs="delete")
+    )
     async with system(urls, plan) as links:
         for kind in StorageType:
             (tmp_path / kind).mkdir()
-            await DmsClient(links.http("dms")).register_storage(NewStorage(name=kind, type=kind, url=f"file://{tmp_path / kind}"))
+            await DmsClient(links.http("dms")).register_storage(
+                NewStorage(name=kind, type=kind, url=f"file://{tmp_path / kind}")
+            )
         await register_input(links, tmp_path, "a")
         pilot = Pilot(WmsClient(links.http("wms")))
         await pilot.register()
@@ -175,5 +216,7 @@ async def test_frames_to_output_with_all_services_restarted_in_between(make_data
         async def only_outputs_left() -> bool:
             return {path.parent.parent.name for path in files_in(tmp_path)} <= {"output"}
 
-        await eventually(only_outputs_left, what="everything but the outputs is deleted", seconds=60)
+        await eventually(
+            only_outputs_left, what="everything but the outputs is deleted", seconds=60
+        )
     assert len(files_in(tmp_path / "output")) == 2 * FILES

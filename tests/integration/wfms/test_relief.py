@@ -23,7 +23,9 @@ KEEPS = Retention(input="keep")
 
 async def running(world: World, name: str, **more: Retention) -> Chain:
     """Its first task is with the WMS. The input has three bytes."""
-    chain = await world.new_chain(await world.input(name), world.template(three_steps(**more), name=f"{name}-wf"))
+    chain = await world.new_chain(
+        await world.input(name), world.template(three_steps(**more), name=f"{name}-wf")
+    )
     while await world.start_steps():
         pass
     await world.deliver()
@@ -31,11 +33,16 @@ async def running(world: World, name: str, **more: Retention) -> Chain:
 
 
 def relief(world: World) -> RelieveStorages:
-    return RelieveStorages(world.databases["wfms.chains"], dms=world.dms, wms=world.wms_client, by=7.0)
+    return RelieveStorages(
+        world.databases["wfms.chains"], dms=world.dms, wms=world.wms_client, by=7.0
+    )
 
 
 def raised(world: World, boosts: Boosts) -> list[str]:
-    return sorted(world.wms.tasks[one.task].step + " " + world.wms.tasks[one.task].template for one in boosts.boosts)
+    return sorted(
+        world.wms.tasks[one.task].step + " " + world.wms.tasks[one.task].template
+        for one in boosts.boosts
+    )
 
 
 async def test_tasks_rise_while_the_storage_of_their_input_fills(world: World) -> None:
@@ -44,15 +51,23 @@ async def test_tasks_rise_while_the_storage_of_their_input_fills(world: World) -
     await running(world, "kept", retention=KEEPS)
     relieve = relief(world)
     await relieve()
-    assert [one.boosts for one in world.wms.boosts] == [[]], "what an instance before may have raised is taken back"
+    assert [one.boosts for one in world.wms.boosts] == [[]], (
+        "what an instance before may have raised is taken back"
+    )
     await relieve()
     assert len(world.wms.boosts) == 1, "nothing more is said while nothing is raised"
     await running(world, "b")
     await watch_levels(world.dms_database, {})
     await relieve()
     said = world.wms.boosts[-1]
-    assert (said.by, raised(world, said)) == (7.0, ["decode a-wf", "decode b-wf"]), "one that keeps its input makes no room"
-    why = "storage input-1, on which the chain's input lies, reached its high water mark (9 bytes) at 20"
+    assert (said.by, raised(world, said)) == (
+        7.0,
+        ["decode a-wf", "decode b-wf"],
+    ), "one that keeps its input makes no room"
+    why = (
+        "storage input-1, on which the chain's input lies, reached its high water mark (9 bytes)"
+        " at 20"
+    )
     assert said.boosts[0].reason.startswith(why)
     await relieve()
     assert world.wms.boosts[-1] == said, "the same, for tasks that have come meanwhile"
@@ -92,7 +107,11 @@ async def test_a_rank_of_0_takes_back_what_was_raised_before(world: World) -> No
     url = world.databases["wfms.chains"].url
     settings = ChainsSettings(database_url=url, broker_url=url, relief_rank=0)
     service = build(settings, links=world.links, transport=open_transport(url, sluice_topology()))
-    (loop,) = (part for part in service.components if isinstance(part, Loop) and part.name == "chains.relieve_storages")
+    (loop,) = (
+        part
+        for part in service.components
+        if isinstance(part, Loop) and part.name == "chains.relieve_storages"
+    )
     await loop.start()
 
     async def told() -> bool:

@@ -1,4 +1,5 @@
-"""Chains that are run again: what is taken over, what runs, what is kept for it and for how long (invariant 4)."""
+"""Chains that are run again: what is taken over, what runs, what is kept for it and for how long
+(invariant 4)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -27,7 +28,9 @@ def two_ends() -> Plan:
     return plan(
         step("decode"),
         step("left", Source(step="decode", port="out")),
-        step("right", Source(step="decode", port="out"), arguments={"cut": ParameterRef(name="cut")}),
+        step(
+            "right", Source(step="decode", port="out"), arguments={"cut": ParameterRef(name="cut")}
+        ),
         step("last", Source(step="left", port="out")),
         outputs=[("last", "out"), ("right", "out")],
         parameters={"cut": Parameter(type="int", default=3)},
@@ -72,14 +75,24 @@ async def gone(world: World, uid: UUID) -> bool:
     return (await world.dms.dataset(uid)).state in GOING
 
 
-async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(world: World) -> None:
+async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
+    world: World,
+) -> None:
     first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
     assert first.state is ChainState.FAILED
     decoded = dataset_of(first, "decode")
     assert not await gone(world, decoded)
     told = await world.chains.plan_rerun(first.uid, RerunChain())
-    assert [(one.name, one.runs) for one in told.steps] == [("decode", False), ("filter", True), ("merge", True)]
-    assert [one.reason for one in told.steps] == ["it finished", "it failed", "it was canceled, or never begun"]
+    assert [(one.name, one.runs) for one in told.steps] == [
+        ("decode", False),
+        ("filter", True),
+        ("merge", True),
+    ]
+    assert [one.reason for one in told.steps] == [
+        "it finished",
+        "it failed",
+        "it was canceled, or never begun",
+    ]
     assert told.missing == []
     second = await again(world, first)
     assert second.rerun_of == first.uid
@@ -89,9 +102,16 @@ async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
     second = await world.chain(second.uid)
     assert second.state is ChainState.FINISHED
     assert sent(world, second) == ["filter", "merge"]
-    assert next(task for task in world.wms.tasks.values() if task.chain_uid == second.uid).dat_in_uid == decoded
+    assert (
+        next(task for task in world.wms.tasks.values() if task.chain_uid == second.uid).dat_in_uid
+        == decoded
+    )
     assert not await gone(world, decoded), "the first chain keeps it for a while"
-    await world.rows("wfms.chains", "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1", first.uid)
+    await world.rows(
+        "wfms.chains",
+        "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
+        first.uid,
+    )
     await crash_everywhere(world, world.end_keeping)
     await world.turn()
     for chain in (await world.chain(first.uid), second):
@@ -102,13 +122,18 @@ async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
 
 
 async def test_nothing_is_deleted_that_the_rerun_still_needs(world: World) -> None:
-    """Invariant 4: the time of the first chain is over, or it is discarded, while the second one runs."""
+    """Invariant 4: the time of the first chain is over, or it is discarded, while the second one
+    runs."""
     first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
     second = await again(world, first)
     await world.start_steps()
     await world.deliver()
     await world.chains.discard_chain(first.uid)
-    await world.rows("wfms.chains", "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1", first.uid)
+    await world.rows(
+        "wfms.chains",
+        "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
+        first.uid,
+    )
     await world.end_keeping()
     for _ in range(2):
         await world.hand_over_releases()
@@ -122,11 +147,17 @@ async def test_nothing_is_deleted_that_the_rerun_still_needs(world: World) -> No
     assert world.deletions.count(dataset_of(first, "decode")) == 1
 
 
-async def test_what_was_deleted_meanwhile_is_made_again_from_the_nearest_that_is_there(world: World) -> None:
+async def test_what_was_deleted_meanwhile_is_made_again_from_the_nearest_that_is_there(
+    world: World,
+) -> None:
     first = await begin(world, three_steps(), fail="merge")
     assert await gone(world, dataset_of(first, "decode"))
     assert not await gone(world, dataset_of(first, "filter"))
-    assert [one.runs for one in (await world.chains.plan_rerun(first.uid, RerunChain())).steps] == [False, False, True]
+    assert [one.runs for one in (await world.chains.plan_rerun(first.uid, RerunChain())).steps] == [
+        False,
+        False,
+        True,
+    ]
     await world.chains.delete_dataset(dataset_of(first, "filter"))
     told = await world.chains.plan_rerun(first.uid, RerunChain())
     assert [one.reason for one in told.steps] == [
@@ -136,7 +167,10 @@ async def test_what_was_deleted_meanwhile_is_made_again_from_the_nearest_that_is
     ]
     await world.chains.delete_dataset(first.dataset_uid)
     told = await world.chains.plan_rerun(first.uid, RerunChain())
-    sentence = f"step decode would have to run, and its input, data set {first.dataset_uid}, has been deleted"
+    sentence = (
+        f"step decode would have to run, and its input, data set {first.dataset_uid}, has been"
+        " deleted"
+    )
     assert told.missing == [sentence]
     with pytest.raises(Conflict, match="cannot be run again so") as refused:
         await again(world, first)
@@ -155,7 +189,11 @@ async def test_from_a_step_with_other_parameters_the_rest_is_taken_over(world: W
     await run(world)
     second = await world.chain(second.uid)
     assert second.state is ChainState.FINISHED
-    [task] = [task for task in world.wms.tasks.values() if task.chain_uid == second.uid and task.step == "right"]
+    [task] = [
+        task
+        for task in world.wms.tasks.values()
+        if task.chain_uid == second.uid and task.step == "right"
+    ]
     assert task.args == {"cut": 5}
     assert dataset_of(second, "last") == dataset_of(keeping, "last"), "an output of both"
     await world.chains.discard_chain(keeping.uid)
@@ -168,8 +206,17 @@ async def test_from_a_step_with_other_parameters_the_rest_is_taken_over(world: W
 
 async def begin_keeping(world: World) -> Chain:
     """A finished chain of which nothing is gone: decode is read by a chain of its own."""
-    wf = two_ends().model_copy(update={"retention": Retention(input="keep"), "outputs": two_ends().outputs})
-    kept = wf.model_copy(update={"outputs": [*wf.outputs, wf.outputs[0].model_copy(update={"name": "d", "step": "decode"})]})
+    wf = two_ends().model_copy(
+        update={"retention": Retention(input="keep"), "outputs": two_ends().outputs}
+    )
+    kept = wf.model_copy(
+        update={
+            "outputs": [
+                *wf.outputs,
+                wf.outputs[0].model_copy(update={"name": "d", "step": "decode"}),
+            ]
+        }
+    )
     chain = await world.new_chain(await world.input("keeping"), world.template(kept))
     await run(world)
     assert (await world.chain(chain.uid)).state is ChainState.FINISHED
@@ -178,9 +225,16 @@ async def begin_keeping(world: World) -> Chain:
 
 async def test_would_be_outputs_run_again_with_their_finished_jobs_taken_over(world: World) -> None:
     first = await begin(world, two_ends(), fail="left")
-    assert [one.state for one in first.steps] == [StepState.FINISHED, StepState.FAILED, StepState.FINISHED, StepState.CANCELED]
+    assert [one.state for one in first.steps] == [
+        StepState.FINISHED,
+        StepState.FAILED,
+        StepState.FINISHED,
+        StepState.CANCELED,
+    ]
     told = await world.chains.plan_rerun(first.uid, RerunChain())
-    assert {one.name: one.reason for one in told.steps}["right"] == "what it wrote is not on the output storage"
+    assert {one.name: one.reason for one in told.steps}[
+        "right"
+    ] == "what it wrote is not on the output storage"
     second = await again(world, first, failed_only=True)
     await world.start_steps()
     await world.deliver()
@@ -216,7 +270,9 @@ async def test_a_rerun_of_a_rerun_takes_over_what_the_first_chain_did(world: Wor
 
 
 async def test_requests_that_cannot_be(world: World) -> None:
-    fussy = two_ends().model_copy(update={"require": Require(parameters={"cut": Between(maximum=9)})})
+    fussy = two_ends().model_copy(
+        update={"require": Require(parameters={"cut": Between(maximum=9)})}
+    )
     first = await begin(world, fussy, fail="")
     running = await world.new_chain(await world.input("b"), world.templates[0])
     ask = world.chains.rerun_chain
@@ -251,7 +307,9 @@ async def test_one_key_is_one_rerun_whatever_crashes(world: World) -> None:
             await world.chains.rerun_chain(first.uid, asked)  # noqa: B023 - called at once
 
         through = await crash_at(world, place, ask)
-        answers = await asyncio.gather(*(world.chains.rerun_chain(first.uid, asked) for _ in range(3)))
+        answers = await asyncio.gather(
+            *(world.chains.rerun_chain(first.uid, asked) for _ in range(3))
+        )
         assert len({chain.uid for chain, _ in answers}) == 1
         assert sum(new for _, new in answers) <= 1
     assert place > 8
@@ -267,7 +325,11 @@ async def delete_by_request(world: World, first: Chain) -> None:
 
 async def give_up(world: World, first: Chain) -> None:
     """The first chain's time is over."""
-    await world.rows("wfms.chains", "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1", first.uid)
+    await world.rows(
+        "wfms.chains",
+        "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
+        first.uid,
+    )
     await world.end_keeping()
 
 
@@ -308,5 +370,8 @@ async def test_files_given_as_parameters_stay_for_a_rerun_as_long_as_the_rest(wo
     await run(world)
     assert (await world.chain(second.uid)).state is ChainState.FINISHED
     assert await gone(world, passing.uid)
-    with pytest.raises(Conflict, match=f"the file that is its parameter a, data set {passing.uid}, has been deleted"):
+    with pytest.raises(
+        Conflict,
+        match=f"the file that is its parameter a, data set {passing.uid}, has been deleted",
+    ):
         await again(world, first)

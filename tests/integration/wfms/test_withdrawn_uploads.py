@@ -13,7 +13,8 @@ from tests.integration.wfms.world import World
 
 
 async def begun(world: World, *, asked: bool = True) -> Chain:
-    """A chain with two outputs, ``last`` and ``right``, that are to be uploaded; ``asked``: the DMS knows so."""
+    """A chain with two outputs, ``last`` and ``right``, that are to be uploaded; ``asked``: the DMS
+    knows so."""
     world.keep_what_failed(HOUR)
     chain = await world.new_chain(await world.input("a"), world.template(two_ends()))
     while chain.state is ChainState.IN_PROGRESS:
@@ -60,7 +61,9 @@ async def test_what_is_safe_stays_until_it_is_discarded(world: World) -> None:
     chain = await begun(world)
     last, right = outputs_of(chain)
     async with world.dms_database.connection() as connection:  # it rests
-        await connection.execute("UPDATE datasets SET retry_at = now() + interval '1 hour' WHERE uid = $1", right)
+        await connection.execute(
+            "UPDATE datasets SET retry_at = now() + interval '1 hour' WHERE uid = $1", right
+        )
     await world.upload_all()
     await world.follow()
     assert (await world.chain(chain.uid)).state is ChainState.UPLOADING
@@ -72,10 +75,14 @@ async def test_what_is_safe_stays_until_it_is_discarded(world: World) -> None:
     assert await gone(world, last)
 
 
-async def test_an_output_that_has_arrived_unknown_to_the_chain_goes_without_a_refusal(world: World) -> None:
+async def test_an_output_that_has_arrived_unknown_to_the_chain_goes_without_a_refusal(
+    world: World,
+) -> None:
     chain = await begun(world)
     await world.upload_all()
-    assert [(await world.dms.dataset(uid)).state for uid in outputs_of(chain)] == [DatasetState.UPLOADED] * 2
+    assert [(await world.dms.dataset(uid)).state for uid in outputs_of(chain)] == [
+        DatasetState.UPLOADED
+    ] * 2
     await world.chains.cancel_chain(chain.uid)
     await clear_up(world)
     assert [await gone(world, uid) for uid in outputs_of(chain)] == [True, True]

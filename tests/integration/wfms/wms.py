@@ -12,7 +12,8 @@ from sluice.contracts.tasks import Boosted, Boosts, Prioritise, Task, TaskStatus
 
 
 class SmallWms:
-    """``accept`` is what its queue does; ``end`` what its pilots do. ``messages`` counts what came, repetitions too."""
+    """``accept`` is what its queue does; ``end`` what its pilots do. ``messages`` counts what came,
+    repetitions too."""
 
     def __init__(self) -> None:
         self.tasks: dict[UUID, Task] = {}
@@ -27,7 +28,9 @@ class SmallWms:
         if task.uid in self.tasks:
             return
         self.tasks[task.uid] = task
-        counts = dict.fromkeys(("total", "ready", "leased", "running", "finished", "failed", "canceled", "held"), 0)
+        counts = dict.fromkeys(
+            ("total", "ready", "leased", "running", "finished", "failed", "canceled", "held"), 0
+        )
         self.statuses[task.uid] = TaskStatus(
             uid=task.uid,
             chain_uid=task.chain_uid,
@@ -41,7 +44,13 @@ class SmallWms:
         )
 
     def end(self, uid: UUID, state: TaskState, *, failed: int = 0, reason: str = "") -> None:
-        update = {"state": state, "total": failed, "failed": failed, "reason": reason, "ended_at": datetime.now(UTC)}
+        update = {
+            "state": state,
+            "total": failed,
+            "failed": failed,
+            "reason": reason,
+            "ended_at": datetime.now(UTC),
+        }
         self.statuses[uid] = self.statuses[uid].model_copy(update=update)
 
     def status(self, uid: UUID) -> TaskStatus:
@@ -64,9 +73,13 @@ class SmallWms:
 
     def _task_routes(self, router: APIRouter) -> None:
         @router.get("/tasks")
-        async def tasks(uid: Annotated[list[UUID] | None, Query()] = None, full: bool = False) -> TaskStatusList:
+        async def tasks(
+            uid: Annotated[list[UUID] | None, Query()] = None, full: bool = False
+        ) -> TaskStatusList:
             found = [self.statuses[one] for one in uid or [] if one in self.statuses]
-            return TaskStatusList(tasks=[one.model_copy(update={"killed": 0 if full else None}) for one in found])
+            return TaskStatusList(
+                tasks=[one.model_copy(update={"killed": 0 if full else None}) for one in found]
+            )
 
         @router.post("/tasks/{uid}/cancel")
         async def cancel(uid: UUID) -> TaskStatus:

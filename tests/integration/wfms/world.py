@@ -1,4 +1,5 @@
-"""The WfMS's services on real databases, with the real DMS beside them; nothing runs by itself: tests turn the cranks."""
+"""The WfMS's services on real databases, with the real DMS beside them; nothing runs by itself:
+tests turn the cranks."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -25,7 +26,14 @@ from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import Chain, NewChain
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
-from sluice.contracts.messages import DMS_DELETIONS, DMS_UPLOADS, WMS_TASKS, CloudEvent, DeleteDataset, UploadDataset
+from sluice.contracts.messages import (
+    DMS_DELETIONS,
+    DMS_UPLOADS,
+    WMS_TASKS,
+    CloudEvent,
+    DeleteDataset,
+    UploadDataset,
+)
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import StorageType, TaskState
 from sluice.contracts.tasks import Task
@@ -92,7 +100,9 @@ class World:
         url = await make_migrated("dms.db.migrations")
         transport = open_transport(url, sluice_topology())
         # Most files of data sets are made up.
-        self.dms_settings = DmsSettings(database_url=url, broker_url=url, storage_roots=str(self.folder), verify_files=False)
+        self.dms_settings = DmsSettings(
+            database_url=url, broker_url=url, storage_roots=str(self.folder), verify_files=False
+        )
         service = build_dms(self.dms_settings, links=self.links, transport=transport)
         self.dms_database = next(part for part in service.components if isinstance(part, Database))
         await self.dms_database.start()
@@ -100,7 +110,9 @@ class World:
         self._serve()
         for kind in StorageType:
             (self.folder / kind).mkdir()
-            await self.dms.register_storage(NewStorage(name=f"{kind}-1", type=kind, url=f"file://{self.folder / kind}"))
+            await self.dms.register_storage(
+                NewStorage(name=f"{kind}-1", type=kind, url=f"file://{self.folder / kind}")
+            )
 
     async def close(self) -> None:
         for client in self._clients:
@@ -112,7 +124,10 @@ class World:
         watcher, intake = self.databases["wfms.watcher"], self.databases["wfms.intake"]
         self._clients: list[httpx.AsyncClient] = []
         self.dms, self.wms_client = DmsClient(self.client("dms")), WmsClient(self.client("wms"))
-        self.chains, self.watcher = ChainsClient(self.client("wfms.chains")), WatcherClient(self.client("wfms.watcher"))
+        self.chains, self.watcher = (
+            ChainsClient(self.client("wfms.chains")),
+            WatcherClient(self.client("wfms.watcher")),
+        )
         self.operator = OperatorClient(self.client("wfms.operator"))
         templates = APIRouter(prefix="/api/v1/templates")
 
@@ -125,10 +140,14 @@ class World:
             "wfms.operator": [templates],
             "wfms.chains": self._chain_routes(),
             "wfms.watcher": [watch_routes(watcher, wake=_idle)],
-            "wfms.intake": [unmatched_routes(intake, dms=self.dms, operator=self.operator, wake=_idle)],
+            "wfms.intake": [
+                unmatched_routes(intake, dms=self.dms, operator=self.operator, wake=_idle)
+            ],
         }
         for name, routers in routes.items():
-            self.links.apps[name] = create_app(name, routers, health=Health({}), metrics=ServiceMetrics())
+            self.links.apps[name] = create_app(
+                name, routers, health=Health({}), metrics=ServiceMetrics()
+            )
 
     def _chain_routes(self) -> list[APIRouter]:
         chains, keep = self.databases["wfms.chains"], self.keep_failed
@@ -142,7 +161,9 @@ class World:
     def keep_what_failed(self, time: timedelta) -> None:
         """From now on, of new chains."""
         self.keep_failed = time
-        app = create_app("wfms.chains", self._chain_routes(), health=Health({}), metrics=ServiceMetrics())
+        app = create_app(
+            "wfms.chains", self._chain_routes(), health=Health({}), metrics=ServiceMetrics()
+        )
         self.links.apps["wfms.chains"] = app
 
     def client(self, service: str) -> httpx.AsyncClient:
@@ -158,7 +179,9 @@ class World:
 
     async def start_steps(self) -> bool:
         rules = StartRules(hold=self.hold, first_pause=NONE, longest_pause=NONE)
-        return await StartSteps(self.databases["wfms.chains"], dms=self.dms, watcher=self.watcher, rules=rules)()
+        return await StartSteps(
+            self.databases["wfms.chains"], dms=self.dms, watcher=self.watcher, rules=rules
+        )()
 
     async def stop_tasks(self) -> bool:
         return await stop_tasks(self.databases["wfms.chains"], self.wms_client, again=NONE)
@@ -180,20 +203,33 @@ class World:
 
     async def follow(self) -> bool:
         rules = FollowRules(hold=self.hold, unknown_after=NONE)
-        follow = FollowWatches(self.databases["wfms.watcher"], wms=self.wms_client, dms=self.dms, chains=self.chains, rules=rules)
+        follow = FollowWatches(
+            self.databases["wfms.watcher"],
+            wms=self.wms_client,
+            dms=self.dms,
+            chains=self.chains,
+            rules=rules,
+        )
         return await follow()
 
     async def take_in(self, page: int = 100) -> bool:
-        return await take_in_datasets(self.databases["wfms.intake"], dms=self.dms, operator=self.operator, page=page)
+        return await take_in_datasets(
+            self.databases["wfms.intake"], dms=self.dms, operator=self.operator, page=page
+        )
 
     async def hand_over_datasets(self) -> bool:
-        return await hand_over_datasets(self.databases["wfms.intake"], self.chains, hold=self.hold, longest_pause=NONE)
+        return await hand_over_datasets(
+            self.databases["wfms.intake"], self.chains, hold=self.hold, longest_pause=NONE
+        )
 
     async def deliver(self) -> None:
         """What the outboxes hold reaches its queue's consumer."""
         for database in self.databases.values():
             async with database.connection() as connection:
-                bodies = [row["body"] for row in await connection.fetch("DELETE FROM outbox RETURNING body, id")]
+                bodies = [
+                    row["body"]
+                    for row in await connection.fetch("DELETE FROM outbox RETURNING body, id")
+                ]
             for body in bodies:
                 await self._apply(CloudEvent.model_validate_json(body))
 
@@ -224,7 +260,9 @@ class World:
         return await self.dms.close_dataset(dataset.uid)
 
     def template(self, plan: Plan, *, name: str = "wf", version: int = 1) -> Template:
-        template = Template(id=uuid4(), name=name, version=version, created_at=datetime.now(UTC), plan=plan)
+        template = Template(
+            id=uuid4(), name=name, version=version, created_at=datetime.now(UTC), plan=plan
+        )
         self.templates.append(template)
         return template
 
@@ -263,7 +301,13 @@ class World:
 
     async def turn(self) -> None:
         """Every loop once, and every message."""
-        for crank in (self.take_in, self.hand_over_datasets, self.start_steps, self.stop_tasks, self.watch_uploads):
+        for crank in (
+            self.take_in,
+            self.hand_over_datasets,
+            self.start_steps,
+            self.stop_tasks,
+            self.watch_uploads,
+        ):
             await crank()
         await self.deliver()
         await self.end_running_tasks()

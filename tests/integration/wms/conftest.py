@@ -51,5 +51,7 @@ async def dms(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[D
     parts = [part for part in service.components if isinstance(part, Migrator | Database)]
     async with running(links, *parts):
         client = DmsClient(links.http("dms"))
-        await client.register_storage(NewStorage(name="in", type=StorageType.INPUT, url=f"file://{tmp_path}"))
+        await client.register_storage(
+            NewStorage(name="in", type=StorageType.INPUT, url=f"file://{tmp_path}")
+        )
         yield client

@@ -24,7 +24,14 @@ from sluice.contracts.pilots import (
     StartedJob,
 )
 from sluice.contracts.plan import Boundary, MergeGroups, Resources
-from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass, JobState, ReportAnswer, TaskMode
+from sluice.contracts.states import (
+    AttemptOutcome,
+    ContainerEngine,
+    ErrorClass,
+    JobState,
+    ReportAnswer,
+    TaskMode,
+)
 from sluice.contracts.tasks import Task, TaskStatus
 from sluice.servicekit.database import Database
 from wms.db import splitting
@@ -73,12 +80,20 @@ def make_task(**changes: Any) -> Task:
 
 def input_file(seq: int, *, size: int = 100) -> dict[str, Any]:
     name = f"frame-{seq:04}.raw"
-    return {"seq": seq, "name": name, "size": size, "checksum": CHECKSUM, "url": f"file:///in/{name}", "meta": {"frame": seq}}
+    return {
+        "seq": seq,
+        "name": name,
+        "size": size,
+        "checksum": CHECKSUM,
+        "url": f"file:///in/{name}",
+        "meta": {"frame": seq},
+    }
 
 
 @dataclass
 class Stage:
-    """``lease`` and the like act as the pilot named; ``sent`` reads the outbox, where nothing is taken away."""
+    """``lease`` and the like act as the pilot named; ``sent`` reads the outbox, where nothing is
+    taken away."""
 
     workload: Workload
     tasks: dict[UUID, Task] = field(default_factory=dict)
@@ -95,10 +110,17 @@ class Stage:
         token = uuid4()
         async with self.database.transaction() as tx:
             await tx.connection.execute(
-                "UPDATE tasks SET state = 'splitting', split_token = $2, split_until = now() WHERE uid = $1", task.uid, token
+                "UPDATE tasks SET state = 'splitting', split_token = $2, split_until = now() WHERE"
+                " uid = $1",
+                task.uid,
+                token,
             )
-            await tx.connection.fetchval(splitting.ADD_PAGE, task.uid, token, jobs, None, 0, 0, jobs - 1, True, HOLD)
-            await splitting.insert_jobs(tx.connection, task.uid, [(seq, [input_file(seq)]) for seq in range(jobs)])
+            await tx.connection.fetchval(
+                splitting.ADD_PAGE, task.uid, token, jobs, None, 0, 0, jobs - 1, True, HOLD
+            )
+            await splitting.insert_jobs(
+                tx.connection, task.uid, [(seq, [input_file(seq)]) for seq in range(jobs)]
+            )
         self.workload.signal.ready()
         return task
 
@@ -113,22 +135,42 @@ class Stage:
     ) -> UUID:
         uid = uuid4()
         node = NodeResources(cores=cores, ram=ram, disk=1_000_000, gpus=list(gpus))
-        pilot = RegisterPilot(uid=uid, name=name, host="h", slots=4, resources=node, version="1", engines=list(engines))
+        pilot = RegisterPilot(
+            uid=uid,
+            name=name,
+            host="h",
+            slots=4,
+            resources=node,
+            version="1",
+            engines=list(engines),
+        )
         await register_pilot(self.workload, pilot)
         return uid
 
     async def lease(self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0) -> list[ClaimedJob]:
         return (await self.leased(pilot, jobs, wait=wait)).jobs
 
-    async def leased(self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0, known: Sequence[UUID] = ()) -> Leased:
-        return await lease_jobs(self.workload, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known)))
+    async def leased(
+        self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0, known: Sequence[UUID] = ()
+    ) -> Leased:
+        return await lease_jobs(
+            self.workload, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known))
+        )
 
     async def beat(
-        self, pilot: UUID, *, running: Sequence[ClaimedJob] = (), waiting: Sequence[ClaimedJob] = (), **progress: Any
+        self,
+        pilot: UUID,
+        *,
+        running: Sequence[ClaimedJob] = (),
+        waiting: Sequence[ClaimedJob] = (),
+        **progress: Any,
     ) -> HeartbeatAnswer:
         """``progress``: phase and bytes of those running."""
         heartbeat = Heartbeat(
-            running=[StartedJob(id=job.id, attempt=job.attempt, started_at=NOW, **progress) for job in running],
+            running=[
+                StartedJob(id=job.id, attempt=job.attempt, started_at=NOW, **progress)
+                for job in running
+            ],
             waiting=[JobToken(id=job.id, attempt=job.attempt) for job in waiting],
         )
         return await renew_leases(self.workload, pilot, heartbeat)
@@ -155,12 +197,16 @@ class Stage:
             "error_class": error if good or error else ErrorClass.TOOL_FAILED,
             "message": "" if good else "exit code 1",
             "outputs": [
-                OutputFile(port=o.port, name=file, size=1, checksum=CHECKSUM, url=f"{o.dat_out_url}/{file}")
+                OutputFile(
+                    port=o.port, name=file, size=1, checksum=CHECKSUM, url=f"{o.dat_out_url}/{file}"
+                )
                 for o in task.outputs
                 for file in [f"{o.port}-{name}"]
                 if good
             ],
-            "log": LogFile(name=f"{name}.log", size=1, checksum=CHECKSUM, url=f"{task.log_out_url}/{name}.log"),
+            "log": LogFile(
+                name=f"{name}.log", size=1, checksum=CHECKSUM, url=f"{task.log_out_url}/{name}.log"
+            ),
         }
         return AttemptReport(**{**plain, **changes})
 
@@ -171,8 +217,12 @@ class Stage:
     async def finish(self, pilot: UUID, *jobs: ClaimedJob) -> list[ReportAnswer]:
         return await self.report(pilot, *(self.report_of(job) for job in jobs))
 
-    async def fail(self, pilot: UUID, *jobs: ClaimedJob, error: ErrorClass = ErrorClass.TOOL_FAILED) -> list[ReportAnswer]:
-        return await self.report(pilot, *(self.report_of(job, AttemptOutcome.FAILED, error=error) for job in jobs))
+    async def fail(
+        self, pilot: UUID, *jobs: ClaimedJob, error: ErrorClass = ErrorClass.TOOL_FAILED
+    ) -> list[ReportAnswer]:
+        return await self.report(
+            pilot, *(self.report_of(job, AttemptOutcome.FAILED, error=error) for job in jobs)
+        )
 
     async def status(self, task: Task) -> TaskStatus:
         async with self.database.connection() as connection:
@@ -180,7 +230,9 @@ class Stage:
 
     async def states(self, task: Task) -> Counter[JobState]:
         async with self.database.connection() as connection:
-            rows = await connection.fetch("SELECT state, count(*) AS n FROM jobs WHERE task_uid = $1 GROUP BY state", task.uid)
+            rows = await connection.fetch(
+                "SELECT state, count(*) AS n FROM jobs WHERE task_uid = $1 GROUP BY state", task.uid
+            )
         return Counter({JobState(row["state"]): row["n"] for row in rows})
 
     async def execute(self, sql: str, *arguments: Any) -> None:
@@ -200,7 +252,8 @@ class Stage:
     async def overdue(self, *jobs: ClaimedJob) -> None:
         """Lets the leases on the jobs run out without waiting."""
         await self.execute(
-            "UPDATE jobs SET lease_until = now() - interval '1 hour' WHERE id = ANY($1::bigint[]) AND lease_until IS NOT NULL",
+            "UPDATE jobs SET lease_until = now() - interval '1 hour' WHERE id = ANY($1::bigint[])"
+            " AND lease_until IS NOT NULL",
             [job.id for job in jobs],
         )
 
@@ -224,7 +277,8 @@ class Stage:
 
 @dataclass
 class Sent:
-    """``files``: data set → (job seq, name) of each file, repetitions too. ``close_at``: data set → all values sent."""
+    """``files``: data set → (job seq, name) of each file, repetitions too. ``close_at``: data set →
+    all values sent."""
 
     files: dict[UUID, list[tuple[int, str]]] = field(default_factory=dict)
     close_at: dict[UUID, list[int]] = field(default_factory=dict)
@@ -233,6 +287,8 @@ class Sent:
 
     def add(self, message: RegisterFiles) -> None:
         self.messages.append(message)
-        self.files.setdefault(message.dataset_uid, []).extend((file.seq, file.name) for file in message.files)
+        self.files.setdefault(message.dataset_uid, []).extend(
+            (file.seq, file.name) for file in message.files
+        )
         if message.close_at is not None:
             self.close_at.setdefault(message.dataset_uid, []).append(message.close_at)

@@ -1,4 +1,5 @@
-"""Invariants 2, 3, 5 and 7 under any order of events: two instances, several pilots, all that can happen."""
+"""Invariants 2, 3, 5 and 7 under any order of events: two instances, several pilots, all that can
+happen."""
 
 import asyncio
 from collections import Counter
@@ -9,7 +10,14 @@ from uuid import UUID
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from sluice.contracts.pilots import JobToken
 from sluice.contracts.plan import Boundary
@@ -34,17 +42,30 @@ BOUNDARIES = [
     Boundary(minimum=0.0, sufficient=1.0),
     Boundary(minimum=0.9, sufficient=0.9),
 ]
-ERRORS = [ErrorClass.TOOL_FAILED, ErrorClass.TOOL_REFUSED, ErrorClass.STAGE_IN_FAILED, ErrorClass.INTERNAL]
+ERRORS = [
+    ErrorClass.TOOL_FAILED,
+    ErrorClass.TOOL_REFUSED,
+    ErrorClass.STAGE_IN_FAILED,
+    ErrorClass.INTERNAL,
+]
 
 at = st.integers(0, 1)
 pilots = st.integers(0, PILOTS - 1)
 picks = st.lists(st.integers(0, 1000), min_size=1, max_size=4)
-outcomes = st.sampled_from([AttemptOutcome.FINISHED, AttemptOutcome.FINISHED, AttemptOutcome.FAILED, AttemptOutcome.CANCELED])
+outcomes = st.sampled_from(
+    [
+        AttemptOutcome.FINISHED,
+        AttemptOutcome.FINISHED,
+        AttemptOutcome.FAILED,
+        AttemptOutcome.CANCELED,
+    ]
+)
 errors = st.sampled_from(ERRORS)
 
 
 class Interleaving(RuleBasedStateMachine):
-    """``history``: every job that a pilot was ever given, so that late and repeated reports come from it."""
+    """``history``: every job that a pilot was ever given, so that late and repeated reports come
+    from it."""
 
     runner: asyncio.Runner
     stages: Sequence[Stage]
@@ -58,7 +79,8 @@ class Interleaving(RuleBasedStateMachine):
         self.won: Counter[tuple[UUID, int]] = Counter()
 
     def do(self, *work: Awaitable[Any]) -> list[Any]:
-        """Runs the coroutines at the same time; whatever a route would answer as a conflict is fine."""
+        """Runs the coroutines at the same time; whatever a route would answer as a conflict is
+        fine."""
 
         async def together() -> list[Any]:
             return await asyncio.gather(*work, return_exceptions=True)
@@ -75,7 +97,12 @@ class Interleaving(RuleBasedStateMachine):
         self.do(stage.execute("TRUNCATE tasks, jobs, attempts, pilots, outbox, inbox"))
         self.pilots = self.do(*(stage.add_pilot() for _ in range(PILOTS)))
 
-    @rule(jobs=st.integers(1, 6), boundary=st.sampled_from(BOUNDARIES), retry=st.integers(1, 2), rank=st.integers(0, 2))
+    @rule(
+        jobs=st.integers(1, 6),
+        boundary=st.sampled_from(BOUNDARIES),
+        retry=st.integers(1, 2),
+        rank=st.integers(0, 2),
+    )
     def add_task(self, jobs: int, boundary: Boundary, retry: int, rank: int) -> None:
         task = make_task(boundary=boundary, retry=retry, rank=rank)
         self.tasks += self.do(self.stages[0].add_task(task, jobs=jobs))
@@ -87,7 +114,9 @@ class Interleaving(RuleBasedStateMachine):
 
     @rule(jobs=st.integers(1, 5))
     def lease_all_at_once(self, jobs: int) -> None:
-        got = self.do(*(self.stages[n % 2].lease(pilot, jobs) for n, pilot in enumerate(self.pilots)))
+        got = self.do(
+            *(self.stages[n % 2].lease(pilot, jobs) for n, pilot in enumerate(self.pilots))
+        )
         ids = [(job.id, job.attempt) for part in got for job in part]
         assert len(ids) == len(set(ids))
         for pilot, part in enumerate(got):
@@ -95,15 +124,26 @@ class Interleaving(RuleBasedStateMachine):
 
     @rule(at=at, pilot=pilots, picks=picks, outcome=outcomes, error=errors, times=st.integers(1, 3))
     def report(  # any job it ever had, perhaps several times at once
-        self, at: int, pilot: int, picks: list[int], outcome: AttemptOutcome, error: ErrorClass, times: int
+        self,
+        at: int,
+        pilot: int,
+        picks: list[int],
+        outcome: AttemptOutcome,
+        error: ErrorClass,
+        times: int,
     ) -> None:
         jobs = self._pick(pilot, picks)
         reports = [
-            self.stages[0].report_of(job, outcome, error=error if outcome is AttemptOutcome.FAILED else None) for job in jobs
+            self.stages[0].report_of(
+                job, outcome, error=error if outcome is AttemptOutcome.FAILED else None
+            )
+            for job in jobs
         ]
         if not jobs:
             return
-        answers = self.do(*(self.stages[(at + n) % 2].report(self.pilots[pilot], *reports) for n in range(times)))
+        answers = self.do(
+            *(self.stages[(at + n) % 2].report(self.pilots[pilot], *reports) for n in range(times))
+        )
         for number, job in enumerate(jobs):
             accepted = sum(answer[number] is ReportAnswer.ACCEPTED for answer in answers)
             assert accepted <= 1
@@ -154,7 +194,13 @@ class Interleaving(RuleBasedStateMachine):
     def _pick(self, pilot: int, picks: list[int]) -> list[ClaimedJob]:
         """Some of the jobs that the pilot ever had, the latest preferred."""
         had = self.history[pilot]
-        return list({had[-1 - pick % len(had)].id: had[-1 - pick % len(had)] for pick in picks}.values()) if had else []
+        return (
+            list(
+                {had[-1 - pick % len(had)].id: had[-1 - pick % len(had)] for pick in picks}.values()
+            )
+            if had
+            else []
+        )
 
     @invariant()
     def all_holds(self) -> None:
@@ -167,10 +213,17 @@ class Interleaving(RuleBasedStateMachine):
         events = Counter(event.uid for event in sent.ended)
         for task in self.tasks:
             status, states = await stage.status(task), await stage.states(task)
-            assert {state: getattr(status, state) for state in JobState if getattr(status, state)} == dict(states)
+            assert {
+                state: getattr(status, state) for state in JobState if getattr(status, state)
+            } == dict(states)
             assert status.total == states.total()
             seqs = [seq for seq, _ in sent.files.get(task.dat_out_uid, [])]
-            assert len(seqs) == len(set(seqs)) == status.finished == sum(self.won[task.uid, seq] for seq in range(6))
+            assert (
+                len(seqs)
+                == len(set(seqs))
+                == status.finished
+                == sum(self.won[task.uid, seq] for seq in range(6))
+            )
             if not status.state.final:
                 assert task.uid not in self.ended
                 assert task.dat_out_uid not in sent.close_at
@@ -184,7 +237,8 @@ class Interleaving(RuleBasedStateMachine):
 
 @pytest.mark.hypothesis
 def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
-    """Invariants 2, 3, 5, 7: counts equal states, a job's outputs are sent once, one end, close_at = what was sent."""
+    """Invariants 2, 3, 5, 7: counts equal states, a job's outputs are sent once, one end, close_at
+    = what was sent."""
     with asyncio.Runner() as runner:
         databases = [Database(database_url, source="wms") for _ in range(2)]
 

@@ -1,4 +1,5 @@
-"""Jobs of several files: made once whatever happens, and what they give registered once, each under its own number."""
+"""Jobs of several files: made once whatever happens, and what they give registered once, each under
+its own number."""
 
 from pathlib import Path
 
@@ -13,12 +14,16 @@ from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dat
 from wms.usecases.split_task import split_waiting_tasks
 
 
-@pytest.mark.parametrize(("batch", "expected"), [(2, [2] * 12 + [1]), (7, [7, 7, 7, 4]), (25, [25]), (100, [25])])
+@pytest.mark.parametrize(
+    ("batch", "expected"), [(2, [2] * 12 + [1]), (7, [7, 7, 7, 4]), (25, [25]), (100, [25])]
+)
 async def test_killed_at_any_page_the_batches_are_the_same(
     stage: Stage, dms: DmsClient, tmp_path: Path, batch: int, expected: list[int]
 ) -> None:
     """Invariants 7 and 8."""
-    task = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=25), batch=batch))
+    task = await accept(
+        stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=25), batch=batch)
+    )
     died = 0
     for pages in range(1, 12):
         try:
@@ -39,7 +44,9 @@ async def test_killed_while_reading_several_data_sets_the_batches_are_the_same(
     """Invariants 7 and 8; files that a filter left out are in no batch."""
     first = await make_dataset(dms, tmp_path / "a", files=20)
     second = await make_dataset(dms, tmp_path / "b", files=10, seqs=list(range(0, 20, 2)))
-    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)], batch=4))
+    task = await accept(
+        stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)], batch=4)
+    )
     totals = []
     for pages in range(1, 24):
         try:
@@ -49,12 +56,21 @@ async def test_killed_while_reading_several_data_sets_the_batches_are_the_same(
         totals.append((await stage.status(task)).total)
     assert 0 in totals
     assert await inputs_of(stage, task) == [
-        (first_seq, [pair for n in range(first_seq, min(first_seq + 8, 20), 2) for pair in (("", n), ("b", n))])
+        (
+            first_seq,
+            [
+                pair
+                for n in range(first_seq, min(first_seq + 8, 20), 2)
+                for pair in (("", n), ("b", n))
+            ],
+        )
         for first_seq in (0, 8, 16)
     ]
 
 
-async def test_two_files_with_one_number_fail_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_two_files_with_one_number_fail_the_task(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     uid = await make_dataset(dms, tmp_path, files=4, seqs=[0, 1, 1, 2])
     task = await accept(stage, make_task(dat_in_uid=uid, batch=4))
     await split_waiting_tasks(stage.workload, dms)
@@ -65,7 +81,9 @@ async def test_two_files_with_one_number_fail_the_task(stage: Stage, dms: DmsCli
 
 async def test_a_batch_is_registered_once(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
     """Invariant 3: a repeated report changes nothing; each file has the number of its own input."""
-    task = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3), batch=3))
+    task = await accept(
+        stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3), batch=3)
+    )
     await split_waiting_tasks(stage.workload, dms)
     pilot = await stage.add_pilot()
     [job] = await stage.lease(pilot, 5)
@@ -76,11 +94,21 @@ async def test_a_batch_is_registered_once(stage: Stage, dms: DmsClient, tmp_path
         outcome=AttemptOutcome.FINISHED,
         ended_at=NOW,
         outputs=[
-            OutputFile(port="events", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/{name}", number=seq)
+            OutputFile(
+                port="events",
+                name=name,
+                size=1,
+                checksum=CHECKSUM,
+                url=f"{task.dat_out_url}/{name}",
+                number=seq,
+            )
             for seq, name in enumerate(names)
         ],
     )
-    assert [await stage.report(pilot, report) for _ in range(2)] == [[ReportAnswer.ACCEPTED], [ReportAnswer.ALREADY]]
+    assert [await stage.report(pilot, report) for _ in range(2)] == [
+        [ReportAnswer.ACCEPTED],
+        [ReportAnswer.ALREADY],
+    ]
     assert (await stage.status(task)).state is TaskState.FINISHED
     [message] = (await stage.sent()).messages[:1]
     assert [(file.seq, file.name, (file.origin or {})["inputs"]) for file in message.files] == [

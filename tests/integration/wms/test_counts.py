@@ -25,7 +25,9 @@ ANN, BOB = Acknowledge(by="Ann"), Acknowledge(by="Bob")
 
 async def lose(stage: Stage, *, days: int = 0) -> None:
     unseen = timedelta(days=days, hours=1)
-    await stage.execute("UPDATE pilots SET seen_at = now() - $1::interval WHERE state = 'active'", unseen)
+    await stage.execute(
+        "UPDATE pilots SET seen_at = now() - $1::interval WHERE state = 'active'", unseen
+    )
     await lose_pilots(stage.workload)
 
 
@@ -33,7 +35,9 @@ async def listed(stage: Stage) -> list[Pilot]:
     return (await list_pilots(stage.workload)).pilots
 
 
-async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more_ahead(stage: Stage) -> None:
+async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more_ahead(
+    stage: Stage,
+) -> None:
     """A pilot of four slots has seven jobs, and no heartbeat has said yet which of them began."""
     pilot, other = await stage.add_pilot(), await stage.add_pilot(name="q")
     await stage.add_task(make_task(), jobs=20)
@@ -46,14 +50,21 @@ async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more
     await stage.finish(pilot, *jobs)
     assert await count_work(stage.workload) == WorkCounts(running=1, waiting=12, held=0, slots=8)
     await lose(stage)
-    assert await count_work(stage.workload) == WorkCounts(running=0, waiting=13, held=0, slots=0), "nobody runs them now"
+    assert await count_work(stage.workload) == WorkCounts(running=0, waiting=13, held=0, slots=0), (
+        "nobody runs them now"
+    )
     await stage.beat(other, running=[one])
     assert await count_work(stage.workload) == WorkCounts(running=1, waiting=12, held=0, slots=4)
 
 
 async def busy(stage: Stage) -> dict[str, int | None]:
-    found = {one.name: one.busy for one in (await list_pilots(stage.workload, PilotQuery(limit=9))).pilots}
-    assert sum(number or 0 for number in found.values()) == (await count_work(stage.workload)).running, "one definition"
+    found = {
+        one.name: one.busy
+        for one in (await list_pilots(stage.workload, PilotQuery(limit=9))).pilots
+    }
+    assert (
+        sum(number or 0 for number in found.values()) == (await count_work(stage.workload)).running
+    ), "one definition"
     return found
 
 
@@ -66,7 +77,9 @@ async def busy(stage: Stage) -> dict[str, int | None]:
         (Resources(cores=0.1, ram=100), 4),
     ],
 )
-async def test_jobs_running_have_the_cores_and_the_memory_that_they_need(stage: Stage, resources: Resources, runs: int) -> None:
+async def test_jobs_running_have_the_cores_and_the_memory_that_they_need(
+    stage: Stage, resources: Resources, runs: int
+) -> None:
     """A node of 8 cores and 16 000 MiB, with four slots."""
     pilot = await stage.add_pilot()
     await stage.add_task(make_task(resources=resources), jobs=9)
@@ -87,7 +100,9 @@ async def test_jobs_running_have_a_gpu_each_where_they_need_one(stage: Stage) ->
     assert await busy(stage) == {"p": 2, "q": 2}
 
 
-async def test_jobs_that_a_pilot_began_count_before_those_that_it_was_given_earlier(stage: Stage) -> None:
+async def test_jobs_that_a_pilot_began_count_before_those_that_it_was_given_earlier(
+    stage: Stage,
+) -> None:
     pilot = await stage.add_pilot()
     await stage.add_task(make_task(resources=Resources(cores=6)), jobs=1)
     [big] = await stage.lease(pilot, 1)
@@ -108,10 +123,15 @@ async def test_counting_reads_no_job_that_no_pilot_has(stage: Stage) -> None:
 
 async def test_tasks_with_trouble_are_those_that_run_with_failed_jobs(stage: Stage) -> None:
     pilot = await stage.add_pilot()
-    well, ill = [await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.5)), jobs=4) for _ in range(2)]
+    well, ill = [
+        await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.5)), jobs=4)
+        for _ in range(2)
+    ]
     jobs = await stage.lease(pilot, 8)
     await stage.finish(pilot, next(job for job in jobs if job.task_uid == well.uid))
-    await stage.fail(pilot, next(job for job in jobs if job.task_uid == ill.uid), error=ErrorClass.TOOL_REFUSED)
+    await stage.fail(
+        pilot, next(job for job in jobs if job.task_uid == ill.uid), error=ErrorClass.TOOL_REFUSED
+    )
     assert [task.uid for task in await read_troubled(stage.workload, limit=10)] == [ill.uid]
     assert (await count_work(stage.workload, troubled=True)).troubled == 1
 
@@ -119,11 +139,18 @@ async def test_tasks_with_trouble_are_those_that_run_with_failed_jobs(stage: Sta
 async def test_tasks_with_held_jobs_come_before_newer_ones_with_failed_jobs(stage: Stage) -> None:
     held, failed, _ = [await stage.add_task(make_task(), jobs=4) for _ in range(3)]
     await stage.execute("UPDATE tasks SET ready = 3, held = 1 WHERE uid = $1", held.uid)
-    await stage.execute("UPDATE tasks SET ready = 3, failed = 1, created_at = now() WHERE uid = $1", failed.uid)
+    await stage.execute(
+        "UPDATE tasks SET ready = 3, failed = 1, created_at = now() WHERE uid = $1", failed.uid
+    )
     assert [task.uid for task in await read_troubled(stage.workload, limit=1)] == [held.uid]
-    assert [task.uid for task in await read_troubled(stage.workload, limit=9)] == [held.uid, failed.uid]
+    assert [task.uid for task in await read_troubled(stage.workload, limit=9)] == [
+        held.uid,
+        failed.uid,
+    ]
     assert (await count_work(stage.workload, troubled=True)).troubled == 2
-    assert (await count_work(stage.workload)).troubled is None, "who does not ask may not know of it"
+    assert (await count_work(stage.workload)).troubled is None, (
+        "who does not ask may not know of it"
+    )
 
 
 async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Stage) -> None:
@@ -133,7 +160,9 @@ async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Sta
     with pytest.raises(NotFound):
         await acknowledge_pilot(stage.workload, uuid4(), ANN)
     await lose(stage)
-    assert [(one.state, one.acknowledged) for one in await listed(stage)] == [(PilotState.LOST, None)]
+    assert [(one.state, one.acknowledged) for one in await listed(stage)] == [
+        (PilotState.LOST, None)
+    ]
     for _ in range(2):
         await acknowledge_pilot(stage.workload, pilot, ANN)
     with pytest.raises(Conflict, match=f"^Ann has seen it already, .*: pilot {pilot}$"):
@@ -143,16 +172,23 @@ async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Sta
     assert seen.acknowledged.by == "Ann", "the first stays"
     await stage.beat(pilot)
     await lose(stage)
-    assert [(one.state, one.acknowledged) for one in await listed(stage)] == [(PilotState.LOST, None)]
+    assert [(one.state, one.acknowledged) for one in await listed(stage)] == [
+        (PilotState.LOST, None)
+    ]
 
 
-async def test_lost_pilot_is_listed_until_it_was_seen_or_started_again_a_day_ago(stage: Stage) -> None:
+async def test_lost_pilot_is_listed_until_it_was_seen_or_started_again_a_day_ago(
+    stage: Stage,
+) -> None:
     first, second, third = [await stage.add_pilot(name=name) for name in "abc"]
     await lose(stage, days=2)
     assert len(await listed(stage)) == 3, "nobody has seen them"
     await acknowledge_pilot(stage.workload, first, ANN)
     again = next(one for one in await listed(stage) if one.uid == second)
-    body = again.model_dump(include={"name", "host", "slots", "resources"}) | {"uid": uuid4(), "version": "1"}
+    body = again.model_dump(include={"name", "host", "slots", "resources"}) | {
+        "uid": uuid4(),
+        "version": "1",
+    }
     await register_pilot(stage.workload, RegisterPilot(**body))
     assert [one.name for one in await listed(stage)] == ["b", "c"]
     assert third in {one.uid for one in await listed(stage)}

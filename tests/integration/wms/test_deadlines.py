@@ -6,7 +6,13 @@ import pytest
 
 from sluice.contracts.pilots import HeartbeatAnswer
 from sluice.contracts.plan import Resources
-from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer, TaskState
+from sluice.contracts.states import (
+    AttemptOutcome,
+    AttemptPhase,
+    ErrorClass,
+    ReportAnswer,
+    TaskState,
+)
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.jobs import ClaimedJob
@@ -34,7 +40,9 @@ async def test_it_is_told_to_stop_and_renewed_no_more(stage: Stage) -> None:
     assert commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.RUN)) == []
     await stage.age(job, seconds=100)
     for _ in range(2):
-        assert commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT)) == [("cancel", job.id)]
+        assert commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT)) == [
+            ("cancel", job.id)
+        ]
     await stage.expire()
     assert await stage.lease(other) == []
     await stage.overdue(job)
@@ -46,7 +54,9 @@ async def test_it_is_told_to_stop_and_renewed_no_more(stage: Stage) -> None:
     assert commands(await stage.beat(other, running=[again])) == []
     first = (await read_job(stage.workload, job.id)).attempts[0]
     assert (first.outcome, first.error_class) == (AttemptOutcome.LOST, ErrorClass.PILOT_LOST)
-    assert first.message.startswith(f"pilot {pilot} kept it for 500 s, beyond its time limit of 60 s, 60 s for its files")
+    assert first.message.startswith(
+        f"pilot {pilot} kept it for 500 s, beyond its time limit of 60 s, 60 s for its files"
+    )
     assert first.message.endswith("300 s of grace; it was storing its outputs")
 
 
@@ -57,7 +67,9 @@ async def test_it_is_free_at_once_where_the_pilot_obeys(stage: Stage) -> None:
     job = await started(stage, pilot, task)
     await stage.age(job, seconds=500)
     await stage.beat(pilot, running=[job])
-    report = stage.report_of(job, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled")
+    report = stage.report_of(
+        job, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled"
+    )
     assert await stage.report(pilot, report) == [ReportAnswer.ACCEPTED]
     assert await stage.report(pilot, report) == [ReportAnswer.ALREADY]
     status = await stage.status(task)
@@ -82,7 +94,10 @@ async def test_files_have_their_time(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     job = await started(stage, pilot, make_task(resources=MINUTE))
     await stage.age(job, seconds=500)
-    assert commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT, bytes=10**9)) == []
+    assert (
+        commands(await stage.beat(pilot, running=[job], phase=AttemptPhase.STAGE_OUT, bytes=10**9))
+        == []
+    )
     await stage.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '1000000000')")
     assert commands(await stage.beat(pilot, running=[job])) == []
     await stage.execute("UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '10000000')")

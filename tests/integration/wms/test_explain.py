@@ -28,31 +28,45 @@ async def test_task_that_waits(stage: Stage) -> None:
         await accept_task(tx, new)
     assert await why(stage, new) == "Waiting for its turn to be split into jobs."
     task = await stage.add_task(make_task(resources=Resources(cores=4)), jobs=3)
-    assert await why(stage, task) == (
-        "No pilot: none has registered that is alive and takes jobs (3 ready, 0 of 3 jobs finished)."
+    assert (
+        await why(stage, task)
+        == "No pilot: none has registered that is alive and takes jobs (3 ready, 0 of 3 jobs"
+        " finished)."
     )
     small = await stage.add_pilot(cores=2)
     await stage.add_pilot(cores=1)
-    assert "No pilot fits: a job needs 4 cores, the node has 2 (the largest of 2 pilots)" in await why(stage, task)
+    assert (
+        "No pilot fits: a job needs 4 cores, the node has 2 (the largest of 2 pilots)"
+        in await why(stage, task)
+    )
     await stage.add_pilot(cores=4)
     assert "Next in line: all slots of 3 pilots are taken" in await why(stage, task)
     await stage.add_task(make_task(rank=2), jobs=7)
     assert "Waiting behind 1 task of higher rank or age with 7 ready jobs" in await why(stage, task)
     await drain_pilot(stage.workload, small)
-    (job, *_) = await stage.lease(await stage.add_pilot(), 8)
+    job, *_ = await stage.lease(await stage.add_pilot(), 8)
     assert (
         await why_job(stage, job.id)
-        == f"Given to pilot {await _pilot_of(stage, job.id)} (attempt 1), which has not started it yet."
+        == f"Given to pilot {await _pilot_of(stage, job.id)} (attempt 1), which has not started it"
+        " yet."
     )
 
 
 async def test_task_that_needs_a_container(stage: Stage) -> None:
     container = Container(images=[ContainerImage(name="debian:12")])
-    task = await stage.add_task(make_task(container=container, resources=Resources(cores=2)), jobs=2)
+    task = await stage.add_task(
+        make_task(container=container, resources=Resources(cores=2)), jobs=2
+    )
     bare = [await stage.add_pilot(cores=32)]
-    assert "needs a container, and the only pilot has none of Docker, Podman, Apptainer or udocker" in await why(stage, task)
+    assert (
+        "needs a container, and the only pilot has none of Docker, Podman, Apptainer or udocker"
+        in await why(stage, task)
+    )
     bare += [await stage.add_pilot(cores=64) for _ in range(2)]
-    assert "a job needs a container, and none of the 3 pilots has Docker, Podman, Apptainer or udocker" in await why(stage, task)
+    assert (
+        "a job needs a container, and none of the 3 pilots has Docker, Podman, Apptainer or udocker"
+        in await why(stage, task)
+    )
     assert [await stage.lease(pilot, 2) for pilot in bare] == [[], [], []]
     small = await stage.add_pilot(cores=1, engines=[ContainerEngine.PODMAN])
     assert "a job needs 2 cores, the node has 1 (the largest of 4 pilots)" in await why(stage, task)
@@ -80,14 +94,19 @@ async def test_jobs_that_back_off_or_failed(stage: Stage) -> None:
     await stage.fail(pilot, first)
     assert "1 with pilots, 1 ready" in await why(stage, task)
     await stage.finish(pilot, other)
-    assert (await why(stage, task)).startswith("Backing off: 1 job will be tried again, the first in ")
+    assert (await why(stage, task)).startswith(
+        "Backing off: 1 job will be tried again, the first in "
+    )
     text = await why_job(stage, first.id)
     assert text.startswith("Backing off for another ")
     assert text.endswith("after attempt 1 of at most 2, which ended with tool_failed: exit code 1.")
     await stage.execute("UPDATE jobs SET not_before = now() WHERE id = $1", first.id)
     (again,) = await stage.lease(pilot)
     await stage.fail(pilot, again)
-    assert await why_job(stage, first.id) == "Failed with attempt 2 of at most 2: tool_failed: exit code 1."
+    assert (
+        await why_job(stage, first.id)
+        == "Failed with attempt 2 of at most 2: tool_failed: exit code 1."
+    )
     assert await why(stage, task) == "Finished: 1 of 2 jobs finished, 1 failed."
 
 
@@ -99,7 +118,9 @@ async def test_held_failed_and_canceled(stage: Stage) -> None:
         await stage.overdue(job)
         await stage.expire()
     assert "Waiting for a person: 0 of 1 job finished, 1 job held" in await why(stage, task)
-    assert (await why_job(stage, job.id)).startswith("Held after 5 attempts: several in a row were lost with their pilots")
+    assert (await why_job(stage, job.id)).startswith(
+        "Held after 5 attempts: several in a row were lost with their pilots"
+    )
     await cancel_task(stage.workload, task.uid)
     assert await why(stage, task) == "Canceled: canceled by request."
     assert await why_job(stage, job.id) == "Canceled: its task ended as canceled."

@@ -1,11 +1,20 @@
-"""Whose a job is: neither another pilot nor an earlier attempt renews it, hands it back or reports on it (invariants 3 and 6)."""
+"""Whose a job is: neither another pilot nor an earlier attempt renews it, hands it back or reports
+on it (invariants 3 and 6)."""
 
 from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots import HeartbeatAnswer, JobToken, RegisterPilot
 from sluice.contracts.plan import Boundary, Resources
-from sluice.contracts.states import AttemptOutcome, ErrorClass, InputMode, JobState, PilotState, ReportAnswer, TaskState
+from sluice.contracts.states import (
+    AttemptOutcome,
+    ErrorClass,
+    InputMode,
+    JobState,
+    PilotState,
+    ReportAnswer,
+    TaskState,
+)
 from sluice.contracts.tasks import Attempt, TaskInput
 from tests.integration.wms.stage import NOW, Stage, make_task
 from wms.db.jobs import ClaimedJob
@@ -40,7 +49,9 @@ async def test_nobody_renews_or_hands_back_what_another_pilot_has(stage: Stage) 
     assert (await stage.status(task)).ready == 1
 
 
-async def test_a_pilot_that_has_the_job_again_does_not_renew_it_by_the_attempt_before(stage: Stage) -> None:
+async def test_a_pilot_that_has_the_job_again_does_not_renew_it_by_the_attempt_before(
+    stage: Stage,
+) -> None:
     task = await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     (old,) = await stage.lease(pilot)
@@ -85,7 +96,9 @@ async def test_what_a_report_leaves_out_or_says_too_much_is_put_right(stage: Sta
     good, bad, _ = await stage.lease(pilot, 3)
     fine = stage.report_of(good, error=ErrorClass.TOOL_FAILED, started_at=NOW + timedelta(hours=1))
     assert (
-        await stage.report(pilot, fine, stage.report_of(bad, AttemptOutcome.FAILED, error_class=None))
+        await stage.report(
+            pilot, fine, stage.report_of(bad, AttemptOutcome.FAILED, error_class=None)
+        )
         == [ReportAnswer.ACCEPTED] * 2
     )
     first = await first_attempt(stage, good)
@@ -107,7 +120,9 @@ async def test_the_next_attempt_has_the_whole_time_and_no_reason_to_stop(stage: 
     await stage.expire()
     (again,) = await stage.lease(other)
     assert commands(await stage.beat(other, waiting=[again])) == []
-    canceled = stage.report_of(again, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled")
+    canceled = stage.report_of(
+        again, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, message="canceled"
+    )
     await stage.report(other, canceled)
     second = (await read_job(stage.workload, job.id)).attempts[1]
     assert (second.outcome, second.message) == (AttemptOutcome.CANCELED, "canceled")
@@ -126,7 +141,9 @@ async def test_the_time_counts_from_when_the_job_was_started(stage: Stage) -> No
 async def test_what_all_jobs_of_a_task_read_has_its_time_too(stage: Stage) -> None:
     shared = TaskInput(port="all", dat_in_uid=UUID(int=7), mode=InputMode.ALL)
     task = await stage.add_task(make_task(resources=MINUTE, side_inputs=[shared]), jobs=1)
-    await stage.execute("""UPDATE tasks SET shared_inputs = '[{"size": 1000000000}]' WHERE uid = $1""", task.uid)
+    await stage.execute(
+        """UPDATE tasks SET shared_inputs = '[{"size": 1000000000}]' WHERE uid = $1""", task.uid
+    )
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
     await stage.beat(pilot, running=[job])
@@ -139,7 +156,9 @@ async def state_of(stage: Stage) -> PilotState:
     return pilot.state
 
 
-async def test_a_pilot_that_is_gone_stays_away_and_one_that_starts_again_takes_jobs(stage: Stage) -> None:
+async def test_a_pilot_that_is_gone_stays_away_and_one_that_starts_again_takes_jobs(
+    stage: Stage,
+) -> None:
     pilot = await stage.add_pilot()
     await drain_pilot(stage.workload, pilot)
     await sign_off_pilot(stage.workload, pilot, [])
@@ -147,7 +166,9 @@ async def test_a_pilot_that_is_gone_stays_away_and_one_that_starts_again_takes_j
     assert await state_of(stage) is PilotState.GONE
     assert (await stage.beat(pilot)).drain
     [told] = (await list_pilots(stage.workload)).pilots
-    again = told.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {"version": "1"}
+    again = told.model_dump(include={"uid", "name", "host", "slots", "resources"}) | {
+        "version": "1"
+    }
     await register_pilot(stage.workload, RegisterPilot(**again))
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(stage.workload)

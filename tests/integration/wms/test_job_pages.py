@@ -1,4 +1,5 @@
-"""A task's jobs in every order and state: all of them, once each, page by page, along an index however many there are."""
+"""A task's jobs in every order and state: all of them, once each, page by page, along an index
+however many there are."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,7 +22,9 @@ async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[J
     found: list[Job] = []
     after = None
     while True:
-        page = await read_jobs(stage.workload, task.uid, JobQuery(limit=limit, after=after, full=True, **query))
+        page = await read_jobs(
+            stage.workload, task.uid, JobQuery(limit=limit, after=after, full=True, **query)
+        )
         assert len(page.jobs) <= limit
         found += page.jobs
         if page.next is None:
@@ -39,7 +42,11 @@ async def mixed(stage: Stage) -> tuple[Task, UUID]:
     for number, job in enumerate(jobs[:12]):
         report = stage.report_of(job)
         took = timedelta(seconds=(number * 7) % 12)
-        changed = {"started_at": report.ended_at - took, "peak_memory": float((number * 5) % 12), "cpu_seconds": 1.5}
+        changed = {
+            "started_at": report.ended_at - took,
+            "peak_memory": float((number * 5) % 12),
+            "cpu_seconds": 1.5,
+        }
         await stage.report(pilot, report.model_copy(update=changed))
     await stage.fail(pilot, *jobs[12:16])
     await stage.fail(pilot, *jobs[16:19], error=ErrorClass.NO_ROOM)
@@ -47,7 +54,14 @@ async def mixed(stage: Stage) -> tuple[Task, UUID]:
     return task, pilot
 
 
-COUNTS = {None: 40, JobState.FINISHED: 12, JobState.FAILED: 4, JobState.RUNNING: 5, JobState.LEASED: 2, JobState.READY: 17}
+COUNTS = {
+    None: 40,
+    JobState.FINISHED: 12,
+    JobState.FAILED: 4,
+    JobState.RUNNING: 5,
+    JobState.LEASED: 2,
+    JobState.READY: 17,
+}
 
 
 @pytest.mark.parametrize(("state", "count"), COUNTS.items())
@@ -67,9 +81,18 @@ async def test_every_job_is_listed_once(
 
 
 @pytest.mark.parametrize("limit", [1, 5, 1000])
-@pytest.mark.parametrize(("order", "figure"), [(JobOrder.TIME, "seconds"), (JobOrder.MEMORY, "peak_memory")])
-async def test_the_greatest_come_first(stage: Stage, mixed: tuple[Task, UUID], order: JobOrder, figure: str, limit: int) -> None:
-    for state, count in ((None, 16), (JobState.FINISHED, 12), (JobState.FAILED, 4), (JobState.CANCELED, 0)):
+@pytest.mark.parametrize(
+    ("order", "figure"), [(JobOrder.TIME, "seconds"), (JobOrder.MEMORY, "peak_memory")]
+)
+async def test_the_greatest_come_first(
+    stage: Stage, mixed: tuple[Task, UUID], order: JobOrder, figure: str, limit: int
+) -> None:
+    for state, count in (
+        (None, 16),
+        (JobState.FINISHED, 12),
+        (JobState.FAILED, 4),
+        (JobState.CANCELED, 0),
+    ):
         found = await pages(stage, mixed[0], limit=limit, order=order, state=state)
         figures = [getattr(job, figure) or 0.0 for job in found]
         assert len({job.seq for job in found}) == len(found) == count
@@ -82,8 +105,18 @@ async def test_what_is_known_of_a_job(stage: Stage, mixed: tuple[Task, UUID]) ->
     task, pilot = mixed
     by_seq = {job.seq: job for job in await pages(stage, task, limit=100)}
     ended, failed, running, fresh = by_seq[1], by_seq[12], by_seq[19], by_seq[30]
-    assert (ended.pilot, ended.exit_code, ended.seconds, ended.peak_memory, ended.cpu_seconds) == ("farm-07", 0, 7.0, 5.0, 1.5)
-    assert (failed.pilot, failed.exit_code, failed.error_class) == ("farm-07", 1, ErrorClass.TOOL_FAILED)
+    assert (ended.pilot, ended.exit_code, ended.seconds, ended.peak_memory, ended.cpu_seconds) == (
+        "farm-07",
+        0,
+        7.0,
+        5.0,
+        1.5,
+    )
+    assert (failed.pilot, failed.exit_code, failed.error_class) == (
+        "farm-07",
+        1,
+        ErrorClass.TOOL_FAILED,
+    )
     assert (running.pilot, running.seconds, running.exit_code) == ("farm-07", None, None)
     assert running.started_at is not None
     assert (fresh.pilot, fresh.started_at) == (None, None)
@@ -97,16 +130,24 @@ async def test_what_is_known_of_a_job(stage: Stage, mixed: tuple[Task, UUID]) ->
 
 
 @pytest.mark.parametrize("after", ["x", "-1", "1/2", "9" * 30])
-async def test_a_cursor_of_another_list_is_refused(stage: Stage, mixed: tuple[Task, UUID], after: str) -> None:
+async def test_a_cursor_of_another_list_is_refused(
+    stage: Stage, mixed: tuple[Task, UUID], after: str
+) -> None:
     with pytest.raises(WrongCursor):
         await read_jobs(stage.workload, mixed[0].uid, JobQuery(after=after))
     with pytest.raises(WrongCursor):
-        await read_jobs(stage.workload, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
+        await read_jobs(
+            stage.workload, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME)
+        )
 
 
-async def test_what_has_not_ended_has_no_order_by_time(stage: Stage, mixed: tuple[Task, UUID]) -> None:
+async def test_what_has_not_ended_has_no_order_by_time(
+    stage: Stage, mixed: tuple[Task, UUID]
+) -> None:
     with pytest.raises(NotOrdered, match="these are running"):
-        await read_jobs(stage.workload, mixed[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME))
+        await read_jobs(
+            stage.workload, mixed[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
+        )
     with pytest.raises(NotFound):
         await read_jobs(stage.workload, mixed[1], JobQuery())
 
@@ -128,14 +169,18 @@ STATEMENTS: dict[str, tuple[str, list[Any]]] = {
 async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
     """Pages touched, not time: of 50 000 jobs only as many as are shown, whatever their states."""
     await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
-    task, other = await stage.add_task(make_task(), jobs=50_000), await stage.add_task(make_task(), jobs=2_000)
+    task, other = (
+        await stage.add_task(make_task(), jobs=50_000),
+        await stage.add_task(make_task(), jobs=2_000),
+    )
     await stage.execute(
         "UPDATE jobs SET state = CASE seq % 3 WHEN 0 THEN 'finished' WHEN 1 THEN 'failed' ELSE 'canceled' END, ended_at = now(),"
         " attempt = 1, not_before = now(), seconds = seq % 60, peak_memory = seq % 60 WHERE task_uid = $1 AND seq < 40000",
         task.uid,
     )
     await stage.execute(
-        "UPDATE jobs SET state = 'held', attempt = 1, not_before = now() WHERE task_uid = $1 AND seq = 7", other.uid
+        "UPDATE jobs SET state = 'held', attempt = 1, not_before = now() WHERE task_uid = $1 AND seq = 7",
+        other.uid,
     )
     for statement in ("VACUUM jobs", "ANALYZE"):
         await stage.execute(statement)
@@ -143,5 +188,7 @@ async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
         index = name.partition(" ")[0]
         found = await plan(stage, query, task.uid, *place)
         assert scans(found) - {"Bitmap Heap Scan"} == {index}, name
-        assert "Sort" not in {node["Node Type"] for node in nodes(found) if name in {"jobs_task_seq", "jobs_ready"}}, name
+        assert "Sort" not in {
+            node["Node Type"] for node in nodes(found) if name in {"jobs_task_seq", "jobs_ready"}
+        }, name
         assert buffers(found) < 700, name

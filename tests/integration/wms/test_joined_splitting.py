@@ -32,13 +32,21 @@ async def shared_of(stage: Stage, task: Task) -> list[tuple[str, int]]:
 async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[tuple[str, int]]]]:
     """Of each job: its number, and port and number of each of its files."""
     async with stage.database.connection() as connection:
-        rows: list[Any] = await connection.fetch("SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid)
-    return [(row["seq"], [(file.get("port", ""), file["seq"]) for file in row["inputs"]]) for row in rows]
+        rows: list[Any] = await connection.fetch(
+            "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
+        )
+    return [
+        (row["seq"], [(file.get("port", ""), file["seq"]) for file in row["inputs"]])
+        for row in rows
+    ]
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 50])
-async def test_files_of_the_same_number_go_together(stage: Stage, dms: DmsClient, tmp_path: Path, page: int) -> None:
-    """Invariant 8. A file that a filter left out: no job where it is needed, a job without it where it is not."""
+async def test_files_of_the_same_number_go_together(
+    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+) -> None:
+    """Invariant 8. A file that a filter left out: no job where it is needed, a job without it where
+    it is not."""
     first = await make_dataset(dms, tmp_path / "a", files=6, seqs=[0, 1, 2, 3, 5, 7])
     needed = await make_dataset(dms, tmp_path / "b", files=5, seqs=[0, 2, 3, 5, 6])
     spare = await make_dataset(dms, tmp_path / "c", files=2, seqs=[2, 7])
@@ -60,10 +68,14 @@ async def test_files_of_the_same_number_go_together(stage: Stage, dms: DmsClient
     assert (await stage.status(task)).state is TaskState.ACTIVE
 
 
-async def test_killed_while_reading_several_data_sets_doubles_nothing(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_killed_while_reading_several_data_sets_doubles_nothing(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """Invariant 7: whoever goes on reads from the beginning and passes over what has jobs."""
     first, second = [await make_dataset(dms, tmp_path / name, files=20) for name in "ab"]
-    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)]))
+    task = await accept(
+        stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)])
+    )
     totals = []
     for pages in range(1, 20):
         try:
@@ -75,20 +87,37 @@ async def test_killed_while_reading_several_data_sets_doubles_nothing(stage: Sta
     assert await inputs_of(stage, task) == [(n, [("", n), ("b", n)]) for n in range(20)]
 
 
-async def test_a_merge_takes_several_data_sets_whole(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
-    first, second = [await make_dataset(dms, tmp_path / name, files=files) for name, files in (("a", 5), ("b", 3))]
+async def test_a_merge_takes_several_data_sets_whole(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
+    first, second = [
+        await make_dataset(dms, tmp_path / name, files=files)
+        for name, files in (("a", 5), ("b", 3))
+    ]
     groups = MergeGroups(files=3)
     sides = [side("b", second, InputMode.ALL)]
-    task = await accept(stage, make_task(dat_in_uid=first, mode=TaskMode.MERGE, groups=groups, side_inputs=sides))
+    task = await accept(
+        stage, make_task(dat_in_uid=first, mode=TaskMode.MERGE, groups=groups, side_inputs=sides)
+    )
     await split_waiting_tasks(stage.workload, dms, page=2)
-    assert await inputs_of(stage, task) == [(0, [("", 0), ("", 1), ("", 2)]), (1, [("", 3), ("", 4)])]
+    assert await inputs_of(stage, task) == [
+        (0, [("", 0), ("", 1), ("", 2)]),
+        (1, [("", 3), ("", 4)]),
+    ]
     assert await shared_of(stage, task) == [("b", 0), ("b", 1), ("b", 2)]
 
 
-async def test_a_map_gives_a_whole_data_set_to_every_job(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_a_map_gives_a_whole_data_set_to_every_job(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """It is stored once, however many jobs there are, and a pilot is told of it with the task."""
-    first, second = [await make_dataset(dms, tmp_path / name, files=files) for name, files in (("a", 3), ("b", 3))]
-    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.ALL)]))
+    first, second = [
+        await make_dataset(dms, tmp_path / name, files=files)
+        for name, files in (("a", 3), ("b", 3))
+    ]
+    task = await accept(
+        stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.ALL)])
+    )
     await split_waiting_tasks(stage.workload, Dying(dms, pages=3), page=2)
     assert await inputs_of(stage, task) == [(n, [("", n)]) for n in range(3)]
     assert await shared_of(stage, task) == [("b", 0), ("b", 1), ("b", 2)]
@@ -96,11 +125,17 @@ async def test_a_map_gives_a_whole_data_set_to_every_job(stage: Stage, dms: DmsC
     assert (len(known.jobs), known.shared) == (1, {})
 
 
-@pytest.mark.parametrize(("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")])
-async def test_one_file_for_all_must_be_one(stage: Stage, dms: DmsClient, tmp_path: Path, files: int, said: str) -> None:
+@pytest.mark.parametrize(
+    ("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
+)
+async def test_one_file_for_all_must_be_one(
+    stage: Stage, dms: DmsClient, tmp_path: Path, files: int, said: str
+) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=3)
     shared = await make_dataset(dms, tmp_path / "b", files=files)
-    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=[side("b", shared, InputMode.ONE)]))
+    task = await accept(
+        stage, make_task(dat_in_uid=first, side_inputs=[side("b", shared, InputMode.ONE)])
+    )
     await split_waiting_tasks(stage.workload, dms)
     status = await stage.status(task)
     assert status.state is TaskState.FAILED
@@ -114,13 +149,17 @@ async def test_single_values_make_one_job_also_where_there_are_none(
     first = await make_dataset(dms, tmp_path / "a", files=files)
     none = await make_dataset(dms, tmp_path / "b", files=0)
     sides = [side("b", none, InputMode.ONE, optional=True)]
-    task = await accept(stage, make_task(dat_in_uid=first, dat_in_optional=True, single=True, side_inputs=sides))
+    task = await accept(
+        stage, make_task(dat_in_uid=first, dat_in_optional=True, single=True, side_inputs=sides)
+    )
     await split_waiting_tasks(stage.workload, dms)
     assert await inputs_of(stage, task) == [(0, inputs)]
     assert (await stage.status(task)).state is TaskState.ACTIVE
 
 
-@pytest.mark.parametrize(("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")])
+@pytest.mark.parametrize(
+    ("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
+)
 async def test_a_single_value_that_the_tool_needs_must_be_one(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: int, said: str
 ) -> None:
@@ -135,7 +174,9 @@ async def test_a_single_value_that_the_tool_needs_must_be_one(
 async def test_every_data_set_is_waited_for(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=2)
     late = await make_dataset(dms, tmp_path / "b", files=2, close=False)
-    task = await accept(stage, make_task(dat_in_uid=first, side_inputs=[side("b", late, InputMode.EACH)]))
+    task = await accept(
+        stage, make_task(dat_in_uid=first, side_inputs=[side("b", late, InputMode.EACH)])
+    )
     await split_waiting_tasks(stage.workload, dms)
     assert "still open, with 2 files so far" in (await stage.status(task)).reason
     await dms.close_dataset(late)
@@ -144,11 +185,15 @@ async def test_every_data_set_is_waited_for(stage: Stage, dms: DmsClient, tmp_pa
 
 
 def behind(*uids: UUID, stride: int = 100) -> list[NextInput]:
-    return [NextInput(dat_in_uid=uid, start=stride * (number + 1)) for number, uid in enumerate(uids)]
+    return [
+        NextInput(dat_in_uid=uid, start=stride * (number + 1)) for number, uid in enumerate(uids)
+    ]
 
 
 @pytest.mark.parametrize("page", [1, 2, 50])
-async def test_data_sets_one_behind_the_other_keep_their_pairs(stage: Stage, dms: DmsClient, tmp_path: Path, page: int) -> None:
+async def test_data_sets_one_behind_the_other_keep_their_pairs(
+    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+) -> None:
     """Invariant 8, whatever a filter left out of the first of them."""
     a, b, c = [
         await make_dataset(dms, tmp_path / name, files=len(seqs), seqs=seqs)
@@ -160,10 +205,14 @@ async def test_data_sets_one_behind_the_other_keep_their_pairs(stage: Stage, dms
     assert await inputs_of(stage, task) == [(n, [("", n), ("b", n)]) for n in (0, 2, 101, 102)]
 
 
-async def test_a_merge_takes_data_sets_one_behind_the_other(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_a_merge_takes_data_sets_one_behind_the_other(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     a, b = [await make_dataset(dms, tmp_path / name, files=3) for name in "ab"]
     further = [NextInput(dat_in_uid=uid) for uid in (b, a)]
-    task = make_task(dat_in_uid=a, mode=TaskMode.MERGE, groups=MergeGroups(files=4), next_inputs=further)
+    task = make_task(
+        dat_in_uid=a, mode=TaskMode.MERGE, groups=MergeGroups(files=4), next_inputs=further
+    )
     await accept(stage, task)
     await split_waiting_tasks(stage.workload, dms, page=2)
     assert await inputs_of(stage, task) == [
@@ -186,9 +235,15 @@ async def test_one_file_is_picked(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: tuple[int, int], pick: Pick, expected: Any
 ) -> None:
     """As the input that makes the job, and as one that all jobs get."""
-    a, b = [await make_dataset(dms, tmp_path / str(n), files=count) for n, count in enumerate(files)]
-    first = await accept(stage, make_task(dat_in_uid=a, next_inputs=[NextInput(dat_in_uid=b)], pick=pick))
-    chosen = side("b", a, InputMode.ONE).model_copy(update={"next_inputs": [NextInput(dat_in_uid=b)], "pick": pick})
+    a, b = [
+        await make_dataset(dms, tmp_path / str(n), files=count) for n, count in enumerate(files)
+    ]
+    first = await accept(
+        stage, make_task(dat_in_uid=a, next_inputs=[NextInput(dat_in_uid=b)], pick=pick)
+    )
+    chosen = side("b", a, InputMode.ONE).model_copy(
+        update={"next_inputs": [NextInput(dat_in_uid=b)], "pick": pick}
+    )
     other = await make_dataset(dms, tmp_path / "x", files=1)
     second = await accept(stage, make_task(dat_in_uid=other, side_inputs=[chosen]))
     await split_waiting_tasks(stage.workload, dms)
@@ -202,10 +257,15 @@ async def test_one_file_is_picked(
         assert await shared_of(stage, second) == [("b", 0)]
 
 
-async def test_a_number_beyond_its_data_sets_own_is_told(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_a_number_beyond_its_data_sets_own_is_told(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     a = await make_dataset(dms, tmp_path / "a", files=2, seqs=[0, 100])
     task = await accept(stage, make_task(dat_in_uid=a, next_inputs=behind(a)))
     await split_waiting_tasks(stage.workload, dms)
     status = await stage.status(task)
     assert status.state is TaskState.FAILED
-    assert "has the number 100: where data sets are taken one behind the other, numbers are below 100" in status.reason
+    assert (
+        "has the number 100: where data sets are taken one behind the other, numbers are below 100"
+        in status.reason
+    )

@@ -9,7 +9,15 @@ import pytest
 from sluice.contracts.pilots import LogFile, OutputFile
 from sluice.contracts.plan import Boundary, Resources
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import AttemptOutcome, DeviceType, ErrorClass, JobState, ReportAnswer, TaskMode, TaskState
+from sluice.contracts.states import (
+    AttemptOutcome,
+    DeviceType,
+    ErrorClass,
+    JobState,
+    ReportAnswer,
+    TaskMode,
+    TaskState,
+)
 from sluice.contracts.tasks import TaskOutput
 from tests.integration.wms.stage import CHECKSUM, Stage, make_task
 from wms.db.reading import job_with_attempts
@@ -21,7 +29,9 @@ async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     leased = await stage.leased(pilot, 10)
     assert [job.seq for job in leased.jobs] == [0, 1, 2]
-    assert [orjson.loads(job.inputs)[0]["name"] for job in leased.jobs] == [f"frame-{n:04}.raw" for n in range(3)]
+    assert [orjson.loads(job.inputs)[0]["name"] for job in leased.jobs] == [
+        f"frame-{n:04}.raw" for n in range(3)
+    ]
     assert [known.task.uid for known in leased.tasks] == [task.uid]
     assert (await stage.status(task)).leased == 3
     assert await stage.finish(pilot, *leased.jobs) == [ReportAnswer.ACCEPTED] * 3
@@ -39,9 +49,16 @@ async def test_one_message_per_data_set_and_report_call(stage: Stage) -> None:
     jobs = await stage.lease(pilot, 10)
     await stage.finish(pilot, *jobs[:5])
     assert sorted(len(message.files) for message in (await stage.sent()).messages) == [5, 5]
-    file = next(m for m in (await stage.sent()).messages if m.dataset_uid == task.dat_out_uid).files[0]
+    file = next(
+        m for m in (await stage.sent()).messages if m.dataset_uid == task.dat_out_uid
+    ).files[0]
     assert file.meta == {"frame": 0}
-    assert file.origin == {"task": str(task.uid), "job": jobs[0].id, "attempt": 1, "inputs": ["frame-0000.raw"]}
+    assert file.origin == {
+        "task": str(task.uid),
+        "job": jobs[0].id,
+        "attempt": 1,
+        "inputs": ["frame-0000.raw"],
+    }
 
 
 async def test_merge_output_tells_what_it_holds(stage: Stage) -> None:
@@ -49,7 +66,9 @@ async def test_merge_output_tells_what_it_holds(stage: Stage) -> None:
     task = await stage.add_task(make_task(mode=TaskMode.MERGE), jobs=1)
     pilot = await stage.add_pilot()
     await stage.finish(pilot, *await stage.lease(pilot))
-    file = next(m for m in (await stage.sent()).messages if m.dataset_uid == task.dat_out_uid).files[0]
+    file = next(
+        m for m in (await stage.sent()).messages if m.dataset_uid == task.dat_out_uid
+    ).files[0]
     assert file.meta == {"first_seq": 0, "last_seq": 0, "files": 1}
 
 
@@ -110,7 +129,9 @@ async def test_late_report_of_a_lost_attempt_is_stale(stage: Stage) -> None:
     assert sent.close_at[task.dat_out_uid] == [1]
 
 
-async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is_stale(stage: Stage) -> None:
+async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is_stale(
+    stage: Stage,
+) -> None:
     """Invariant 3: the attempt's number fences, not the pilot's name alone."""
     task = await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
@@ -124,12 +145,16 @@ async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is
     assert (await stage.sent()).files[task.dat_out_uid] == [(0, "events-0.2")]
 
 
-async def test_concurrent_reports_of_one_attempt_are_accepted_once(stage: Stage, second: Stage) -> None:
+async def test_concurrent_reports_of_one_attempt_are_accepted_once(
+    stage: Stage, second: Stage
+) -> None:
     """Invariant 3, with two instances and the report sent many times at once."""
     task = await stage.add_task(make_task(), jobs=8)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 8)
-    answers = await asyncio.gather(*(at.finish(pilot, *jobs) for at in (stage, second) for _ in range(5)))
+    answers = await asyncio.gather(
+        *(at.finish(pilot, *jobs) for at in (stage, second) for _ in range(5))
+    )
     flat = [answer for group in answers for answer in group]
     assert flat.count(ReportAnswer.ACCEPTED) == 8
     assert flat.count(ReportAnswer.ALREADY) == 72
@@ -140,27 +165,46 @@ async def test_concurrent_reports_of_one_attempt_are_accepted_once(stage: Stage,
 
 
 async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
-    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=4)
+    task = await stage.add_task(
+        make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=4
+    )
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 4)
     name = "events-x"
-    outside = OutputFile(port="events", name=name, size=1, checksum=CHECKSUM, url=f"file:///etc/{name}")
-    sibling = OutputFile(port="events", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}-evil/{name}")
-    unknown = OutputFile(port="nothing", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/{name}")
+    outside = OutputFile(
+        port="events", name=name, size=1, checksum=CHECKSUM, url=f"file:///etc/{name}"
+    )
+    sibling = OutputFile(
+        port="events", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}-evil/{name}"
+    )
+    unknown = OutputFile(
+        port="nothing", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/{name}"
+    )
     log = LogFile(name="l", size=1, checksum=CHECKSUM, url="file:///etc/l")
-    reports = [stage.report_of(job, outputs=[file]) for job, file in zip(jobs, (outside, sibling, unknown), strict=False)]
-    assert await stage.report(pilot, *reports, stage.report_of(jobs[3], log=log)) == [ReportAnswer.ACCEPTED] * 4
+    reports = [
+        stage.report_of(job, outputs=[file])
+        for job, file in zip(jobs, (outside, sibling, unknown), strict=False)
+    ]
+    assert (
+        await stage.report(pilot, *reports, stage.report_of(jobs[3], log=log))
+        == [ReportAnswer.ACCEPTED] * 4
+    )
     status = await stage.status(task)
     assert status.errors == {ErrorClass.INTERNAL: 4}
     sent = await stage.sent()
     assert not any(message.files for message in sent.messages)
     async with stage.database.connection() as connection:
         job = await job_with_attempts(connection, jobs[0].id)
-    assert job.message == f"the pilot put output 'events' at file:///etc/{name}, outside of {task.dat_out_url}"
+    assert (
+        job.message
+        == f"the pilot put output 'events' at file:///etc/{name}, outside of {task.dat_out_url}"
+    )
 
 
 async def test_missing_output_fails_the_job_and_keeps_its_log(stage: Stage) -> None:
-    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=2)
+    task = await stage.add_task(
+        make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=2
+    )
     pilot = await stage.add_pilot()
     job, _ = await stage.lease(pilot, 2)
     await stage.report(pilot, stage.report_of(job, outputs=[]))
@@ -171,7 +215,11 @@ async def test_missing_output_fails_the_job_and_keeps_its_log(stage: Stage) -> N
 
 async def test_optional_output_may_be_missing_and_is_not_counted(stage: Stage) -> None:
     side = TaskOutput(
-        port="plots", dat_out_uid=uuid4(), dat_stor_url="file:///store", dat_out_url="file:///store/plots", optional=True
+        port="plots",
+        dat_out_uid=uuid4(),
+        dat_stor_url="file:///store",
+        dat_out_url="file:///store/plots",
+        optional=True,
     )
     task = await stage.add_task(make_task(side_outputs=[side]), jobs=2)
     pilot = await stage.add_pilot()
@@ -196,7 +244,9 @@ async def test_jobs_of_several_tasks_by_rank_and_fit(stage: Stage) -> None:
     assert {job.task_uid for job in await stage.lease(strong, 4)} == {big.uid, gpu.uid}
 
 
-async def test_request_waits_until_jobs_are_ready(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_request_waits_until_jobs_are_ready(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pilot = await stage.add_pilot()
     found_nothing, wait = asyncio.Event(), stage.workload.signal.wait
 
@@ -216,7 +266,8 @@ async def test_request_waits_until_jobs_are_ready(stage: Stage, monkeypatch: pyt
 
 
 async def test_concurrent_leases_give_every_job_once(stage: Stage, second: Stage) -> None:
-    """Invariant 7: run twice, nothing is doubled. Reports of the same tasks go on at the same time without a deadlock."""
+    """Invariant 7: run twice, nothing is doubled. Reports of the same tasks go on at the same time
+    without a deadlock."""
     tasks = [await stage.add_task(make_task(rank=n % 2), jobs=60) for n in range(4)]
     pilots = [await stage.add_pilot() for _ in range(8)]
 
@@ -227,7 +278,9 @@ async def test_concurrent_leases_give_every_job_once(stage: Stage, second: Stage
             done += [job.id for job in jobs]
         return done
 
-    got = await asyncio.gather(*(work((stage, second)[n % 2], pilot) for n, pilot in enumerate(pilots)))
+    got = await asyncio.gather(
+        *(work((stage, second)[n % 2], pilot) for n, pilot in enumerate(pilots))
+    )
     ids = [job_id for part in got for job_id in part]
     assert len(ids) == len(set(ids)) == 240
     sent = await stage.sent()
@@ -242,11 +295,21 @@ async def test_whatever_a_tool_printed_is_taken(stage: Stage) -> None:
     task = await stage.add_task(make_task(), jobs=3)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 3)
-    odd = stage.report_of(jobs[0], AttemptOutcome.FAILED, message="a\0b\x1b[31m\U0001f4a5", exit_code=3221225477)
+    odd = stage.report_of(
+        jobs[0], AttemptOutcome.FAILED, message="a\0b\x1b[31m\U0001f4a5", exit_code=3221225477
+    )
     name = "n"
-    hidden = OutputFile(port="events", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/a\0{name}")
-    impossible = [stage.report_of(jobs[2], id=2**70), stage.report_of(jobs[2], attempt=2**40), stage.report_of(jobs[2], id=-1)]
-    answers = await stage.report(pilot, odd, stage.report_of(jobs[1], outputs=[hidden]), *impossible)
+    hidden = OutputFile(
+        port="events", name=name, size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/a\0{name}"
+    )
+    impossible = [
+        stage.report_of(jobs[2], id=2**70),
+        stage.report_of(jobs[2], attempt=2**40),
+        stage.report_of(jobs[2], id=-1),
+    ]
+    answers = await stage.report(
+        pilot, odd, stage.report_of(jobs[1], outputs=[hidden]), *impossible
+    )
     assert answers == [ReportAnswer.ACCEPTED] * 2 + [ReportAnswer.STALE] * 3
     async with stage.database.connection() as connection:
         job = await job_with_attempts(connection, jobs[0].id)
@@ -259,12 +322,22 @@ async def test_attempts_are_kept_with_their_story(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     (first,) = await stage.lease(pilot)
-    await stage.report(pilot, stage.report_of(first, AttemptOutcome.FAILED, exit_code=3, peak_memory=12.5, cpu_seconds=0.5))
+    await stage.report(
+        pilot,
+        stage.report_of(
+            first, AttemptOutcome.FAILED, exit_code=3, peak_memory=12.5, cpu_seconds=0.5
+        ),
+    )
     (again,) = await stage.lease(pilot)
     async with stage.database.connection() as connection:
         job = await job_with_attempts(connection, first.id)
     past, present = job.attempts
-    assert (past.attempt, past.outcome, past.exit_code, past.peak_memory) == (1, AttemptOutcome.FAILED, 3, 12.5)
+    assert (past.attempt, past.outcome, past.exit_code, past.peak_memory) == (
+        1,
+        AttemptOutcome.FAILED,
+        3,
+        12.5,
+    )
     assert past.log_url is not None
     assert past.log_url.endswith("0.1.log")
     assert (present.attempt, present.outcome, job.state) == (again.attempt, None, JobState.LEASED)

@@ -32,9 +32,14 @@ async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
     await stage.execute("UPDATE pilots SET state = 'draining' WHERE uid = $1", large)
     await stage.execute(OLD)
     assert not await never(), "a pilot that drains is started again"
-    await stage.execute("UPDATE pilots SET state = 'lost', seen_at = now() - interval '10 minutes' WHERE uid = $1", large)
+    await stage.execute(
+        "UPDATE pilots SET state = 'lost', seen_at = now() - interval '10 minutes' WHERE uid = $1",
+        large,
+    )
     assert not await never(), "a pilot that is lost may be back"
-    await stage.execute("UPDATE pilots SET seen_at = now() - interval '2 hours' WHERE uid = $1", large)
+    await stage.execute(
+        "UPDATE pilots SET seen_at = now() - interval '2 hours' WHERE uid = $1", large
+    )
     assert await never()
     at_once = replace(stage.workload, terms=replace(stage.workload.terms, fit_grace=0.0))
     await stage.execute("UPDATE pilots SET registered_at = now()")

@@ -1,4 +1,5 @@
-"""Lists of pilots: those that matter most first, page by page, along indexes however many there have been."""
+"""Lists of pilots: those that matter most first, page by page, along indexes however many there
+have been."""
 
 from datetime import timedelta
 from typing import Any
@@ -27,8 +28,8 @@ FROM generate_series(1, $4) AS n
 
 
 async def add(stage: Stage, name: str, state: PilotState, number: int, **also: Any) -> None:
-    """The first is the one that was registered and seen last. ``names``: under so many names; ``by``: acknowledged; ``ago``: that
-    long before."""
+    """The first is the one that was registered and seen last. ``names``: under so many names;
+    ``by``: acknowledged; ``ago``: that long before."""
     ago = also.get("ago", timedelta())
     await stage.execute(INSERT, name, state, also.get("names", number), number, also.get("by"), ago)
 
@@ -36,7 +37,11 @@ async def add(stage: Stage, name: str, state: PilotState, number: int, **also: A
 async def pages(stage: Stage, limit: int, **query: Any) -> list[PilotList]:
     found = [await list_pilots(stage.workload, PilotQuery(limit=limit, **query))]
     while found[-1].next is not None:
-        found.append(await list_pilots(stage.workload, PilotQuery(limit=limit, after=found[-1].next, **query)))
+        found.append(
+            await list_pilots(
+                stage.workload, PilotQuery(limit=limit, after=found[-1].next, **query)
+            )
+        )
     return found
 
 
@@ -55,12 +60,16 @@ async def every_kind(stage: Stage) -> list[str]:
     await add(stage, "again-", PilotState.LOST, 1, ago=timedelta(days=2))
     await add(stage, "again-", PilotState.GONE, 1, ago=timedelta(hours=3))
     await lose_pilots(stage.workload)
-    listed = "active-1 active-2 active-0 lost-1 lost-2 lost-3 lost-0 seen-1 seen-0 gone-1 gone-0 again-0"
+    listed = (
+        "active-1 active-2 active-0 lost-1 lost-2 lost-3 lost-0 seen-1 seen-0 gone-1 gone-0 again-0"
+    )
     return listed.split()
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])
-async def test_pages_of_any_size_have_every_pilot_once_and_those_first_that_matter_most(stage: Stage, limit: int) -> None:
+async def test_pages_of_any_size_have_every_pilot_once_and_those_first_that_matter_most(
+    stage: Stage, limit: int
+) -> None:
     listed = await every_kind(stage)
     found = await pages(stage, limit)
     assert names(found) == listed
@@ -89,20 +98,29 @@ async def test_a_pilot_that_comes_or_goes_meanwhile_moves_no_other(stage: Stage)
     listed = await every_kind(stage)
     first = await list_pilots(stage.workload, PilotQuery(limit=2))
     await stage.add_pilot(name="new")
-    await stage.execute("UPDATE pilots SET seen_at = now() WHERE state = 'active' AND name <> 'active-0'")
-    await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 hour' WHERE name = 'active-0'")
+    await stage.execute(
+        "UPDATE pilots SET seen_at = now() WHERE state = 'active' AND name <> 'active-0'"
+    )
+    await stage.execute(
+        "UPDATE pilots SET seen_at = now() - interval '1 hour' WHERE name = 'active-0'"
+    )
     await lose_pilots(stage.workload)
     rest = await list_pilots(stage.workload, PilotQuery(limit=100, after=first.next))
     assert sorted(names([rest])) == sorted(listed[2:])
 
 
-@pytest.mark.parametrize("after", ["x", "9/2026-01-01/x", "0/2026-01-01", "-1/infinity/00000000-0000-0000-0000-000000000000"])
+@pytest.mark.parametrize(
+    "after",
+    ["x", "9/2026-01-01/x", "0/2026-01-01", "-1/infinity/00000000-0000-0000-0000-000000000000"],
+)
 async def test_what_is_no_cursor_is_refused(stage: Stage, after: str) -> None:
     with pytest.raises(Unprocessable, match="is not the 'next'"):
         await list_pilots(stage.workload, PilotQuery(after=after, limit=5))
 
 
-async def test_lost_pilot_that_started_again_before_or_after_it_was_lost_needs_nobody(stage: Stage) -> None:
+async def test_lost_pilot_that_started_again_before_or_after_it_was_lost_needs_nobody(
+    stage: Stage,
+) -> None:
     for name in "abc":
         await stage.add_pilot(name=name)
     await stage.add_pilot(name="a")
@@ -115,7 +133,9 @@ async def test_lost_pilot_that_started_again_before_or_after_it_was_lost_needs_n
     assert names(await pages(stage, 100)) == ["c", "a", "b"]
 
 
-async def test_what_a_wms_of_the_release_before_saw_start_again_is_noted_with_the_next_look(stage: Stage) -> None:
+async def test_what_a_wms_of_the_release_before_saw_start_again_is_noted_with_the_next_look(
+    stage: Stage,
+) -> None:
     await add(stage, "a-", PilotState.LOST, 3, names=1, ago=timedelta(days=2))
     assert len(names(await pages(stage, 100, attention=True))) == 3
     await lose_pilots(stage.workload)
@@ -134,7 +154,9 @@ async def test_a_page_costs_the_same_however_many_pilots_there_have_been(stage: 
     for numbers, count in COUNT_PILOTS.items():
         page = await plan(stage, SELECT_PILOTS, None, 51, *places(None, numbers))
         for tree in (page, await plan(stage, count, None)):
-            assert "pilots" not in {node["Relation Name"] for node in nodes(tree) if node["Node Type"] == "Seq Scan"}
+            assert "pilots" not in {
+                node["Relation Name"] for node in nodes(tree) if node["Node Type"] == "Seq Scan"
+            }
             assert buffers(tree) < 1500, "of 52 000 rows"
 
 
@@ -142,7 +164,9 @@ async def test_heartbeats_write_into_no_index(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     async with stage.database.transaction() as tx:
         assert await tx.connection.fetchval(SEE_PILOT, pilot) == pilot
-        updates = "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'pilots'"
+        updates = (
+            "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables WHERE relname = 'pilots'"
+        )
         row = await tx.connection.fetchrow(updates)
     assert row is not None
     assert row["n_tup_upd"] == row["n_tup_hot_upd"] > 0

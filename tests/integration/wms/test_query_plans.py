@@ -20,7 +20,9 @@ async def plan(stage: Stage, query: str, *arguments: Any) -> dict[str, Any]:
         transaction = connection.transaction()
         await transaction.start()
         try:
-            text = await connection.fetchval(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}", *arguments)
+            text = await connection.fetchval(
+                f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {query}", *arguments
+            )
         finally:
             await transaction.rollback()
     found: dict[str, Any] = json.loads(text)[0]["Plan"]
@@ -33,8 +35,14 @@ def nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
 
 def scans(tree: dict[str, Any]) -> set[str]:
     """How the table of jobs is read: names of indexes, else the kind of scan."""
-    on_jobs = [node for node in nodes(tree) if node.get("Relation Name") == "jobs" or "jobs" in node.get("Index Name", "")]
-    return {node.get("Index Name", node["Node Type"]) for node in on_jobs if "Scan" in node["Node Type"]}
+    on_jobs = [
+        node
+        for node in nodes(tree)
+        if node.get("Relation Name") == "jobs" or "jobs" in node.get("Index Name", "")
+    ]
+    return {
+        node.get("Index Name", node["Node Type"]) for node in on_jobs if "Scan" in node["Node Type"]
+    }
 
 
 def buffers(tree: dict[str, Any]) -> int:
@@ -65,7 +73,8 @@ async def test_claim_and_expiry_use_their_indexes(stage: Stage, analysed: bool) 
 
 
 async def test_claim_costs_the_same_however_many_jobs_wait(stage: Stage) -> None:
-    """Pages touched, not time: 64 jobs out of 50 000, of which 10 000 were taken already and nobody has vacuumed."""
+    """Pages touched, not time: 64 jobs out of 50 000, of which 10 000 were taken already and nobody
+    has vacuumed."""
     await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
     small = await stage.add_task(make_task(rank=0), jobs=200)
     large = await stage.add_task(make_task(rank=1), jobs=50_000)

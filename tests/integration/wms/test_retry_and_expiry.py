@@ -7,7 +7,14 @@ import pytest
 from sluice.contracts.pilots import JobToken
 from sluice.contracts.plan import Boundary, Resources
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, PilotState, ReportAnswer, TaskState
+from sluice.contracts.states import (
+    AttemptOutcome,
+    ErrorClass,
+    JobState,
+    PilotState,
+    ReportAnswer,
+    TaskState,
+)
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.tasks import lock_tasks
 from wms.usecases.drain_pilot import drain_pilot
@@ -34,7 +41,9 @@ async def test_failed_job_is_tried_again_up_to_retry(stage: Stage) -> None:
     status = await stage.status(task)
     assert (status.state, status.failed, status.failed_attempts) == (TaskState.FAILED, 1, 3)
     assert "1 of 1 jobs failed" in status.reason
-    assert f"job {job.id} (frame-0000.raw): tool_failed: exit code 1" in status.reason, "the number that is asked for"
+    assert f"job {job.id} (frame-0000.raw): tool_failed: exit code 1" in status.reason, (
+        "the number that is asked for"
+    )
     sent = await stage.sent()
     assert sent.close_at == {task.dat_out_uid: [0], task.log_out_uid: [3]}
 
@@ -68,8 +77,10 @@ async def test_refused_input_is_hopeless(stage: Stage) -> None:
         (
             ErrorClass.OUT_OF_MEMORY,
             -9,
-            "out_of_memory: it took long; not tried again: no node has the 18003 MiB that another attempt would ask for "
-            "(the largest 16000)",
+            (
+                "out_of_memory: it took long; not tried again: no node has the 18003 MiB that"
+                " another attempt would ask for (the largest 16000)"
+            ),
         ),
     ],
 )
@@ -81,7 +92,12 @@ async def test_what_ends_in_the_same_way_again_is_not_tried_again(
         task = await stage.add_task(make_task(retry_also=also), jobs=1)
         (job,) = await stage.lease(pilot)
         report = stage.report_of(
-            job, AttemptOutcome.FAILED, error=error, exit_code=code, message="it took long", peak_memory=12001.6
+            job,
+            AttemptOutcome.FAILED,
+            error=error,
+            exit_code=code,
+            message="it took long",
+            peak_memory=12001.6,
         )
         assert await stage.report(pilot, report) == [ReportAnswer.ACCEPTED]
         status = await stage.status(task)
@@ -94,7 +110,9 @@ async def test_the_next_attempt_asks_for_more_memory_than_was_used(stage: Stage)
     task = await stage.add_task(make_task(resources=Resources(ram=100)), jobs=1)
     pilot = await stage.add_pilot(ram=16_000)
     (job,) = await stage.lease(pilot)
-    report = stage.report_of(job, AttemptOutcome.FAILED, error=ErrorClass.OUT_OF_MEMORY, peak_memory=1030.0)
+    report = stage.report_of(
+        job, AttemptOutcome.FAILED, error=ErrorClass.OUT_OF_MEMORY, peak_memory=1030.0
+    )
     await stage.report(pilot, report)
     (again,) = await stage.lease(pilot)
     assert (again.attempt, again.ram) == (2, 1545)
@@ -112,7 +130,9 @@ async def test_backoff_keeps_the_job_from_being_leased_at_once(stage: Stage) -> 
     assert [(again.seq, again.attempt) for again in await stage.lease(pilot, 5)] == [(0, 2)]
 
 
-async def test_lost_pilots_never_count_but_five_in_a_row_hold_the_job_for_a_person(stage: Stage) -> None:
+async def test_lost_pilots_never_count_but_five_in_a_row_hold_the_job_for_a_person(
+    stage: Stage,
+) -> None:
     task = await stage.add_task(make_task(retry=1), jobs=1)
     pilot = await stage.add_pilot()
     for _ in range(5):
@@ -157,7 +177,9 @@ async def test_lease_that_was_renewed_is_not_taken(stage: Stage) -> None:
     assert [(command.kind, command.job.id) for command in answer.commands] == [("abandon", lost.id)]
 
 
-async def test_heartbeat_between_the_look_and_the_lock_saves_the_lease(stage: Stage, second: Stage) -> None:
+async def test_heartbeat_between_the_look_and_the_lock_saves_the_lease(
+    stage: Stage, second: Stage
+) -> None:
     """Invariant 6: whether a lease has ended is asked again under the lock."""
     task = await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
@@ -218,7 +240,9 @@ async def test_draining_pilot_gets_nothing_new(stage: Stage) -> None:
     assert (await stage.beat(pilot, running=[job])).drain
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(stage.workload)
-    assert [shown.state for shown in (await list_pilots(stage.workload)).pilots] == [PilotState.LOST]
+    assert [shown.state for shown in (await list_pilots(stage.workload)).pilots] == [
+        PilotState.LOST
+    ]
     assert (await stage.beat(pilot, running=[job])).drain
     (shown,) = (await list_pilots(stage.workload)).pilots
     assert (shown.state, shown.running) == (PilotState.DRAINING, 1)
@@ -230,7 +254,9 @@ async def test_silent_pilot_is_lost_until_it_is_heard_of(stage: Stage) -> None:
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
     await lose_pilots(stage.workload)
     assert len(await stage.lease(pilot)) == 1
-    assert [shown.state for shown in (await list_pilots(stage.workload)).pilots] == [PilotState.ACTIVE]
+    assert [shown.state for shown in (await list_pilots(stage.workload)).pilots] == [
+        PilotState.ACTIVE
+    ]
 
 
 async def test_failed_jobs_are_tried_again_while_the_task_lives(stage: Stage) -> None:

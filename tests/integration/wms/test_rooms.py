@@ -1,4 +1,5 @@
-"""Pilots that say what they have left: together their jobs never need more, and a big one is not passed over for ever."""
+"""Pilots that say what they have left: together their jobs never need more, and a big one is not
+passed over for ever."""
 
 from typing import Any
 from uuid import UUID
@@ -18,9 +19,13 @@ from wms.usecases.lease_jobs import Leased, lease_jobs
 BIG = Resources(cores=8)
 
 
-async def ask(stage: Stage, pilot: UUID, jobs: int, *, cores: float, ram: int = 16_000, gpus: int = 0) -> Leased:
+async def ask(
+    stage: Stage, pilot: UUID, jobs: int, *, cores: float, ram: int = 16_000, gpus: int = 0
+) -> Leased:
     free = Amounts(cores=cores, ram=ram, gpus=gpus)
-    return await lease_jobs(stage.workload, pilot, LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=free)))
+    return await lease_jobs(
+        stage.workload, pilot, LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=free))
+    )
 
 
 def of(leased: Leased) -> dict[UUID, int]:
@@ -36,8 +41,8 @@ async def add(stage: Stage, jobs: int = 20, **changes: Any) -> Task:
 
 async def wait_long(stage: Stage, task: Task) -> None:
     await stage.execute(
-        "UPDATE tasks SET created_at = created_at - interval '1 minute', served_at = served_at - interval '1 minute' "
-        "WHERE uid = $1",
+        "UPDATE tasks SET created_at = created_at - interval '1 minute', served_at = served_at -"
+        " interval '1 minute' WHERE uid = $1",
         task.uid,
     )
 
@@ -69,12 +74,15 @@ async def test_a_pilot_is_kept_free_for_a_big_job_that_has_waited(stage: Stage) 
     assert of(await ask(stage, second, 8, cores=4)) == {small.uid: 4}
     sentence = (await explain_task(stage.workload, big.uid)).text
     assert sentence.startswith(
-        f"Waiting for room: pilot {first} gets nothing of lower rank until a job fits, which needs 8 cores, 256 MiB of memory"
+        f"Waiting for room: pilot {first} gets nothing of lower rank until a job fits, which needs"
+        " 8 cores, 256 MiB of memory"
     )
     assert of(await ask(stage, first, 8, cores=7)) == {}
     assert of(await ask(stage, first, 8, cores=8)) == {big.uid: 1}
     assert of(await ask(stage, first, 8, cores=0)) == {}
-    await stage.execute("UPDATE tasks SET kept_until = now() - interval '1 second' WHERE uid = $1", big.uid)
+    await stage.execute(
+        "UPDATE tasks SET kept_until = now() - interval '1 second' WHERE uid = $1", big.uid
+    )
     assert of(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
     await wait_long(stage, big)
     assert of(await ask(stage, second, 8, cores=4)) == {}
@@ -89,13 +97,17 @@ async def test_what_goes_before_it_is_given_all_the_same(stage: Stage) -> None:
     assert of(await ask(stage, pilot, 8, cores=4)) == {urgent.uid: 4}
 
 
-async def test_a_job_that_needs_more_memory_now_is_not_passed_by_others_of_its_task(stage: Stage) -> None:
+async def test_a_job_that_needs_more_memory_now_is_not_passed_by_others_of_its_task(
+    stage: Stage,
+) -> None:
     await add(stage, resources=Resources(ram=1000), retry=5)
     pilot = await stage.add_pilot()
     (job,) = (await ask(stage, pilot, 1, cores=1)).jobs
     await stage.fail(pilot, job, error=ErrorClass.OUT_OF_MEMORY)
     assert [one.seq for one in (await ask(stage, pilot, 1, cores=1, ram=1200)).jobs] == [1]
-    await stage.execute("UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", job.id)
+    await stage.execute(
+        "UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", job.id
+    )
     assert [one.seq for one in (await ask(stage, pilot, 2, cores=2, ram=2200)).jobs] == [0, 2]
 
 
@@ -105,7 +117,9 @@ async def test_a_pilot_is_kept_free_for_it_when_it_has_waited(stage: Stage) -> N
     pilot = await stage.add_pilot()
     first, other = (await ask(stage, pilot, 2, cores=2)).jobs
     await stage.fail(pilot, first, error=ErrorClass.OUT_OF_MEMORY)
-    await stage.execute("UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", first.id)
+    await stage.execute(
+        "UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", first.id
+    )
     assert of(await ask(stage, pilot, 2, cores=2, ram=1200)) == {}
     again = await ask(stage, pilot, 2, cores=2, ram=1500)
     assert [(job.id, job.ram) for job in again.jobs] == [(first.id, 1500)]
@@ -114,10 +128,18 @@ async def test_a_pilot_is_kept_free_for_it_when_it_has_waited(stage: Stage) -> N
 
 
 @pytest.mark.parametrize("former", [False, True])
-async def test_a_pilot_of_the_release_before_is_told_what_it_understands(stage: Stage, former: bool) -> None:
+async def test_a_pilot_of_the_release_before_is_told_what_it_understands(
+    stage: Stage, former: bool
+) -> None:
     task = await add(stage, device_type=DeviceType.GPU)
     pilot = await stage.add_pilot(gpus=["A"])
-    room = None if former else pilots.Room(free=Amounts(cores=8, ram=9000, gpus=1), soon=Amounts(cores=8, ram=9000, gpus=1))
+    room = (
+        None
+        if former
+        else pilots.Room(
+            free=Amounts(cores=8, ram=9000, gpus=1), soon=Amounts(cores=8, ram=9000, gpus=1)
+        )
+    )
     leased = await lease_jobs(stage.workload, pilot, LeaseRequest(jobs=1, room=room))
     assert leased.former is former
     told = orjson.loads(leased.tasks[0].for_former if former else leased.tasks[0].for_pilots)

@@ -15,9 +15,25 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
 from sluice.contracts.messages import WMS_TASKS, CloudEvent
-from sluice.contracts.pilots import AttemptReport, LeaseRequest, NodeResources, OutputFile, RegisterPilot, Report, SignOff
+from sluice.contracts.pilots import (
+    AttemptReport,
+    LeaseRequest,
+    NodeResources,
+    OutputFile,
+    RegisterPilot,
+    Report,
+    SignOff,
+)
 from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.states import AttemptOutcome, DatasetState, DatasetType, JobState, ReportAnswer, StorageType, TaskState
+from sluice.contracts.states import (
+    AttemptOutcome,
+    DatasetState,
+    DatasetType,
+    JobState,
+    ReportAnswer,
+    StorageType,
+    TaskState,
+)
 from sluice.contracts.tasks import Task
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.links import ProcessLinks
@@ -42,7 +58,14 @@ class System:
         url = None if type_ is DatasetType.INPUT else f"file://{self.folder}/{type_}/{name}"
         made = await self.dms.register_dataset(NewDataset(name=name, type=type_, url=url))
         new = [
-            NewFile(seq=n, name=f"f{n}", size=1, checksum=CHECKSUM, url=f"file://{self.folder}/input/f{n}") for n in range(files)
+            NewFile(
+                seq=n,
+                name=f"f{n}",
+                size=1,
+                checksum=CHECKSUM,
+                url=f"file://{self.folder}/input/f{n}",
+            )
+            for n in range(files)
         ]
         if new:
             await self.dms.register_files(made.uid, new)
@@ -53,18 +76,32 @@ class System:
         out = await self.dataset("out", DatasetType.INTERMEDIATE)
         logs = await self.dataset("logs", DatasetType.LOGS)
         return make_task(
-            dat_in_uid=data.uid, dat_out_uid=out.uid, dat_out_url=out.url, log_out_uid=logs.uid, log_out_url=logs.url
+            dat_in_uid=data.uid,
+            dat_out_uid=out.uid,
+            dat_out_url=out.url,
+            log_out_uid=logs.uid,
+            log_out_url=logs.url,
         )
 
     async def send(self, task: Task, *, times: int = 1) -> None:
-        body = CloudEvent(id=str(task.uid), source="urn:test", type=WMS_TASKS, time=NOW, data=task.model_dump(mode="json"))
+        body = CloudEvent(
+            id=str(task.uid),
+            source="urn:test",
+            type=WMS_TASKS,
+            time=NOW,
+            data=task.model_dump(mode="json"),
+        )
         for _ in range(times):
-            await self.transport.send([Message(body.id, WMS_TASKS, body.model_dump_json().encode())])
+            await self.transport.send(
+                [Message(body.id, WMS_TASKS, body.model_dump_json().encode())]
+            )
 
     async def pilot(self) -> UUID:
         uid = uuid4()
         node = NodeResources(cores=8, ram=10_000, disk=100_000)
-        await self.wms.register(RegisterPilot(uid=uid, name="p", host="h", slots=4, resources=node, version="1"))
+        await self.wms.register(
+            RegisterPilot(uid=uid, name="p", host="h", slots=4, resources=node, version="1")
+        )
         return uid
 
 
@@ -73,17 +110,28 @@ async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
     broker, dms_url, wms_url = [await make_database() for _ in range(3)]
     links, transport = ProcessLinks(), open_transport(broker, sluice_topology())
     # The files of its data sets are made up.
-    of_dms = DmsSettings(database_url=dms_url, broker_url=broker, storage_roots=str(tmp_path), verify_files=False)
+    of_dms = DmsSettings(
+        database_url=dms_url, broker_url=broker, storage_roots=str(tmp_path), verify_files=False
+    )
     dms = build_dms(of_dms, links=links, transport=transport)
     # Periods that no test outlasts: what happens, happens because an event said so.
-    settings = WmsSettings(database_url=wms_url, broker_url=broker, split_period=600, poll=600, heartbeat=600, lease=900)
+    settings = WmsSettings(
+        database_url=wms_url,
+        broker_url=broker,
+        split_period=600,
+        poll=600,
+        heartbeat=600,
+        lease=900,
+    )
     wms = build(settings, links=links, transport=transport)
     links.apps.update(dms=dms.app, wms=wms.app)
     async with running(links, transport, dms, wms):
         client = DmsClient(links.http("dms"))
         for type_ in StorageType:
             (tmp_path / type_).mkdir()
-            await client.register_storage(NewStorage(name=type_, type=type_, url=f"file://{tmp_path}/{type_}"))
+            await client.register_storage(
+                NewStorage(name=type_, type=type_, url=f"file://{tmp_path}/{type_}")
+            )
         yield System(client, WmsClient(links.http("wms")), links.http("wms"), transport, tmp_path)
 
 
@@ -110,7 +158,11 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
         lease = await asked
     assert [job.seq for job in lease.jobs] == list(range(5))
     (described,) = lease.tasks
-    assert (described.uid, described.executable, described.outputs) == (task.uid, task.executable, task.outputs)
+    assert (described.uid, described.executable, described.outputs) == (
+        task.uid,
+        task.executable,
+        task.outputs,
+    )
     reports = [
         AttemptReport(
             id=job.id,
@@ -119,19 +171,32 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
             ended_at=NOW,
             exit_code=0,
             outputs=[
-                OutputFile(port="events", name=f"o{job.seq}", size=1, checksum=CHECKSUM, url=f"{task.dat_out_url}/o{job.seq}")
+                OutputFile(
+                    port="events",
+                    name=f"o{job.seq}",
+                    size=1,
+                    checksum=CHECKSUM,
+                    url=f"{task.dat_out_url}/o{job.seq}",
+                )
             ],
         )
         for job in lease.jobs
     ]
     answers = (await system.wms.report(pilot, Report(reports=reports))).answers
     assert {answer.answer for answer in answers} == {ReportAnswer.ACCEPTED}
-    assert {a.answer for a in (await system.wms.report(pilot, Report(reports=reports))).answers} == {ReportAnswer.ALREADY}
+    assert {
+        a.answer for a in (await system.wms.report(pilot, Report(reports=reports))).answers
+    } == {ReportAnswer.ALREADY}
     status = await system.wms.task(task.uid)
     assert (status.state, status.finished, status.total) == (TaskState.FINISHED, 5, 5)
 
     async def closed() -> bool:
-        return all([(await system.dms.dataset(uid)).state is DatasetState.CLOSED for uid in (task.dat_out_uid, task.log_out_uid)])
+        return all(
+            [
+                (await system.dms.dataset(uid)).state is DatasetState.CLOSED
+                for uid in (task.dat_out_uid, task.log_out_uid)
+            ]
+        )
 
     await until(closed)
     assert [file.seq for file in (await system.dms.files(task.dat_out_uid)).files] == list(range(5))
@@ -157,10 +222,14 @@ async def test_bad_requests_get_clear_answers(system: System) -> None:
         await system.wms.explain_task(uuid4())
     with pytest.raises(NotFound, match="no job 77"):
         await system.wms.retry_job(77)
-    answer = await system.http.post(f"/api/v1/pilots/{pilot}/report", content=b'{"reports": [{"id": "x"}]}')
+    answer = await system.http.post(
+        f"/api/v1/pilots/{pilot}/report", content=b'{"reports": [{"id": "x"}]}'
+    )
     assert answer.status_code == 422
     assert "body.reports.0.id" in answer.json()["detail"]
-    assert (await system.http.post(f"/api/v1/pilots/{pilot}/lease", content=b"{")).status_code == 422
+    assert (
+        await system.http.post(f"/api/v1/pilots/{pilot}/lease", content=b"{")
+    ).status_code == 422
     task = await system.task(files=1)
     await system.dms.close_dataset(task.dat_in_uid)
     await system.send(task)
@@ -176,4 +245,6 @@ async def _has_jobs(system: System, task: Task) -> bool:
 async def test_health_and_metrics(system: System) -> None:
     assert (await system.http.get("/readyz")).json() == {"database": "ok", "transport": "ok"}
     assert "sluice_jobs_leased_total" in (await system.http.get("/metrics")).text
-    assert (await system.http.get("/api/openapi.json")).json()["paths"]["/api/v1/pilots/{uid}/report"]["post"]["requestBody"]
+    assert (await system.http.get("/api/openapi.json")).json()["paths"][
+        "/api/v1/pilots/{uid}/report"
+    ]["post"]["requestBody"]

@@ -18,13 +18,24 @@ from wms.usecases.cancel_task import cancel_task
 from wms.usecases.split_task import split_waiting_tasks
 
 
-async def make_dataset(dms: DmsClient, folder: Path, *, files: int, close: bool = True, seqs: list[int] | None = None) -> UUID:
-    kind = DatasetType.INPUT if files else DatasetType.INTERMEDIATE  # an input without files cannot be closed
+async def make_dataset(
+    dms: DmsClient, folder: Path, *, files: int, close: bool = True, seqs: list[int] | None = None
+) -> UUID:
+    kind = (
+        DatasetType.INPUT if files else DatasetType.INTERMEDIATE
+    )  # an input without files cannot be closed
     if seqs and len(set(seqs)) < files:
         kind = DatasetType.LOGS  # of all others the DMS takes no two files with one number
     dataset = await dms.register_dataset(NewDataset(name=f"d-{uuid4()}", type=kind))
     new = [
-        NewFile(seq=seq, name=f"f{n:05}", size=100 + n % 7, checksum=CHECKSUM, url=f"file://{folder}/{n}", meta={"n": n})
+        NewFile(
+            seq=seq,
+            name=f"f{n:05}",
+            size=100 + n % 7,
+            checksum=CHECKSUM,
+            url=f"file://{folder}/{n}",
+            meta={"n": n},
+        )
         for n, seq in enumerate(seqs or range(files))
     ]
     if new:
@@ -43,11 +54,15 @@ async def accept(stage: Stage, task: Task) -> Task:
 
 async def jobs_of(stage: Stage, task: Task) -> list[tuple[int, list[str]]]:
     async with stage.database.connection() as connection:
-        rows = await connection.fetch("SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid)
+        rows = await connection.fetch(
+            "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
+        )
     return [(row["seq"], [file["name"] for file in row["inputs"]]) for row in rows]
 
 
-async def test_map_makes_one_job_a_file_in_order(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_map_makes_one_job_a_file_in_order(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """Invariant 8: a job's seq is its file's, gaps included."""
     seqs = [0, 1, 5, 7, 100, 101]
     uid = await make_dataset(dms, tmp_path, files=6, seqs=seqs)
@@ -92,7 +107,9 @@ async def test_merge_groups_go_over_page_borders_and_survive_any_crash(
     assert (await stage.status(task)).state is TaskState.ACTIVE
 
 
-async def test_map_killed_at_every_page_doubles_nothing(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_map_killed_at_every_page_doubles_nothing(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """Invariant 7."""
     uid = await make_dataset(dms, tmp_path, files=25)
     task = await accept(stage, make_task(dat_in_uid=uid))
@@ -101,21 +118,29 @@ async def test_map_killed_at_every_page_doubles_nothing(stage: Stage, dms: DmsCl
             await split_waiting_tasks(stage.workload, Dying(dms, pages=1), page=3)
         await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
     assert 0 < (await stage.status(task)).total < 25
-    assert len(await stage.lease(await stage.add_pilot(), 5)) == 5  # jobs run while splitting goes on
+    assert (
+        len(await stage.lease(await stage.add_pilot(), 5)) == 5
+    )  # jobs run while splitting goes on
     await split_waiting_tasks(stage.workload, dms, page=3)
     assert [seq for seq, _ in await jobs_of(stage, task)] == list(range(25))
 
 
-async def test_many_splitters_make_every_job_once(stage: Stage, second: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_many_splitters_make_every_job_once(
+    stage: Stage, second: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """Invariant 7: run twice."""
     uid = await make_dataset(dms, tmp_path, files=40)
     tasks = [await accept(stage, make_task(dat_in_uid=uid)) for _ in range(5)]
-    await asyncio.gather(*(split_waiting_tasks(at.workload, dms, page=7) for at in (stage, second) for _ in range(3)))
+    await asyncio.gather(
+        *(split_waiting_tasks(at.workload, dms, page=7) for at in (stage, second) for _ in range(3))
+    )
     for task in tasks:
         assert [seq for seq, _ in await jobs_of(stage, task)] == list(range(40))
 
 
-async def test_open_data_set_is_waited_for_with_a_reason(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_open_data_set_is_waited_for_with_a_reason(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     uid = await make_dataset(dms, tmp_path, files=3, close=False)
     task = await accept(stage, make_task(dat_in_uid=uid))
     await split_waiting_tasks(stage.workload, dms)
@@ -128,7 +153,9 @@ async def test_open_data_set_is_waited_for_with_a_reason(stage: Stage, dms: DmsC
     assert (await stage.status(task)).total == 3
 
 
-async def test_an_unknown_or_deleted_input_fails_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_an_unknown_or_deleted_input_fails_the_task(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     unknown = await accept(stage, make_task())
     gone = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=1)))
     await dms.delete_dataset(gone.dat_in_uid, force=True)
@@ -140,7 +167,9 @@ async def test_an_unknown_or_deleted_input_fails_the_task(stage: Stage, dms: Dms
         assert (await stage.sent()).close_at[task.dat_out_uid] == [0]
 
 
-async def test_an_empty_input_gives_an_empty_output_or_one_merge_of_nothing(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_an_empty_input_gives_an_empty_output_or_one_merge_of_nothing(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     uid = await make_dataset(dms, tmp_path, files=0)
     map_, groups, merge = [
         await accept(stage, make_task(dat_in_uid=uid, mode=mode, groups=groups))
@@ -159,16 +188,22 @@ async def test_an_empty_input_gives_an_empty_output_or_one_merge_of_nothing(stag
     assert await jobs_of(stage, merge) == [(0, [])]
 
 
-async def test_two_files_with_one_number_fail_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_two_files_with_one_number_fail_the_task(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """Invariant 8 cannot hold for such an input."""
-    task = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3, seqs=[1, 2, 2])))
+    task = await accept(
+        stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3, seqs=[1, 2, 2]))
+    )
     await split_waiting_tasks(stage.workload, dms)
     status = await stage.status(task)
     assert status.state is TaskState.FAILED
     assert "two files with sequence number 2, one of them f00002" in status.reason
 
 
-async def test_canceled_while_splitting_adds_no_more_jobs(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_canceled_while_splitting_adds_no_more_jobs(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """Invariant 5: a final task stays final, however far its splitting was."""
     task = await accept(stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=10)))
 
@@ -185,10 +220,14 @@ async def test_canceled_while_splitting_adds_no_more_jobs(stage: Stage, dms: Dms
     assert await stage.states(task) == {JobState.CANCELED: 4}
 
 
-async def test_decided_by_jobs_that_ended_while_splitting_went_on(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_decided_by_jobs_that_ended_while_splitting_went_on(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """Boundary conditions are weighed once all jobs exist, not before."""
     task = make_task(
-        dat_in_uid=await make_dataset(dms, tmp_path, files=10), retry=1, boundary=Boundary(minimum=0.8, sufficient=1.0)
+        dat_in_uid=await make_dataset(dms, tmp_path, files=10),
+        retry=1,
+        boundary=Boundary(minimum=0.8, sufficient=1.0),
     )
     await accept(stage, task)
     with pytest.raises(Killed):

@@ -21,7 +21,9 @@ async def test_a_pilot_is_told_the_storages_that_jobs_write_to_and_may_have_writ
     urls = {name: local_url(tmp_path_factory.mktemp(name)) for name in (*kinds, "kept")}
     for kind in kinds:
         await dms.register_storage(NewStorage(name=kind, type=kind, url=urls[kind]))
-    await dms.register_storage(NewStorage(name="kept", type=StorageType.OUTPUT, url=urls["kept"], read_only=True))
+    await dms.register_storage(
+        NewStorage(name="kept", type=StorageType.OUTPUT, url=urls["kept"], read_only=True)
+    )
     await dms.disable_storage("logs")
     found = await list_storages(stage.workload, dms, pilot)
     assert set(found.urls) == {urls[kind] for kind in kinds}

@@ -1,4 +1,5 @@
-"""Finished jobs of a task before are taken over, with the real DMS: they do not run again, their outputs are the new task's."""
+"""Finished jobs of a task before are taken over, with the real DMS: they do not run again, their
+outputs are the new task's."""
 
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -19,11 +20,14 @@ from wms.usecases.split_task import split_waiting_tasks
 
 
 async def output(dms: DmsClient) -> UUID:
-    return (await dms.register_dataset(NewDataset(name=f"o-{uuid4()}", type=DatasetType.INTERMEDIATE))).uid
+    return (
+        await dms.register_dataset(NewDataset(name=f"o-{uuid4()}", type=DatasetType.INTERMEDIATE))
+    ).uid
 
 
 class Twice:
-    """A task over eight files, and the same once more, which takes over what the first one has finished."""
+    """A task over eight files, and the same once more, which takes over what the first one has
+    finished."""
 
     def __init__(self, stage: Stage, dms: DmsClient, folder: Path) -> None:
         self.stage, self.dms, self.folder = stage, dms, folder
@@ -34,15 +38,23 @@ class Twice:
             port="side", dat_out_uid=side, dat_stor_url=f"file://{self.folder}", dat_out_url=f"file://{self.folder}/{side}",
             optional=True,
         )  # fmt: skip
-        folder = {"dat_stor_url": f"file://{self.folder}", "dat_out_url": f"file://{self.folder}/{out}"}
-        return await accept(self.stage, make_task(dat_out_uid=out, side_outputs=[filtered], **{"retry": 1, **folder, **more}))
+        folder = {
+            "dat_stor_url": f"file://{self.folder}",
+            "dat_out_url": f"file://{self.folder}/{out}",
+        }
+        return await accept(
+            self.stage,
+            make_task(dat_out_uid=out, side_outputs=[filtered], **{"retry": 1, **folder, **more}),
+        )
 
     async def first(self, *, fail: set[int], deliver: bool = True, **more: object) -> Task:
         """Jobs ``fail`` fail; of the others the even ones have a file at the port ``side``."""
         task = await self.task(**more)
         await split_waiting_tasks(self.stage.workload, self.dms)
         pilot = await self.stage.add_pilot()
-        for job in sorted(await self.stage.lease(pilot, 100), key=lambda job: job.seq in fail):  # a failure ends the task
+        for job in sorted(
+            await self.stage.lease(pilot, 100), key=lambda job: job.seq in fail
+        ):  # a failure ends the task
             report = self.stage.report_of(job)
             files = [file for file in report.outputs if file.port != "side" or job.seq % 2 == 0]
             await (
@@ -61,7 +73,11 @@ class Twice:
         await self.stage.execute("DELETE FROM outbox")
 
     async def _register(self, message: RegisterFiles) -> None:
-        if not any(message.dataset_uid == one.dat_out_uid for task in self.stage.tasks.values() for one in task.outputs):
+        if not any(
+            message.dataset_uid == one.dat_out_uid
+            for task in self.stage.tasks.values()
+            for one in task.outputs
+        ):
             return
         if message.files:
             await self.dms.register_files(message.dataset_uid, message.files)
@@ -69,7 +85,9 @@ class Twice:
             await self.dms.close_dataset(message.dataset_uid, files=message.close_at)
 
     async def files(self, uid: UUID) -> list[tuple[int, str]]:
-        return [(file.seq, file.url.rsplit("/", 2)[1]) for file in (await self.dms.files(uid)).files]
+        return [
+            (file.seq, file.url.rsplit("/", 2)[1]) for file in (await self.dms.files(uid)).files
+        ]
 
 
 @pytest.fixture
@@ -81,7 +99,9 @@ def over(task: Task) -> TakenOver:
     return TakenOver(task=task.uid, outputs={one.port: one.dat_out_uid for one in task.outputs})
 
 
-async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_order(twice: Twice) -> None:
+async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_order(
+    twice: Twice,
+) -> None:
     """Invariants 5 and 8."""
     uid = await make_dataset(twice.dms, twice.folder, files=8)
     first = await twice.first(fail={2, 5}, dat_in_uid=uid)
@@ -89,7 +109,12 @@ async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_ord
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
     await split_waiting_tasks(twice.stage.workload, twice.dms, page=3)
     status = await twice.stage.status(second)
-    assert (status.state, status.total, status.finished, status.ready) == (TaskState.ACTIVE, 8, 6, 2)
+    assert (status.state, status.total, status.finished, status.ready) == (
+        TaskState.ACTIVE,
+        8,
+        6,
+        2,
+    )
     pilot = await twice.stage.add_pilot()
     jobs = await twice.stage.lease(pilot, 100)
     assert [job.seq for job in jobs] == [2, 5]
@@ -98,21 +123,37 @@ async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_ord
     assert (await twice.stage.status(second)).state is TaskState.FINISHED
     assert (await twice.stage.states(second)) == {JobState.FINISHED: 8}
     assert [seq for seq, _ in await twice.files(second.dat_out_uid)] == list(range(8))
-    where = {seq for seq, folder in await twice.files(second.dat_out_uid) if folder == str(second.dat_out_uid)}
+    where = {
+        seq
+        for seq, folder in await twice.files(second.dat_out_uid)
+        if folder == str(second.dat_out_uid)
+    }
     assert where == {2, 5}, "the others lie where the first task put them"
-    assert [seq for seq, _ in await twice.files(second.side_outputs[0].dat_out_uid)] == [0, 2, 4, 5, 6]
+    assert [seq for seq, _ in await twice.files(second.side_outputs[0].dat_out_uid)] == [
+        0,
+        2,
+        4,
+        5,
+        6,
+    ]
     for out in second.outputs:
-        assert (await twice.dms.dataset(out.dat_out_uid)).state.readable, "closed at the right count"
+        assert (await twice.dms.dataset(out.dat_out_uid)).state.readable, (
+            "closed at the right count"
+        )
 
 
-async def test_what_was_counted_in_outputs_that_are_taken_over_is_counted_once(twice: Twice) -> None:
+async def test_what_was_counted_in_outputs_that_are_taken_over_is_counted_once(
+    twice: Twice,
+) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.task(dat_in_uid=uid, boundary=Boundary(minimum=0.5, sufficient=1.0))
     await split_waiting_tasks(twice.stage.workload, twice.dms)
     pilot = await twice.stage.add_pilot()
     *done, failing = await twice.stage.lease(pilot, 4)
     for _ in range(2):  # reported twice
-        await twice.stage.report(pilot, *(counted(twice.stage.report_of(job), events=10**job.seq) for job in done))
+        await twice.stage.report(
+            pilot, *(counted(twice.stage.report_of(job), events=10**job.seq) for job in done)
+        )
     await twice.stage.fail(pilot, failing)
     await twice.deliver()
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
@@ -120,12 +161,17 @@ async def test_what_was_counted_in_outputs_that_are_taken_over_is_counted_once(t
     [left] = await twice.stage.lease(pilot, 4)
     await twice.stage.report(pilot, counted(twice.stage.report_of(left), events=1000))
     await twice.deliver()
-    produced = [(await twice.dms.dataset(task.dat_out_uid)).meta["produced"]["events"] for task in (first, second)]
+    produced = [
+        (await twice.dms.dataset(task.dat_out_uid)).meta["produced"]["events"]
+        for task in (first, second)
+    ]
     assert produced == [111, 1111]
 
 
 def counted(report: AttemptReport, **counts: int) -> AttemptReport:
-    return report.model_copy(update={"outputs": [one.model_copy(update={"counts": counts}) for one in report.outputs]})
+    return report.model_copy(
+        update={"outputs": [one.model_copy(update={"counts": counts}) for one in report.outputs]}
+    )
 
 
 async def test_all_taken_over_ends_at_once(twice: Twice) -> None:
@@ -138,9 +184,13 @@ async def test_all_taken_over_ends_at_once(twice: Twice) -> None:
     assert len(await twice.files(second.dat_out_uid)) == 4
     third = await twice.task(dat_in_uid=uid, taken_over=over(second))
     await split_waiting_tasks(twice.stage.workload, twice.dms)
-    assert (await twice.stage.status(third)).state is TaskState.FINISHED, "what was taken over is taken over again"
+    assert (await twice.stage.status(third)).state is TaskState.FINISHED, (
+        "what was taken over is taken over again"
+    )
     async with twice.stage.database.connection() as connection:
-        job = await connection.fetchval("SELECT id FROM jobs WHERE task_uid = $1 AND seq = 1", third.uid)
+        job = await connection.fetchval(
+            "SELECT id FROM jobs WHERE task_uid = $1 AND seq = 1", third.uid
+        )
     said = (await explain_job(twice.stage.workload, job)).text
     assert said.startswith("Finished: taken over from job ")
 
@@ -149,7 +199,9 @@ async def test_boundaries_are_judged_over_the_whole(twice: Twice) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=8)
     first = await twice.first(fail={0, 1}, dat_in_uid=uid)
     assert (await twice.stage.status(first)).finished == 6
-    second = await twice.task(dat_in_uid=uid, taken_over=over(first), boundary=Boundary(minimum=0.75, sufficient=1.0))
+    second = await twice.task(
+        dat_in_uid=uid, taken_over=over(first), boundary=Boundary(minimum=0.75, sufficient=1.0)
+    )
     await split_waiting_tasks(twice.stage.workload, twice.dms, page=3)
     pilot = await twice.stage.add_pilot()
     await twice.stage.fail(pilot, *await twice.stage.lease(pilot, 100))
@@ -168,7 +220,9 @@ async def test_killed_at_every_page_it_takes_over_each_job_once(twice: Twice) ->
             await split_waiting_tasks(twice.stage.workload, Dying(twice.dms, pages=pages), page=3)
         except Killed:
             died += 1
-            await twice.stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE ended_at IS NULL")
+            await twice.stage.execute(
+                "UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE ended_at IS NULL"
+            )
     assert died >= 3
     pilot = await twice.stage.add_pilot()
     [job] = await twice.stage.lease(pilot, 100)
@@ -189,15 +243,24 @@ async def test_jobs_with_other_inputs_run_again(twice: Twice) -> None:
     beside = await twice.task(dat_in_uid=uid, side_inputs=[differs], taken_over=over(first))
     same = await twice.task(dat_in_uid=uid, side_inputs=[shared], taken_over=over(first))
     await split_waiting_tasks(twice.stage.workload, twice.dms)
-    assert [(await twice.stage.status(task)).ready for task in (elsewhere, beside, same)] == [6, 4, 0]
+    assert [(await twice.stage.status(task)).ready for task in (elsewhere, beside, same)] == [
+        6,
+        4,
+        0,
+    ]
 
 
-async def test_files_that_are_still_on_their_way_to_the_catalogue_are_waited_for(twice: Twice) -> None:
+async def test_files_that_are_still_on_their_way_to_the_catalogue_are_waited_for(
+    twice: Twice,
+) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.first(fail={1}, dat_in_uid=uid, deliver=False)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
     await split_waiting_tasks(twice.stage.workload, twice.dms)
-    assert "whose files are to be taken over, is still open" in (await twice.stage.status(second)).reason
+    assert (
+        "whose files are to be taken over, is still open"
+        in (await twice.stage.status(second)).reason
+    )
     await twice.deliver()
     await split_waiting_tasks(twice.stage.workload, twice.dms)
     status = await twice.stage.status(second)

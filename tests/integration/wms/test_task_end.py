@@ -19,17 +19,26 @@ async def killed(stage: Stage, task: Task) -> int | None:
 
 
 async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: Stage) -> None:
-    """Invariants 3 and 5: what was running is stale from then on, and close_at counts only what was registered."""
+    """Invariants 3 and 5: what was running is stale from then on, and close_at counts only what was
+    registered."""
     task = await stage.add_task(make_task(boundary=Boundary(minimum=0.5, sufficient=0.8)), jobs=10)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 9)
     await stage.finish(pilot, *jobs[:8])
     status = await stage.status(task)
-    assert (status.state, status.finished, status.canceled, status.leased, status.ready) == (TaskState.FINISHED, 8, 2, 0, 0)
+    assert (status.state, status.finished, status.canceled, status.leased, status.ready) == (
+        TaskState.FINISHED,
+        8,
+        2,
+        0,
+        0,
+    )
     assert await stage.states(task) == {JobState.FINISHED: 8, JobState.CANCELED: 2}
     assert await killed(stage, task) == 1, "the other one was with no pilot"
     answer = await stage.beat(pilot, running=[jobs[8]])
-    assert [(command.kind, command.job.id) for command in answer.commands] == [("cancel", jobs[8].id)]
+    assert [(command.kind, command.job.id) for command in answer.commands] == [
+        ("cancel", jobs[8].id)
+    ]
     assert await stage.finish(pilot, jobs[8]) == [ReportAnswer.STALE]
     sent = await stage.sent()
     assert sent.close_at[task.dat_out_uid] == [8]
@@ -37,7 +46,9 @@ async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: St
 
 
 async def test_minimum_out_of_reach_fails_at_once(stage: Stage) -> None:
-    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.8, sufficient=1.0)), jobs=10)
+    task = await stage.add_task(
+        make_task(retry=1, boundary=Boundary(minimum=0.8, sufficient=1.0)), jobs=10
+    )
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 3)
     await stage.fail(pilot, *jobs[:2])
@@ -45,12 +56,17 @@ async def test_minimum_out_of_reach_fails_at_once(stage: Stage) -> None:
     await stage.fail(pilot, jobs[2])
     status = await stage.status(task)
     assert (status.state, status.failed, status.canceled) == (TaskState.FAILED, 3, 7)
-    assert "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached" in status.reason
+    assert (
+        "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached"
+        in status.reason
+    )
     assert (await stage.sent()).close_at == {task.dat_out_uid: [0], task.log_out_uid: [3]}
 
 
 async def test_errors_that_outnumber_successes_cancel(stage: Stage) -> None:
-    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.5, sufficient=1.0)), jobs=100)
+    task = await stage.add_task(
+        make_task(retry=1, boundary=Boundary(minimum=0.5, sufficient=1.0)), jobs=100
+    )
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 20)
     await stage.finish(pilot, *jobs[:9])
@@ -82,16 +98,25 @@ async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None
         await prioritise_task(stage.workload, task.uid, 5)
 
 
-async def test_jobs_that_failed_are_not_killed_and_lists_count_them_where_asked_to(stage: Stage) -> None:
+async def test_jobs_that_failed_are_not_killed_and_lists_count_them_where_asked_to(
+    stage: Stage,
+) -> None:
     failed = await stage.add_task(make_task(retry=1), jobs=2)
     pilot = await stage.add_pilot()
     first, _ = await stage.lease(pilot, 2)
     await stage.fail(pilot, first, error=ErrorClass.TOOL_TIMEOUT)
     assert (await stage.status(failed)).state is TaskState.FAILED
     live = await stage.add_task(make_task(), jobs=1)
-    listed = await read_tasks(stage.workload, [failed.uid, live.uid], state=None, limit=2, full=True)
-    assert {one.uid: (one.failed, one.canceled, one.killed) for one in listed} == {failed.uid: (1, 1, 1), live.uid: (0, 0, 0)}
-    assert {one.killed for one in await read_tasks(stage.workload, [], state=None, limit=9)} == {None}
+    listed = await read_tasks(
+        stage.workload, [failed.uid, live.uid], state=None, limit=2, full=True
+    )
+    assert {one.uid: (one.failed, one.canceled, one.killed) for one in listed} == {
+        failed.uid: (1, 1, 1),
+        live.uid: (0, 0, 0),
+    }
+    assert {one.killed for one in await read_tasks(stage.workload, [], state=None, limit=9)} == {
+        None
+    }
 
 
 async def test_finished_task_cannot_be_canceled(stage: Stage) -> None:
@@ -104,13 +129,19 @@ async def test_finished_task_cannot_be_canceled(stage: Stage) -> None:
     assert (await stage.status(task)).state is TaskState.FINISHED
 
 
-async def test_cancel_and_last_report_at_once_end_the_task_once(stage: Stage, second: Stage) -> None:
+async def test_cancel_and_last_report_at_once_end_the_task_once(
+    stage: Stage, second: Stage
+) -> None:
     """Invariants 3, 5 and 7: whoever is first decides; the other finds it decided."""
     for _ in range(10):
         task = await stage.add_task(make_task(), jobs=3)
         pilot = await stage.add_pilot()
         jobs = await stage.lease(pilot, 3)
-        outcome = await asyncio.gather(stage.finish(pilot, *jobs), cancel_task(second.workload, task.uid), return_exceptions=True)
+        outcome = await asyncio.gather(
+            stage.finish(pilot, *jobs),
+            cancel_task(second.workload, task.uid),
+            return_exceptions=True,
+        )
         status, sent = await stage.status(task), await stage.sent()
         assert len([event for event in sent.ended if event.uid == task.uid]) == 1
         assert sent.close_at[task.dat_out_uid] == [len(sent.files.get(task.dat_out_uid, []))]

@@ -18,16 +18,23 @@ from wms.usecases.cancel_task import cancel_task
 from wms.usecases.split_task import HOLD, split_waiting_tasks
 
 
-async def tree_task(stage: Stage, dms: DmsClient, folder: Path, *, files: int, group: int, **more: Any) -> Task:
+async def tree_task(
+    stage: Stage, dms: DmsClient, folder: Path, *, files: int, group: int, **more: Any
+) -> Task:
     uid = await make_dataset(dms, folder, files=files)
     groups = MergeGroups(files=group, tree=True)
-    return await accept(stage, make_task(dat_in_uid=uid, mode=TaskMode.MERGE, groups=groups, parts_uid=uuid4(), **more))
+    return await accept(
+        stage,
+        make_task(dat_in_uid=uid, mode=TaskMode.MERGE, groups=groups, parts_uid=uuid4(), **more),
+    )
 
 
 async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[int]]]:
     """Of each job: its seq, and those of its inputs."""
     async with stage.database.connection() as connection:
-        rows: Sequence[Any] = await connection.fetch("SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY seq", task.uid)
+        rows: Sequence[Any] = await connection.fetch(
+            "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY seq", task.uid
+        )
     return [(row["seq"], [file["seq"] for file in row["inputs"]]) for row in rows]
 
 
@@ -42,8 +49,11 @@ async def run_all(stage: Stage, dms: DmsClient, pilot: UUID, *, page: int = 2000
 
 
 @pytest.mark.parametrize("page", [1, 3, 2000])
-async def test_levels_until_one_is_left(stage: Stage, dms: DmsClient, tmp_path: Path, page: int) -> None:
-    """Invariant 8 through all levels, in whatever order the jobs end: what the last job covers is everything, in order."""
+async def test_levels_until_one_is_left(
+    stage: Stage, dms: DmsClient, tmp_path: Path, page: int
+) -> None:
+    """Invariant 8 through all levels, in whatever order the jobs end: what the last job covers is
+    everything, in order."""
     task = await tree_task(stage, dms, tmp_path, files=7, group=2)
     await run_all(stage, dms, await stage.add_pilot(), page=page)
     assert await inputs_of(stage, task) == [
@@ -57,17 +67,27 @@ async def test_levels_until_one_is_left(stage: Stage, dms: DmsClient, tmp_path: 
     ]
     status, sent = await stage.status(task), await stage.sent()
     assert (status.state, status.total, status.finished) == (TaskState.FINISHED, 7, 7)
-    assert sorted(sent.files[task.parts_uid or uuid4()]) == [(seq, f"events-{seq}.1") for seq in range(6)]
+    assert sorted(sent.files[task.parts_uid or uuid4()]) == [
+        (seq, f"events-{seq}.1") for seq in range(6)
+    ]
     assert sent.files[task.dat_out_uid] == [(0, "events-6.1")]
-    assert [sent.close_at[uid] for uid in (task.parts_uid, task.dat_out_uid, task.log_out_uid) if uid] == [[6], [1], [7]]
-    (last,) = [file for message in sent.messages if message.dataset_uid == task.dat_out_uid for file in message.files]
+    assert [
+        sent.close_at[uid] for uid in (task.parts_uid, task.dat_out_uid, task.log_out_uid) if uid
+    ] == [[6], [1], [7]]
+    (last,) = [
+        file
+        for message in sent.messages
+        if message.dataset_uid == task.dat_out_uid
+        for file in message.files
+    ]
     assert last.meta == {"first_seq": 0, "last_seq": 6, "files": 7}
     async with stage.database.connection() as connection:
         assert await connection.fetchval("SELECT count(*) FROM tree_parts") == 0
 
 
 @pytest.mark.parametrize(
-    ("files", "group", "levels"), [(0, 2, [1]), (1, 2, [1]), (3, 3, [1]), (4, 3, [2, 1]), (9, 3, [3, 1]), (10, 3, [4, 2, 1])]
+    ("files", "group", "levels"),
+    [(0, 2, [1]), (1, 2, [1]), (3, 3, [1]), (4, 3, [2, 1]), (9, 3, [3, 1]), (10, 3, [4, 2, 1])],
 )
 async def test_as_many_jobs_as_it_takes(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: int, group: int, levels: list[int]
@@ -79,8 +99,11 @@ async def test_as_many_jobs_as_it_takes(
     assert sent.files[task.dat_out_uid] == [(0, f"events-{sum(levels) - 1}.1")]
 
 
-async def test_an_empty_data_set_is_one_job_with_an_empty_list(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
-    """Invariants 3 and 7: also when its splitter is killed and its first attempt is lost; its file is the step's only one."""
+async def test_an_empty_data_set_is_one_job_with_an_empty_list(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
+    """Invariants 3 and 7: also when its splitter is killed and its first attempt is lost; its file
+    is the step's only one."""
     task = await tree_task(stage, dms, tmp_path, files=0, group=2)
     with pytest.raises(Killed):
         await split_waiting_tasks(stage.workload, Dying(dms, pages=0))
@@ -97,7 +120,9 @@ async def test_an_empty_data_set_is_one_job_with_an_empty_list(stage: Stage, dms
     assert [sent.close_at[uid] for uid in (task.parts_uid, task.dat_out_uid) if uid] == [[0], [1]]
 
 
-async def test_a_failed_job_of_an_empty_data_set_fails_the_task(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_a_failed_job_of_an_empty_data_set_fails_the_task(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     task = await tree_task(stage, dms, tmp_path, files=0, group=2, retry=1)
     await split_waiting_tasks(stage.workload, dms)
     pilot = await stage.add_pilot()
@@ -106,7 +131,9 @@ async def test_a_failed_job_of_an_empty_data_set_fails_the_task(stage: Stage, dm
 
 
 @pytest.mark.parametrize("files", [0, 3])
-async def test_over_several_data_sets_that_may_all_be_empty(stage: Stage, dms: DmsClient, tmp_path: Path, files: int) -> None:
+async def test_over_several_data_sets_that_may_all_be_empty(
+    stage: Stage, dms: DmsClient, tmp_path: Path, files: int
+) -> None:
     behind = NextInput(dat_in_uid=await make_dataset(dms, tmp_path, files=0))
     task = await tree_task(stage, dms, tmp_path, files=files, group=2, next_inputs=[behind])
     await run_all(stage, dms, await stage.add_pilot())
@@ -115,25 +142,36 @@ async def test_over_several_data_sets_that_may_all_be_empty(stage: Stage, dms: D
     assert len(sent.files[task.dat_out_uid]) == 1
 
 
-async def test_a_job_that_ends_while_others_are_made_is_not_the_last(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_a_job_that_ends_while_others_are_made_is_not_the_last(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """The first page has the only job so far; that the data set goes on is known nonetheless."""
     task = await tree_task(stage, dms, tmp_path, files=3, group=2)
     pilot = await stage.add_pilot()
     token = uuid4()
     await stage.execute(
-        "UPDATE tasks SET state = 'splitting', split_token = $2, split_until = now() WHERE uid = $1", task.uid, token
+        "UPDATE tasks SET state = 'splitting', split_token = $2, split_until = now() WHERE uid"
+        " = $1",
+        task.uid,
+        token,
     )
     async with stage.database.transaction() as tx:
-        await tx.connection.fetchval(splitting.ADD_PAGE, task.uid, token, 1, None, 2, 1, 0, False, HOLD)
+        await tx.connection.fetchval(
+            splitting.ADD_PAGE, task.uid, token, 1, None, 2, 1, 0, False, HOLD
+        )
         await splitting.insert_jobs(tx.connection, task.uid, [(0, [input_file(0), input_file(1)])])
     await stage.finish(pilot, *await stage.lease(pilot))
-    await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE uid = $1", task.uid)
+    await stage.execute(
+        "UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE uid = $1", task.uid
+    )
     await run_all(stage, dms, pilot)
     assert [seqs for _, seqs in await inputs_of(stage, task)] == [[0, 1], [2], [0, 1]]
     assert (await stage.sent()).files[task.dat_out_uid] == [(0, "events-2.1")]
 
 
-async def test_repeated_and_late_reports_add_nothing(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_repeated_and_late_reports_add_nothing(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """Invariant 3: a part is read once by the next level."""
     task = await tree_task(stage, dms, tmp_path, files=4, group=2)
     pilot = await stage.add_pilot()
@@ -149,7 +187,9 @@ async def test_repeated_and_late_reports_add_nothing(stage: Stage, dms: DmsClien
 
 
 @pytest.mark.parametrize("level", [0, 1])
-async def test_a_failed_job_fails_the_task(stage: Stage, dms: DmsClient, tmp_path: Path, level: int) -> None:
+async def test_a_failed_job_fails_the_task(
+    stage: Stage, dms: DmsClient, tmp_path: Path, level: int
+) -> None:
     task = await tree_task(stage, dms, tmp_path, files=8, group=2, retry=1)
     pilot = await stage.add_pilot()
     for _ in range(level):
@@ -177,7 +217,9 @@ async def test_canceled_between_two_levels(stage: Stage, dms: DmsClient, tmp_pat
     assert await stage.states(task) == {JobState.FINISHED: 4}
 
 
-async def test_killed_while_a_level_is_made_doubles_nothing(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_killed_while_a_level_is_made_doubles_nothing(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     """Invariant 7: the page that was committed is passed over by whoever goes on."""
     task = await tree_task(stage, dms, tmp_path, files=16, group=2)
     pilot = await stage.add_pilot()
@@ -188,7 +230,8 @@ async def test_killed_while_a_level_is_made_doubles_nothing(stage: Stage, dms: D
     assert made[8:] == [(8, [0, 1]), (9, [2, 3]), (10, [4, 5]), (11, [6, 7])]
     await stage.execute("DELETE FROM jobs WHERE task_uid = $1 AND seq > 9", task.uid)
     await stage.execute(
-        "UPDATE tasks SET state = 'splitting', split_last_seq = 9, total = 10, ready = 2, split_checked_at = NULL WHERE uid = $1",
+        "UPDATE tasks SET state = 'splitting', split_last_seq = 9, total = 10, ready = 2,"
+        " split_checked_at = NULL WHERE uid = $1",
         task.uid,
     )
     await split_waiting_tasks(stage.workload, dms, page=3)

@@ -33,7 +33,10 @@ async def test_instance_hears_of_jobs_made_ready_by_another(stage: Stage, second
 
 async def _ask_patiently(stage: Stage) -> tuple[Stage, UUID, "asyncio.Task[list[ClaimedJob]]"]:
     """A pilot asks an instance that by itself would look once an hour."""
-    waiter = Stage(Workload(stage.database, terms=replace(stage.workload.terms, poll=3600.0)), tasks=stage.tasks)
+    waiter = Stage(
+        Workload(stage.database, terms=replace(stage.workload.terms, poll=3600.0)),
+        tasks=stage.tasks,
+    )
     pilot = await stage.add_pilot()
     return waiter, pilot, asyncio.create_task(waiter.lease(pilot, wait=60.0))
 
@@ -73,7 +76,12 @@ async def test_nothing_waits_for_a_pilot_that_has_signed_off(stage: Stage) -> No
 
 async def test_waiting_task_rises_and_a_step_is_taken_once(stage: Stage, second: Stage) -> None:
     task = await stage.add_task(make_task(rank=2), jobs=1)
-    await stage.execute("UPDATE tasks SET created_at = now() - interval '1 hour', ranked_at = now() - interval '1 hour'")
-    looked = await asyncio.gather(*(update_ranks(at.workload, every=30.0) for at in (stage, second) for _ in range(3)))
+    await stage.execute(
+        "UPDATE tasks SET created_at = now() - interval '1 hour', ranked_at = now() - interval '1"
+        " hour'"
+    )
+    looked = await asyncio.gather(
+        *(update_ranks(at.workload, every=30.0) for at in (stage, second) for _ in range(3))
+    )
     assert sum(looked) == 1
     assert abs((await stage.status(task)).rank - 2.6) < 0.01

@@ -9,7 +9,9 @@ from sluice.cli.entries import ToBringIn, ToBundle, entries_of, secondary_name
 from sluice.contracts.plan import DataEntries, SecondaryFile
 from sluice.contracts.problems import Unprocessable
 
-READS = DataEntries(secondary_files=[SecondaryFile(pattern=".bai"), SecondaryFile(pattern="^.txt", required=False)])
+READS = DataEntries(
+    secondary_files=[SecondaryFile(pattern=".bai"), SecondaryFile(pattern="^.txt", required=False)]
+)
 
 
 @pytest.fixture
@@ -45,7 +47,10 @@ def test_files_beside_others_go_with_them_and_are_no_entries_of_their_own(folder
     expected = [("a.bam.tar", ["a.bam.bai", "a.txt"]), ("b c.bam.tar", ["b c.bam.bai"])]
     assert named(entries_of([folder], READS)) == expected
     assert named(entries_of([folder / "a.bam", folder / "b c.bam"], READS)) == expected
-    assert named(entries_of([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS)) == expected[::-1]
+    assert (
+        named(entries_of([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS))
+        == expected[::-1]
+    )
 
 
 def test_a_file_that_must_lie_beside_another_is_missed_before_anything_starts(folder: Path) -> None:
@@ -57,7 +62,9 @@ def test_a_file_that_must_lie_beside_another_is_missed_before_anything_starts(fo
 
 
 def test_files_that_are_each_beside_the_other_are_no_entries(folder: Path) -> None:
-    both = DataEntries(secondary_files=[SecondaryFile(pattern="^.txt"), SecondaryFile(pattern="^.bam")])
+    both = DataEntries(
+        secondary_files=[SecondaryFile(pattern="^.txt"), SecondaryFile(pattern="^.bam")]
+    )
     with pytest.raises(Unprocessable, match="none is left"):
         entries_of([folder / "a.bam", folder / "a.txt"], both)
 
@@ -79,7 +86,9 @@ def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None
         Path("/dev/null"): "no regular file, but a device, a pipe or a socket: /dev/null",
         tmp_path / "pipe": "no regular file, but a device, a pipe or a socket: .*pipe",
         tmp_path / "to nothing": "no such file: .*to nothing",
-        tmp_path / "a\tb.txt": r"its name has a tab, a line break or the like: rename it: '.*a\\tb\.txt'",
+        tmp_path / "a\tb.txt": (
+            r"its name has a tab, a line break or the like: rename it: '.*a\\tb\.txt'"
+        ),
         tmp_path / ("x" * 241): "its name is too long",
     }
     for path, reason in reasons.items():
@@ -90,7 +99,9 @@ def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None
     assert len(refusal.value.findings) == 5, "also those that lie in a folder"
 
 
-def test_subfolders_are_told_of_or_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_subfolders_are_told_of_or_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in ("b/z.txt", "b/c/1.txt", "a.txt", "d.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
@@ -108,6 +119,9 @@ def test_subfolders_are_told_of_or_taken(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_plain_files_stay_plain(folder: Path) -> None:
-    assert entries_of([folder / "a.txt", folder / "a.bam"], DataEntries()) == [folder / "a.txt", folder / "a.bam"]
+    assert entries_of([folder / "a.txt", folder / "a.bam"], DataEntries()) == [
+        folder / "a.txt",
+        folder / "a.bam",
+    ]
     with pytest.raises(Unprocessable, match=r"no such file: .*nothing"):
         entries_of([folder / "nothing"], DataEntries())

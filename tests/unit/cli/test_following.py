@@ -1,4 +1,5 @@
-"""What is told of a log that grows: each byte once, in order, and where something is missing how much."""
+"""What is told of a log that grows: each byte once, in order, and where something is missing how
+much."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +23,9 @@ def told(*looks: FollowedLog) -> bytes:
 
 
 @given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=8), st.integers(1, 60))
-def test_each_byte_is_told_once_or_said_to_be_left_out(text: bytes, sizes: list[int], window: int) -> None:
+def test_each_byte_is_told_once_or_said_to_be_left_out(
+    text: bytes, sizes: list[int], window: int
+) -> None:
     """The text as it grew, of which the last ``window`` bytes could be read each time."""
     grown = [text[:size] for size in sorted(sizes)] + [text]
     looks = [found(stdout=(max(0, len(part) - window), part[-window:])) for part in grown]
@@ -30,7 +33,9 @@ def test_each_byte_is_told_once_or_said_to_be_left_out(text: bytes, sizes: list[
     gaps = [int(gap) for gap in _gaps(said)]
     if not gaps:
         assert said == text
-    assert len(said) - sum(len(f"\n… {gap} bytes left out …\n".encode()) for gap in gaps) + sum(gaps) == len(text)
+    assert len(said) - sum(len(f"\n… {gap} bytes left out …\n".encode()) for gap in gaps) + sum(
+        gaps
+    ) == len(text)
 
 
 def _gaps(said: bytes) -> list[bytes]:
@@ -39,7 +44,10 @@ def _gaps(said: bytes) -> list[bytes]:
 
 
 def test_both_streams_are_told() -> None:
-    first, second = found(stdout=(0, b"a"), stderr=(0, b"x")), found(stdout=(0, b"ab"), stderr=(0, b"xy"))
+    first, second = (
+        found(stdout=(0, b"a"), stderr=(0, b"x")),
+        found(stdout=(0, b"ab"), stderr=(0, b"xy")),
+    )
     assert told(first, first, second) == b"axby"
 
 
@@ -48,14 +56,19 @@ def test_another_attempt_and_a_stream_that_became_shorter_begin_anew() -> None:
     assert told(found(stderr=(0, b"one\n")), found(stderr=(0, b"t"))) == b"one\nt"
 
 
-LOG = b"step s, job 1\noutcome finished\n\n--- stdout ---\nout 1\nout 2\n\n--- stderr ---\nerr 1\nerr 2\n"
+LOG = (
+    b"step s, job 1\noutcome finished\n\n--- stdout ---\nout 1\nout 2\n\n--- stderr ---\nerr"
+    b" 1\nerr 2\n"
+)
 
 
 def test_the_rest_of_a_log_is_what_comes_behind_what_was_seen() -> None:
     assert rest_of(LOG, {"stdout": 6, "stderr": 0}) == [b"out 2\n", b"err 1\nerr 2\n"]
     assert rest_of(LOG, {"stdout": 12, "stderr": 12}) == []
     assert rest_of(b"no sections", {"stdout": 3}) == []
-    assert rest_of(LOG.replace(b"stdout", b"stderr", 1)[: LOG.index(b"\n--- stderr")], {"stderr": 6}) == [b"out 2\n"]
+    assert rest_of(
+        LOG.replace(b"stdout", b"stderr", 1)[: LOG.index(b"\n--- stderr")], {"stderr": 6}
+    ) == [b"out 2\n"]
 
 
 def test_where_the_log_is_not_whole_the_rest_begins_at_the_gap() -> None:

@@ -11,7 +11,12 @@ from sluice.contracts.states import StorageType
 
 
 def storage(name: str, *, capacity: int | None, used: int) -> Storage:
-    place = {"id": UUID(int=1), "type": StorageType.INPUT, "url": f"file:///{name}", "enabled": True}
+    place = {
+        "id": UUID(int=1),
+        "type": StorageType.INPUT,
+        "url": f"file:///{name}",
+        "enabled": True,
+    }
     return Storage.model_validate({**place, "name": name, "capacity": capacity, "used": used})
 
 
@@ -30,11 +35,18 @@ ENDLESS = storage("endless", capacity=None, used=9999)
         ([FULL, ENDLESS], 5000, ENDLESS),
     ],
 )
-def test_the_first_with_room_is_taken(stores: list[Storage], needed: int | None, taken: Storage) -> None:
+def test_the_first_with_room_is_taken(
+    stores: list[Storage], needed: int | None, taken: Storage
+) -> None:
     assert with_room(stores, needed=needed) is taken
 
 
-@pytest.mark.parametrize(("needed", "size"), [(None, "more"), (0, "these 0 bytes"), (101, "these 101 bytes")])
+@pytest.mark.parametrize(
+    ("needed", "size"), [(None, "more"), (0, "these 0 bytes"), (101, "these 101 bytes")]
+)
 def test_what_is_left_is_told_where_nothing_fits(needed: int | None, size: str) -> None:
-    with pytest.raises(NotAvailable, match=f"no input storage has room for {size}: full has 0 left of 1000, over has 0 left"):
+    with pytest.raises(
+        NotAvailable,
+        match=f"no input storage has room for {size}: full has 0 left of 1000, over has 0 left",
+    ):
         with_room([FULL, OVER], needed=needed)

@@ -34,7 +34,9 @@ def test_a_port_that_cannot_be_is_refused(port: str, tmp_path: Path) -> None:
 def test_a_name_that_cannot_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tool.cwl").write_text(TOOL)
     told = "name: 'bad name!' has '!': a name has letters"
-    assert told in say("template", "publish", str(tmp_path / "tool.cwl"), "--yes", "--name", "bad name!", code=1)
+    assert told in say(
+        "template", "publish", str(tmp_path / "tool.cwl"), "--yes", "--name", "bad name!", code=1
+    )
     assert told in say("storage", "add", "bad name!", "input", f"file://{tmp_path}", code=1)
 
 

@@ -8,7 +8,9 @@ from sluice.cli.out_folder import InTheWay, require_folder
 from sluice.contracts.problems import Unprocessable
 
 
-def test_folders_that_are_there_or_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_that_are_there_or_can_be_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     require_folder(tmp_path, empty=True)
     require_folder(tmp_path / "new" / "deeper")
     monkeypatch.chdir(tmp_path)
@@ -34,5 +36,7 @@ def test_what_can_be_no_folder(tmp_path: Path) -> None:
 def test_a_folder_with_files_is_no_empty_one(tmp_path: Path) -> None:
     for number in range(7):
         (tmp_path / f"{number}.txt").touch()
-    with pytest.raises(InTheWay, match=r"it has 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt and 2 more already"):
+    with pytest.raises(
+        InTheWay, match=r"it has 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt and 2 more already"
+    ):
         require_folder(tmp_path, empty=True)

@@ -31,10 +31,14 @@ def test_brackets_are_printed_as_they_are(text: str, capsys: pytest.CaptureFixtu
     assert f"error: {text}" in printed.err
 
 
-def test_what_is_done_when_forced_is_said_with_the_option_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_done_when_forced_is_said_with_the_option_of_the_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     refusal = NeedsForce("it may be the last copy", forced="deletes it for good")
     assert refusal.detail == "it may be the last copy; force=true deletes it for good", "by REST"
-    print_problem(Conflict(refusal.detail, service="dms", **refusal.problem().fields))  # as clients raise it
+    print_problem(
+        Conflict(refusal.detail, service="dms", **refusal.problem().fields)
+    )  # as clients raise it
     printed = capsys.readouterr().err
     assert "error: it may be the last copy; --force deletes it for good" in printed
     assert "force=true" not in printed

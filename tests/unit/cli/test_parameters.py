@@ -28,7 +28,9 @@ FILES = {"ref": Path("ref.txt")}
 
 
 def fitting(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:
-    return given_params(texts).fitting(WORKFLOW, Subject(facts or {"number": 7}, files=1, bytes=1), files=FILES)
+    return given_params(texts).fitting(
+        WORKFLOW, Subject(facts or {"number": 7}, files=1, bytes=1), files=FILES
+    )
 
 
 def test_what_is_typed_is_what_the_workflow_takes() -> None:
@@ -66,7 +68,9 @@ def test_a_number_that_json_does_not_know_is_refused(text: str) -> None:
     with pytest.raises(Unprocessable) as refusal:
         fitting(f"gain={text}")
     assert "parameter 'gain': JSON has no number such as" in refusal.value.findings[0].message
-    assert fitting(f"label={text}", "gain=1e308") == {"label": text, "gain": 1e308}, "where a text is wanted, it is one"
+    assert fitting(f"label={text}", "gain=1e308") == {"label": text, "gain": 1e308}, (
+        "where a text is wanted, it is one"
+    )
     assert key_values([f"z={json.dumps(text)}"], option="--meta") == {"z": text}
 
 

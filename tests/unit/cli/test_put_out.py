@@ -44,7 +44,9 @@ def test_names_that_are_taken_get_a_number(tmp_path: Path) -> None:
 
 
 def test_secondary_files_stay_beside_theirs(tmp_path: Path) -> None:
-    primary = file(tmp_path / "1" / "x.bam", "x") | {"secondaryFiles": [file(tmp_path / "1" / "x.bam.bai", "i")]}
+    primary = file(tmp_path / "1" / "x.bam", "x") | {
+        "secondaryFiles": [file(tmp_path / "1" / "x.bam.bai", "i")]
+    }
     told = put_out(primary, tmp_path / "out")
     assert told["secondaryFiles"][0]["path"] == str(tmp_path / "out" / "x.bam.bai")
 
@@ -52,10 +54,18 @@ def test_secondary_files_stay_beside_theirs(tmp_path: Path) -> None:
 def test_directories_and_literals(tmp_path: Path) -> None:
     file(tmp_path / "1" / "d" / "deep" / "leaf", "leaf")
     tree = {"class": "Directory", "location": (tmp_path / "1" / "d").as_uri(), "basename": "d"}
-    literal = {"class": "Directory", "basename": "made", "listing": [{"class": "File", "basename": "said", "contents": "so"}]}
+    literal = {
+        "class": "Directory",
+        "basename": "made",
+        "listing": [{"class": "File", "basename": "said", "contents": "so"}],
+    }
     found, made = put_out([tree, literal], tmp_path / "out")
     [deep] = found["listing"]
-    assert (deep["class"], deep["listing"][0]["basename"], deep["listing"][0]["size"]) == ("Directory", "leaf", 4)
+    assert (deep["class"], deep["listing"][0]["basename"], deep["listing"][0]["size"]) == (
+        "Directory",
+        "leaf",
+        4,
+    )
     assert made["listing"][0]["basename"] == "said"
     assert (tmp_path / "out" / "made" / "said").read_text() == "so"
 
@@ -73,7 +83,9 @@ def test_a_folder_of_the_users_is_added_to(tmp_path: Path) -> None:
     made = folder(tmp_path / "1" / "results", new="n", same="after")
     folder(tmp_path / "1" / "results" / "deep", new="d")
     told = put_out(made, out)
-    found = {str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()}
+    found = {
+        str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()
+    }
     assert found == {
         "results/old": "of the user",
         "results/same": "after",
@@ -81,7 +93,9 @@ def test_a_folder_of_the_users_is_added_to(tmp_path: Path) -> None:
         "results/deep/old": "too",
         "results/deep/new": "d",
     }
-    assert [one["basename"] for one in told["listing"]] == ["deep", "new", "same"], "what the tool gave, and no more"
+    assert [one["basename"] for one in told["listing"]] == ["deep", "new", "same"], (
+        "what the tool gave, and no more"
+    )
 
 
 def test_what_stands_in_the_way_is_told_before_anything_is_moved(tmp_path: Path) -> None:
@@ -89,13 +103,19 @@ def test_what_stands_in_the_way_is_told_before_anything_is_moved(tmp_path: Path)
     folder(out / "name", old="of the user")
     file(out / "deep" / "inner", "a file")
     free = file(tmp_path / "1" / "free", "1")
-    with pytest.raises(InTheWay, match="out/name is a directory, and the output of that name is a file"):
+    with pytest.raises(
+        InTheWay, match="out/name is a directory, and the output of that name is a file"
+    ):
         put_out([free, file(tmp_path / "1" / "name", "x")], out)
     made = folder(tmp_path / "1" / "deep")
     folder(tmp_path / "1" / "deep" / "inner", new="n")
-    with pytest.raises(InTheWay, match="out/deep/inner is a file, and the output of that name is a directory"):
+    with pytest.raises(
+        InTheWay, match="out/deep/inner is a file, and the output of that name is a directory"
+    ):
         put_out([free, made], out)
-    found = {str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()}
+    found = {
+        str(path.relative_to(out)): path.read_text() for path in out.rglob("*") if path.is_file()
+    }
     assert found == {"name/old": "of the user", "deep/inner": "a file"}
 
 

@@ -23,7 +23,9 @@ def good(tmp_path: Path) -> Path:
 @pytest.fixture
 def wrong(tmp_path: Path) -> Path:
     path = tmp_path / "wrong.cwl"
-    path.write_text(edited(("type: int\n    default: 5", "type: int\n    default: five"), text=LINEAR))
+    path.write_text(
+        edited(("type: int\n    default: 5", "type: int\n    default: five"), text=LINEAR)
+    )
     return path
 
 
@@ -53,7 +55,9 @@ def test_annotations_for_github(good: Path, wrong: Path) -> None:
     code, text = check("--format", "github", good, wrong)
     assert code == 1
     warning, error = text.splitlines()
-    assert warning.startswith(f"::warning file={good},line=20,col=3::step 'count' has no time limit")
+    assert warning.startswith(
+        f"::warning file={good},line=20,col=3::step 'count' has no time limit"
+    )
     assert error.startswith(f"::error file={wrong},line=13,col=5::the default of parameter 'limit'")
 
 

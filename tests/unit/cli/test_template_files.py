@@ -51,7 +51,10 @@ def test_several_files_and_a_zip(folder: Path) -> None:
         archive.writestr("a/workflow.cwl", WORKFLOW)
         archive.writestr("a/tools/join.cwl", TOOL)
     zipped = read_template_files([path])
-    assert (zipped.name, sorted(zipped.upload.texts)) == ("packed", ["a/tools/join.cwl", "a/workflow.cwl"])
+    assert (zipped.name, sorted(zipped.upload.texts)) == (
+        "packed",
+        ["a/tools/join.cwl", "a/workflow.cwl"],
+    )
 
 
 def test_what_holds_on_this_disk_only_is_refused(folder: Path) -> None:
@@ -68,7 +71,10 @@ def test_what_holds_on_this_disk_only_is_refused(folder: Path) -> None:
 
 def test_folders_and_zips_are_checked_as_files_are(folder: Path) -> None:
     code, text = check(folder)
-    assert (code, text.splitlines()[-1]) == (0, f"{folder}: fine; 2 steps: count (map), join (merge)")
+    assert (code, text.splitlines()[-1]) == (
+        0,
+        f"{folder}: fine; 2 steps: count (map), join (merge)",
+    )
     (folder / "tools" / "join.cwl").write_text(TOOL.replace("baseCommand", "baseComand"))
     for path in (folder, folder / "workflow.cwl"):
         code, text = check(path)

@@ -42,7 +42,9 @@ def test_files_and_pipes_get_what_was_written() -> None:
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_what_comes_in_pieces_is_shown_or_passed_on(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_in_pieces_is_shown_or_passed_on(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept = io.BytesIO()
     output = io.TextIOWrapper(kept, encoding="utf-8", write_through=True)
     monkeypatch.setattr(output, "isatty", lambda: terminal)

@@ -27,7 +27,9 @@ def made(root: Path, *names: str) -> list[dict[str, Any]]:
     root.mkdir(parents=True, exist_ok=True)
     for name in names:
         (root / name).write_text(f"{root.name} {name}")
-    return [{"class": "File", "location": (root / name).as_uri(), "basename": name} for name in names]
+    return [
+        {"class": "File", "location": (root / name).as_uri(), "basename": name} for name in names
+    ]
 
 
 def bundle(tmp_path: Path, seq: int, value: Any) -> tuple[File, Path]:
@@ -55,7 +57,11 @@ def output(*, single: bool = False) -> ChainOutput:
 
 
 def listing(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def test_directories_of_the_same_name_do_not_mix(tmp_path: Path, out: Path) -> None:
@@ -70,13 +76,19 @@ def test_directories_of_the_same_name_do_not_mix(tmp_path: Path, out: Path) -> N
     assert [(found.path.relative_to(out).as_posix(), found.file.seq) for found in written] == list(
         zip(expected, (3, 7), strict=True)
     )
-    assert unpack_output(files[:1], output(), out)[0].path == out / "found" / "tree" / "only-3", "alone there is no clash"
+    assert unpack_output(files[:1], output(), out)[0].path == out / "found" / "tree" / "only-3", (
+        "alone there is no clash"
+    )
 
 
 def test_what_an_earlier_run_left_is_replaced(tmp_path: Path, out: Path) -> None:
     made(out / "found" / "tree", "old")
     made(tmp_path / "tree", "new")
-    unpack_output([bundle(tmp_path, 0, {"class": "Directory", "location": (tmp_path / "tree").as_uri()})], output(), out)
+    unpack_output(
+        [bundle(tmp_path, 0, {"class": "Directory", "location": (tmp_path / "tree").as_uri()})],
+        output(),
+        out,
+    )
     assert list(listing(out)) == ["found/tree/new"]
 
 
@@ -86,7 +98,11 @@ def test_files_keep_what_belongs_beside_them(tmp_path: Path, out: Path) -> None:
         bam, bai = made(tmp_path / str(seq), "x.bam", "x.bam.bai")
         files.append(bundle(tmp_path, seq, {**bam, "secondaryFiles": [bai]}))
     unpack_output(files, output(), out)
-    assert listing(out) == {f"found/00000{seq}/x.bam{end}": f"{seq} x.bam{end}" for seq in range(2) for end in ("", ".bai")}
+    assert listing(out) == {
+        f"found/00000{seq}/x.bam{end}": f"{seq} x.bam{end}"
+        for seq in range(2)
+        for end in ("", ".bai")
+    }
 
 
 def test_lists_with_equal_names_are_told_apart_and_described(tmp_path: Path, out: Path) -> None:
@@ -103,13 +119,25 @@ def test_lists_with_equal_names_are_told_apart_and_described(tmp_path: Path, out
 
 def test_nothing_stands_in_the_place_of_another(tmp_path: Path, out: Path) -> None:
     """Whatever the files are called, and wherever the tool had them."""
-    [one], [other], [third] = made(tmp_path / "1", "3"), made(tmp_path / "2", "a"), made(tmp_path / "3", "a")
+    [one], [other], [third] = (
+        made(tmp_path / "1", "3"),
+        made(tmp_path / "2", "a"),
+        made(tmp_path / "3", "a"),
+    )
     unpack_output([bundle(tmp_path, 0, [one, other, third])], output(), out)
     assert set(listing(out).values()) >= {"1 3", "2 a", "3 a"}
-    literal = {"class": "Directory", "basename": "d", "listing": made(tmp_path / "4", "a") + made(tmp_path / "5", "a")}
+    literal = {
+        "class": "Directory",
+        "basename": "d",
+        "listing": made(tmp_path / "4", "a") + made(tmp_path / "5", "a"),
+    }
     beside = {**made(tmp_path / "6", "x")[0], "secondaryFiles": made(tmp_path / "7", "x")}
     unpack_output([bundle(tmp_path, 1, [literal, beside])], output(), out)
-    assert {name: text for name, text in listing(out).items() if name != "found.json" and " " in text and text[0] in "4567"} == {
+    assert {
+        name: text
+        for name, text in listing(out).items()
+        if name != "found.json" and " " in text and text[0] in "4567"
+    } == {
         "found/d/a": "4 a",
         "found/d/a_2": "5 a",
         "found/x": "6 x",
@@ -117,7 +145,9 @@ def test_nothing_stands_in_the_place_of_another(tmp_path: Path, out: Path) -> No
     }
 
 
-@pytest.mark.parametrize(("single", "expected"), [(True, {"n": 3, "said": "é"}), (False, [{"n": 3, "said": "é"}])])
+@pytest.mark.parametrize(
+    ("single", "expected"), [(True, {"n": 3, "said": "é"}), (False, [{"n": 3, "said": "é"}])]
+)
 def test_values_become_json(tmp_path: Path, out: Path, single: bool, expected: Any) -> None:
     unpack_output([bundle(tmp_path, 0, {"n": 3, "said": "é"})], output(single=single), out)
     assert {path.name for path in out.iterdir()} == {"found.json"}
@@ -131,5 +161,9 @@ def test_no_name_leads_out_of_the_folder(kind: str, name: str, tmp_path: Path, o
     with pytest.raises(BundleError, match="no name of a file"):
         unpack_output([bundle(tmp_path, 1, [literal])], output(), out)
     with pytest.raises(BundleError, match="no name of a file"):
-        unpack_output([bundle(tmp_path, 2, {"class": "Directory", "basename": "d", "listing": [literal]})], output(), out)
+        unpack_output(
+            [bundle(tmp_path, 2, {"class": "Directory", "basename": "d", "listing": [literal]})],
+            output(),
+            out,
+        )
     assert not (tmp_path / "said").exists()

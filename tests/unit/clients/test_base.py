@@ -1,4 +1,5 @@
-"""Calls over httpx's own in-memory transport: what comes back, which errors are raised, what is tried again."""
+"""Calls over httpx's own in-memory transport: what comes back, which errors are raised, what is
+tried again."""
 
 from collections.abc import Callable
 
@@ -7,14 +8,23 @@ import pytest
 
 from sluice.clients.base import ServiceClient
 from sluice.contracts.base import Contract
-from sluice.contracts.problems import Conflict, Finding, NotAvailable, NotFound, ServiceError, Unprocessable
+from sluice.contracts.problems import (
+    Conflict,
+    Finding,
+    NotAvailable,
+    NotFound,
+    ServiceError,
+    Unprocessable,
+)
 from sluice.contracts.tasks import Explanation, Prioritise
 
 Handler = Callable[[httpx.Request], httpx.Response]
 
 
 def client(handler: Handler) -> ServiceClient:
-    return ServiceClient(httpx.AsyncClient(transport=httpx.MockTransport(handler), base_url="http://wms"))
+    return ServiceClient(
+        httpx.AsyncClient(transport=httpx.MockTransport(handler), base_url="http://wms")
+    )
 
 
 async def test_body_parameters_and_answer() -> None:
@@ -33,12 +43,17 @@ async def test_body_parameters_and_answer() -> None:
     )
     assert answer == Explanation(text="waits for files")
     assert str(seen[0].url) == "http://wms/api/v1/x?uid=a&uid=b&flag=true&limit=3"
-    assert (seen[0].content, seen[0].headers["content-type"]) == (b'{"rank":2.5}', "application/json")
+    assert (seen[0].content, seen[0].headers["content-type"]) == (
+        b'{"rank":2.5}',
+        "application/json",
+    )
 
 
 @pytest.mark.parametrize("kind", [NotFound, Conflict, Unprocessable])
 async def test_problems_come_back_as_what_they_were(kind: type[ServiceError]) -> None:
-    problem = kind("task 7 is finished", findings=[Finding(message="late", line=3)], state="finished").problem()
+    problem = kind(
+        "task 7 is finished", findings=[Finding(message="late", line=3)], state="finished"
+    ).problem()
     calls = 0
 
     def handler(_: httpx.Request) -> httpx.Response:
@@ -62,8 +77,14 @@ async def test_an_error_that_is_no_problem_document_keeps_status_and_text() -> N
 
 @pytest.mark.parametrize("status", [502, 503, 504])
 async def test_tried_again_while_not_available(status: int) -> None:
-    answers = [httpx.Response(status), httpx.Response(status), httpx.Response(200, json={"text": "ok"})]
-    assert await client(lambda _: answers.pop(0)).call("POST", "/x", answer=Explanation) == Explanation(text="ok")
+    answers = [
+        httpx.Response(status),
+        httpx.Response(status),
+        httpx.Response(200, json={"text": "ok"}),
+    ]
+    assert await client(lambda _: answers.pop(0)).call(
+        "POST", "/x", answer=Explanation
+    ) == Explanation(text="ok")
 
 
 async def test_refused_connection_names_the_service() -> None:
@@ -95,4 +116,6 @@ async def test_an_answer_of_another_shape_is_an_error() -> None:
         number: int
 
     with pytest.raises(ServiceError, match="something else than Other"):
-        await client(lambda _: httpx.Response(200, json={"text": "ok"})).call("GET", "/x", answer=Other)
+        await client(lambda _: httpx.Response(200, json={"text": "ok"})).call(
+            "GET", "/x", answer=Other
+        )

@@ -1,4 +1,5 @@
-"""How much of what has no form of its own a request may hold; answers and messages hold what was stored before."""
+"""How much of what has no form of its own a request may hold; answers and messages hold what was
+stored before."""
 
 import math
 from collections.abc import Callable
@@ -51,12 +52,26 @@ def chained(levels: int) -> dict[str, Any]:
 
 def dataset(meta: dict[str, Any]) -> Dataset:
     return Dataset(
-        uid=UID, name="d", type=DatasetType.INPUT, state=DatasetState.CLOSED, meta=meta, count_files=1, bytes=1, timestamp=AT
+        uid=UID,
+        name="d",
+        type=DatasetType.INPUT,
+        state=DatasetState.CLOSED,
+        meta=meta,
+        count_files=1,
+        bytes=1,
+        timestamp=AT,
     )
 
 
 def file(**other: Any) -> NewFile:
-    given = {"seq": 0, "name": "a.raw", "size": 1, "checksum": f"sha256:{'0' * 64}", "url": "file:///s/a.raw", **other}
+    given = {
+        "seq": 0,
+        "name": "a.raw",
+        "size": 1,
+        "checksum": f"sha256:{'0' * 64}",
+        "url": "file:///s/a.raw",
+        **other,
+    }
     return NewFile(**given)
 
 
@@ -71,7 +86,12 @@ PARAMS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a request": lambda params: RequestChain(dataset_uid=UID, template="t", params=params),
     "a rerun": lambda params: RerunChain(params=params),
     "a chain": lambda params: NewChain(
-        dataset=dataset({}), template_id=UID, template_name="t", template_version=1, plan=WORKFLOW, params=params
+        dataset=dataset({}),
+        template_id=UID,
+        template_name="t",
+        template_version=1,
+        plan=WORKFLOW,
+        params=params,
     ),
 }
 
@@ -79,18 +99,26 @@ PARAMS: dict[str, Callable[[dict[str, Any]], object]] = {
 @pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in META.items()])
 def test_metadata_of_a_request_is_bounded(made: Callable[[dict[str, Any]], object]) -> None:
     made(sized(MOST_META))
-    with pytest.raises(ValidationError, match=rf"may have {MOST_META} bytes as JSON, and these have {MOST_META + 1}: "):
+    with pytest.raises(
+        ValidationError,
+        match=rf"may have {MOST_META} bytes as JSON, and these have {MOST_META + 1}: ",
+    ):
         made(sized(MOST_META + 1))
 
 
 @pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in PARAMS.items()])
 def test_parameters_of_a_request_are_bounded(made: Callable[[dict[str, Any]], object]) -> None:
     made(sized(MOST_PARAMS))
-    with pytest.raises(ValidationError, match=f"may have {MOST_PARAMS} bytes as JSON, and these have {MOST_PARAMS + 1}: "):
+    with pytest.raises(
+        ValidationError,
+        match=f"may have {MOST_PARAMS} bytes as JSON, and these have {MOST_PARAMS + 1}: ",
+    ):
         made(sized(MOST_PARAMS + 1))
 
 
-@pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()])
+@pytest.mark.parametrize(
+    "made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()]
+)
 def test_a_request_is_no_deeper_than_it_may_be(made: Callable[[dict[str, Any]], object]) -> None:
     made(chained(DEEPEST))
     with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
@@ -100,8 +128,12 @@ def test_a_request_is_no_deeper_than_it_may_be(made: Callable[[dict[str, Any]], 
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-@pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()])
-def test_a_number_that_json_does_not_know_is_refused(made: Callable[[dict[str, Any]], object], number: float) -> None:
+@pytest.mark.parametrize(
+    "made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()]
+)
+def test_a_number_that_json_does_not_know_is_refused(
+    made: Callable[[dict[str, Any]], object], number: float
+) -> None:
     """It would be stored as null."""
     with pytest.raises(ValidationError, match="numbers that JSON knows"):
         made({"x": [{"y": number}], "z": None})
@@ -109,9 +141,13 @@ def test_a_number_that_json_does_not_know_is_refused(made: Callable[[dict[str, A
 
 
 def test_a_file_of_many_is_named() -> None:
-    with pytest.raises(ValidationError, match=r"file 1 of the list \('b\.raw'\): metadata may have"):
+    with pytest.raises(
+        ValidationError, match=r"file 1 of the list \('b\.raw'\): metadata may have"
+    ):
         NewFiles(files=[file(), file(name="b.raw", meta=sized(MOST_META + 1))])
-    with pytest.raises(ValidationError, match=r"file 0 of the list \('a\.raw'\): a URL may have 4096 characters"):
+    with pytest.raises(
+        ValidationError, match=r"file 0 of the list \('a\.raw'\): a URL may have 4096 characters"
+    ):
         NewFiles(files=[file(url=f"file:///{'x' * 4096}")])
 
 
@@ -136,7 +172,17 @@ def test_texts_and_lists_of_a_request_are_bounded(made: Callable[[str], object])
 
 def pilot(**other: Any) -> RegisterPilot:
     node = NodeResources(cores=1, ram=1, disk=1)
-    return RegisterPilot(**{"uid": UID, "name": "p", "host": "h", "slots": 1, "resources": node, "version": "1", **other})
+    return RegisterPilot(
+        **{
+            "uid": UID,
+            "name": "p",
+            "host": "h",
+            "slots": 1,
+            "resources": node,
+            "version": "1",
+            **other,
+        }
+    )
 
 
 def test_what_chains_write_has_room_for_what_they_add_to_what_it_inherits() -> None:

@@ -55,9 +55,15 @@ def test_sums_are_whole_or_left_out() -> None:
 
 
 def test_a_sum_that_would_pass_what_databases_hold_stays_there_and_says_so() -> None:
-    total = added({"events": MOST_SUM - 1, "tracks": 2**64 - 1}, {"events": MOST, "tracks": 0, "pages": 1})
+    total = added(
+        {"events": MOST_SUM - 1, "tracks": 2**64 - 1}, {"events": MOST, "tracks": 0, "pages": 1}
+    )
     assert total == {"events": MOST_SUM, "tracks": MOST_SUM, "pages": 1}
-    assert produced_texts({"produced": total}) == [f"at least {MOST_SUM} events", "1 pages", f"at least {MOST_SUM} tracks"]
+    assert produced_texts({"produced": total}) == [
+        f"at least {MOST_SUM} events",
+        "1 pages",
+        f"at least {MOST_SUM} tracks",
+    ]
     assert produced_texts({"produced": {"events": MOST_SUM - 1}}) == [f"{MOST_SUM - 1} events"]
 
 
@@ -69,6 +75,8 @@ def test_conditions_and_people_see_what_was_produced() -> None:
 
 
 @pytest.mark.parametrize("else_called_so", ["a lot", 7, ["events"], None])
-def test_what_is_called_like_the_counts_and_is_something_else_is_left_alone(else_called_so: Any) -> None:
+def test_what_is_called_like_the_counts_and_is_something_else_is_left_alone(
+    else_called_so: Any,
+) -> None:
     meta = {"produced": else_called_so}
     assert (produced_facts(meta), produced_texts(meta)) == ({}, [])

@@ -10,9 +10,11 @@ from sluice.contracts.plain_paths import stays_inside
 #: With many that could be read as another path, or as written with escapes.
 NAMES = st.one_of(
     st.text(min_size=1, max_size=40).filter(lambda text: "/" not in text),
-    st.lists(st.sampled_from(["=", "%", "25", "2f", "2e", "00", "3A", "5C", ":", "\\", ".", "x"]), min_size=1, max_size=20).map(
-        "".join
-    ),
+    st.lists(
+        st.sampled_from(["=", "%", "25", "2f", "2e", "00", "3A", "5C", ":", "\\", ".", "x"]),
+        min_size=1,
+        max_size=20,
+    ).map("".join),
 )
 
 
@@ -38,7 +40,9 @@ def test_every_name_is_one_that_the_catalogue_takes(seq: int, attempt: int, own:
         ("a:b 50%=x.txt", "a:b 50%=x.txt"),
     ],
 )
-def test_only_names_that_could_be_another_path_are_written_otherwise(own: str, written: str) -> None:
+def test_only_names_that_could_be_another_path_are_written_otherwise(
+    own: str, written: str
+) -> None:
     assert output_name(3, 1, own) == f"00000003.1-{written}"
     assert own_name(f"00000003.1-{written}") == own
 
@@ -56,7 +60,9 @@ def test_logs_are_known_and_keep_their_name() -> None:
 
 
 @given(st.integers(0, 99), st.integers(1, 9), st.integers(0, 99), st.integers(1, 9), NAMES)
-def test_no_two_attempts_share_a_name(seq: int, attempt: int, other: int, later: int, own: str) -> None:
+def test_no_two_attempts_share_a_name(
+    seq: int, attempt: int, other: int, later: int, own: str
+) -> None:
     same = (seq, attempt) == (other, later)
     assert (output_name(seq, attempt, own) == output_name(other, later, own)) == same
 
@@ -81,4 +87,6 @@ def test_any_other_name_is_somebody_elses(name: str) -> None:
 
 def test_what_is_written_while_an_attempt_runs_is_known_as_its_own() -> None:
     assert live_name(17, 2) == "00000017.2-live.json"
-    assert written_by_attempt(live_name(17, 2)), "so it is swept where a pilot that was killed left it"
+    assert written_by_attempt(live_name(17, 2)), (
+        "so it is swept where a pilot that was killed left it"
+    )

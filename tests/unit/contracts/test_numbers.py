@@ -12,7 +12,14 @@ def test_one_is_no_plural(number: int, told: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "told"),
-    [(90_000_000, "90000000"), (1e6, "1000000"), (1234567.0, "1234567"), (0.5, "0.5"), (-2.0, "-2"), (1e20, "1e+20")],
+    [
+        (90_000_000, "90000000"),
+        (1e6, "1000000"),
+        (1234567.0, "1234567"),
+        (0.5, "0.5"),
+        (-2.0, "-2"),
+        (1e20, "1e+20"),
+    ],
 )
 def test_whole_numbers_keep_their_digits(value: float, told: str) -> None:
     assert in_full(value) == told

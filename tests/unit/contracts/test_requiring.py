@@ -24,7 +24,9 @@ def workflow(require: Require | None) -> Plan:
     return plan(step("only"), outputs=[("only", "out")], require=require, parameters=PARAMETERS)
 
 
-def subject(*, files: int, size: int, state: DatasetState = DatasetState.CLOSED, **meta: object) -> Subject:
+def subject(
+    *, files: int, size: int, state: DatasetState = DatasetState.CLOSED, **meta: object
+) -> Subject:
     dataset = Dataset(
         uid=UUID(int=1), name="d", type=DatasetType.INPUT, state=state, meta=meta, count_files=files, bytes=size,
         timestamp=datetime(2024, 1, 1, tzinfo=UTC),
@@ -34,18 +36,26 @@ def subject(*, files: int, size: int, state: DatasetState = DatasetState.CLOSED,
 
 def test_what_holds_is_not_told() -> None:
     assert unmet(workflow(REQUIRED), subject(files=10, size=12_345_678, version="2.1"), {}) == []
-    assert unmet(workflow(REQUIRED), subject(files=10, size=1, version="2.1"), {"cut": None}) == [], "the default counts"
+    assert (
+        unmet(workflow(REQUIRED), subject(files=10, size=1, version="2.1"), {"cut": None}) == []
+    ), "the default counts"
     assert unmet(workflow(None), subject(files=0, size=0), {"mode": "odd"}) == []
 
 
 def test_all_that_does_not_hold_is_told_with_its_value() -> None:
-    broken = unmet(workflow(REQUIRED), subject(files=3, size=12_345_679, version="1.4"), {"cut": 9, "mode": "fast"})
+    broken = unmet(
+        workflow(REQUIRED),
+        subject(files=3, size=12_345_679, version="1.4"),
+        {"cut": 9, "mode": "fast"},
+    )
     assert requires_text(broken) == (
         "requires files from 10 to ∞, which is 3, and bytes from -∞ to 12345678, which is 12345679, "
         "and meta version like '2.*', which is '1.4', and parameter cut from 1 to 5, which is 9, "
         "and parameter mode = None, which is 'fast'"
     )
-    assert unmet(workflow(REQUIRED), subject(files=10, size=1), {}) == ["meta version like '2.*', which is missing"]
+    assert unmet(workflow(REQUIRED), subject(files=10, size=1), {}) == [
+        "meta version like '2.*', which is missing"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,9 +69,17 @@ def test_all_that_does_not_hold_is_told_with_its_value() -> None:
         (Glob(pattern="2.*"), True, "True"),
     ],
 )
-def test_a_number_where_a_text_is_wanted_is_told_as_one(condition: Condition, value: object, found: str) -> None:
-    broken = unmet_dataset(workflow(Require(meta={"version": condition})), subject(files=1, size=1, version=value))
-    how = """ (in quotes it is one: "2.1" in JSON, 'version="2.1"' on the command line)""" if "text" in found else ""
+def test_a_number_where_a_text_is_wanted_is_told_as_one(
+    condition: Condition, value: object, found: str
+) -> None:
+    broken = unmet_dataset(
+        workflow(Require(meta={"version": condition})), subject(files=1, size=1, version=value)
+    )
+    how = (
+        """ (in quotes it is one: "2.1" in JSON, 'version="2.1"' on the command line)"""
+        if "text" in found
+        else ""
+    )
     assert [one.partition(", which is ")[2] for one in broken] == [f"{found}{how}"]
 
 
@@ -87,9 +105,19 @@ def test_bytes_that_nobody_knows_yet_are_not_looked_at() -> None:
     [
         (Between(minimum=2), []),
         (Between(minimum=9), ["files from 9 to ∞, which is 3 so far: the data set is still open"]),
-        (Between(minimum=2, maximum=9), ["files from 2 to 9, and the data set is still open: close it first"]),
+        (
+            Between(minimum=2, maximum=9),
+            ["files from 2 to 9, and the data set is still open: close it first"],
+        ),
         (Equals(value=3), ["files = 3, and the data set is still open: close it first"]),
     ],
 )
-def test_of_an_open_data_set_only_what_stays_true_holds(condition: Condition, told: list[str]) -> None:
-    assert unmet_dataset(workflow(Require(files=condition)), subject(files=3, size=1, state=DatasetState.OPEN)) == told
+def test_of_an_open_data_set_only_what_stays_true_holds(
+    condition: Condition, told: list[str]
+) -> None:
+    assert (
+        unmet_dataset(
+            workflow(Require(files=condition)), subject(files=3, size=1, state=DatasetState.OPEN)
+        )
+        == told
+    )

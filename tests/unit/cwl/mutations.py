@@ -1,4 +1,5 @@
-"""Uploads that are nearly right: real templates, each with a few random changes to its text or to what the text says."""
+"""Uploads that are nearly right: real templates, each with a few random changes to its text or to
+what the text says."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -19,15 +20,66 @@ _NAMES = "x a/b a#b # / #main $(x) $(inputs ${ File File[] [] a?b http://x"
 #: What is put into a text, or in the place of a part of it.
 PIECES = [
     *_WORDS.split(),
-    *("? ", "- ", ": ", "\t", " ", "\n", "\r", "\ufeff", "\u2028", "\ud800", "\0", "x" * 300, "[a, b]", "{a: {b: []}}"),
-    *("!!float x", "!!int ''", "!x y", "&a [*a]", "${return 1;}", "{class: File}", "{class: Workflow}"),
+    *(
+        "? ",
+        "- ",
+        ": ",
+        "\t",
+        " ",
+        "\n",
+        "\r",
+        "\ufeff",
+        "\u2028",
+        "\ud800",
+        "\0",
+        "x" * 300,
+        "[a, b]",
+        "{a: {b: []}}",
+    ),
+    *(
+        "!!float x",
+        "!!int ''",
+        "!x y",
+        "&a [*a]",
+        "${return 1;}",
+        "{class: File}",
+        "{class: Workflow}",
+    ),
     *("{type: array, items: File}", "{type: record, fields: []}", "{type: enum, symbols: []}"),
 ]
 #: What is put in the place of a value.
 VALUES: list[Any] = [
     *_NAMES.split(),
-    *(None, True, False, 0, -1, 5, 1.5, 2**70, -(2**63), 1e308, "", "x" * 300, [], {}, [[]], [None], [{}], ["x", "x"]),
-    *({"": ""}, {"": {}}, {"a": None}, {"id": 5}, {"id": []}, [{"id": {}}], {"$import": "x"}, {"expression": "x"}),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        5,
+        1.5,
+        2**70,
+        -(2**63),
+        1e308,
+        "",
+        "x" * 300,
+        [],
+        {},
+        [[]],
+        [None],
+        [{}],
+        ["x", "x"],
+    ),
+    *(
+        {"": ""},
+        {"": {}},
+        {"a": None},
+        {"id": 5},
+        {"id": []},
+        [{"id": {}}],
+        {"$import": "x"},
+        {"expression": "x"},
+    ),
     *(
         {"class": "File"},
         {"class": None},
@@ -35,7 +87,11 @@ VALUES: list[Any] = [
         {"class": "Workflow"},
         {"class": "Operation", "inputs": [], "outputs": []},
     ),
-    *({"type": "array"}, {"type": {"type": "array", "items": "File"}}, {"type": "record", "fields": {}}),
+    *(
+        {"type": "array"},
+        {"type": {"type": "array", "items": "File"}},
+        {"type": "record", "fields": {}},
+    ),
 ]
 
 Files = dict[str, str | bytes]
@@ -45,8 +101,14 @@ def _real() -> list[tuple[dict[str, str], str]]:
     """Templates that are right, and some that are not, each with its main file."""
     found = [(wrong.files, wrong.main) for wrong in wrong_templates().values()]
     folder = Path(__file__).parents[2] / "differential" / "templates"
-    others = {file.relative_to(folder).as_posix(): file.read_text() for file in sorted((folder / "parts").rglob("*.*ml"))}
-    others |= {file.relative_to(folder).as_posix(): file.read_text() for file in sorted((folder / "parts").rglob("*.cwl"))}
+    others = {
+        file.relative_to(folder).as_posix(): file.read_text()
+        for file in sorted((folder / "parts").rglob("*.*ml"))
+    }
+    others |= {
+        file.relative_to(folder).as_posix(): file.read_text()
+        for file in sorted((folder / "parts").rglob("*.cwl"))
+    }
     for file in sorted(folder.glob("*.cwl")):
         text = file.read_text()
         found.append(({file.name: text} | (others if "parts/" in text else {}), file.name))
@@ -66,12 +128,18 @@ def _parsed(text: str) -> Any:
 
 def _all_nodes(node: Any) -> Iterator[Any]:
     yield node
-    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+    for inner in (
+        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    ):
         yield from _all_nodes(inner)
 
 
-_NODES = [node for files, _ in REAL for text in files.values() for node in _all_nodes(_parsed(text))]
-_KEYS = sorted({key for node in _NODES if isinstance(node, dict) for key in node if isinstance(key, str)})
+_NODES = [
+    node for files, _ in REAL for text in files.values() for node in _all_nodes(_parsed(text))
+]
+_KEYS = sorted(
+    {key for node in _NODES if isinstance(node, dict) for key in node if isinstance(key, str)}
+)
 
 
 def _within(value: Any, depth: int) -> Any:
@@ -113,7 +181,9 @@ def _changed_text(draw: st.DrawFn, text: str) -> str:
 
 def _places(node: Any) -> Iterator[tuple[Any, Any]]:
     """(container, key) of every value within ``node``."""
-    for key in list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+    for key in (
+        list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
+    ):
         yield node, key
         yield from _places(node[key])
 
@@ -127,7 +197,9 @@ def _changed_values(draw: st.DrawFn, text: str) -> str:
     holder, key = places[draw(st.integers(0, len(places) - 1))]
     other, name = places[draw(st.integers(0, len(places) - 1))]
     old, new = holder[key], draw(_values)
-    match draw(st.sampled_from(["replaced", "removed", "renamed", "listed", "wrapped", "added", "copied"])):
+    match draw(
+        st.sampled_from(["replaced", "removed", "renamed", "listed", "wrapped", "added", "copied"])
+    ):
         case "removed":
             del holder[key]
         case "renamed" if isinstance(holder, dict):

@@ -59,7 +59,8 @@ steps:
         ToolTimeLimit: {timelimit: 10}
 """
 
-#: Steps that read several data sets: pairs by number, the first input again, one file for all jobs, two data sets taken whole.
+#: Steps that read several data sets: pairs by number, the first input again, one file for all jobs,
+#: two data sets taken whole.
 GRAPH = """\
 cwlVersion: v1.2
 class: Workflow
@@ -122,7 +123,8 @@ steps:
       requirements: {ToolTimeLimit: {timelimit: 60}}
 """
 
-#: Stands in front of what a finding is expected to point at; as often as findings are expected there.
+#: Stands in front of what a finding is expected to point at; as often as findings are expected
+#: there.
 MARK = "¦"
 
 

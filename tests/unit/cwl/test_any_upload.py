@@ -1,4 +1,5 @@
-"""Whatever is sent as a template, it is stored or refused with the reasons: no step on its way raises."""
+"""Whatever is sent as a template, it is stored or refused with the reasons: no step on its way
+raises."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +21,10 @@ from wfms.operator.domain.flow import draw
 from wfms.operator.domain.listing import list_files
 from wfms.operator.domain.start_form import fields_of
 
-SEVERAL = ("  ScatterFeatureRequirement: {}", "  ScatterFeatureRequirement: {}\n  MultipleInputFeatureRequirement: {}")
+SEVERAL = (
+    "  ScatterFeatureRequirement: {}",
+    "  ScatterFeatureRequirement: {}\n  MultipleInputFeatureRequirement: {}",
+)
 
 
 def linear(*edits: tuple[str, str], text: str = LINEAR) -> tuple[Files, str]:
@@ -28,12 +32,19 @@ def linear(*edits: tuple[str, str], text: str = LINEAR) -> tuple[Files, str]:
 
 
 def kept_together(*edits: tuple[str, str]) -> tuple[Files, str]:
-    text = (Path(__file__).parents[2] / "differential" / "templates" / "nested-over-data.cwl").read_text()
-    return linear(("    in: {files: texts", "    when: $(inputs.count)\n    in: {files: texts"), *edits, text=text)
+    text = (
+        Path(__file__).parents[2] / "differential" / "templates" / "nested-over-data.cwl"
+    ).read_text()
+    return linear(
+        ("    in: {files: texts", "    when: $(inputs.count)\n    in: {files: texts"),
+        *edits,
+        text=text,
+    )
 
 
 def carry_through(files: Files, main: str | None) -> Plan | None:
-    """As the operator service does it with what was sent, the pages that show it included. None where it was refused."""
+    """As the operator service does it with what was sent, the pages that show it included. None
+    where it was refused."""
     upload = take_files(files, main=main)
     found = compile_upload(upload, name="t")
     assert (found.compiled.plan is None) == bool(found.compiled.errors)
@@ -55,9 +66,22 @@ def carry_through(files: Files, main: str | None) -> Plan | None:
 @example(linear(("default: 5", "default: 0o_")))
 @example(linear(("timelimit: 10", "timelimit: !!float -._")))
 @example(linear(("      limit: limit\n", "      limit: {source: limit, pickValue: {a: b}}\n")))
-@example(linear(SEVERAL, ("outputSource: report/page}", "outputSource: [report/page, total/sum], pickValue: []}"), text=GRAPH))
+@example(
+    linear(
+        SEVERAL,
+        ("outputSource: report/page}", "outputSource: [report/page, total/sum], pickValue: []}"),
+        text=GRAPH,
+    )
+)
 @example(linear(("requirements:\n  Scatter", "hints: [unknown]\nrequirements:\n  Scatter")))
-@example(linear(("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join", "      hints: [unknown]\n  join")))
+@example(
+    linear(
+        (
+            "      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join",
+            "      hints: [unknown]\n  join",
+        )
+    )
+)
 @example(kept_together(("          scatter: file\n", "          scatter: [{a: b}]\n")))
 @example(kept_together(("in: {file: files, ", "in: {file: {source: [{a: b}]}, ")))
 def test_nothing_that_is_sent_raises(upload: Any) -> None:
@@ -71,7 +95,10 @@ ZIP = zipped({"flow/workflow.cwl": LINEAR, "flow/notes.txt": "é\n"})
 
 @settings(max_examples=examples(200))
 @example([(602, 0)], 0)  # an entry without a name
-@given(st.lists(st.tuples(st.integers(0, len(ZIP) - 1), st.integers(0, 255)), min_size=1, max_size=4), st.integers(0, 40))
+@given(
+    st.lists(st.tuples(st.integers(0, len(ZIP) - 1), st.integers(0, 255)), min_size=1, max_size=4),
+    st.integers(0, 40),
+)
 def test_no_damage_to_a_zip_raises(changes: list[tuple[int, int]], cut: int) -> None:
     data = bytearray(ZIP)
     for at, byte in changes:
@@ -80,9 +107,13 @@ def test_no_damage_to_a_zip_raises(changes: list[tuple[int, int]], cut: int) -> 
         take_files(unpack_zip(bytes(data[: len(data) - cut])))
 
 
-@pytest.mark.parametrize("written", ["._", "-._", "+._", "0o_", "0b_", "0x_", "-_", "!!int 0x_", "!!float ._"])
+@pytest.mark.parametrize(
+    "written", ["._", "-._", "+._", "0o_", "0b_", "0x_", "-_", "!!int 0x_", "!!float ._"]
+)
 def test_a_number_without_digits_is_told_with_its_place(written: str) -> None:
-    text = edited(("  note: string?\noutputs", f"  note:\n    type: string\n    default: {written}\noutputs"))
+    text = edited(
+        ("  note: string?\noutputs", f"  note:\n    type: string\n    default: {written}\noutputs")
+    )
     files, main = {"workflow.cwl": text}, "workflow.cwl"
     found = compile_upload(take_files(files), name="t")
     [finding] = found.compiled.errors

@@ -1,6 +1,8 @@
-"""Every reason against a template comes with its place. In each case the mark ¦ stands before what a message points at."""
+"""Every reason against a template comes with its place. In each case the mark ¦ stands before what
+a message points at."""
 
 # ruff: noqa: E501 (a case is one line, so that the table can be read)
+
 from pathlib import Path
 
 import pytest
@@ -137,7 +139,12 @@ GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
         ["'flat_crossproduct' is not supported over data sets"],
     ),
     "pairs without a method": (
-        [("    scatter: [before, after]\n    scatterMethod: dotproduct", "    ¦scatter: [before, after]")],
+        [
+            (
+                "    scatter: [before, after]\n    scatterMethod: dotproduct",
+                "    ¦scatter: [before, after]",
+            )
+        ],
         ["write 'scatterMethod: dotproduct'"],
     ),
     "one file of several": (
@@ -151,9 +158,15 @@ GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
     ),
     "pairs put together in another order": (
         [
-            ("ScatterFeatureRequirement: {}", "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}"),
+            (
+                "ScatterFeatureRequirement: {}",
+                "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}",
+            ),
             ("before: texts", "before: {source: [texts, total/sum], linkMerge: merge_flattened}"),
-            ("after: upper/big", "after: {¦source: [total/sum, upper/big], linkMerge: merge_flattened}"),
+            (
+                "after: upper/big",
+                "after: {¦source: [total/sum, upper/big], linkMerge: merge_flattened}",
+            ),
         ],
         ["not put together of the same data sets in the same order"],
     ),
@@ -167,7 +180,10 @@ GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
 #: And of a step that runs a workflow.
 NESTED_CASES: dict[str, tuple[Edits, list[str]]] = {
     "workflow without its requirement": (
-        [(", SubworkflowFeatureRequirement: {}", ""), ("    run:\n      class: Workflow", "    ¦run:\n      class: Workflow")],
+        [
+            (", SubworkflowFeatureRequirement: {}", ""),
+            ("    run:\n      class: Workflow", "    ¦run:\n      class: Workflow"),
+        ],
         ["SubworkflowFeatureRequirement"],
     ),
     "container inside": (
@@ -176,7 +192,10 @@ NESTED_CASES: dict[str, tuple[Edits, list[str]]] = {
     ),
     "tool inside that is a file": (
         [
-            ("          out: [sorted]\n          run:", "          out: [sorted]\n          ¦run: sort.cwl\n          hints:"),
+            (
+                "          out: [sorted]\n          run:",
+                "          out: [sorted]\n          ¦run: sort.cwl\n          hints:",
+            ),
             (
                 "            class: CommandLineTool\n            baseCommand: [sort, -r]\n            inputs: {text: {type: File, inputBinding: {}}}\n            outputs: {sorted: stdout}\n            stdout: sorted.txt\n            requirements: {EnvVarRequirement: {envDef: {LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}}\n",
                 "            ToolTimeLimit: {timelimit: 60}\n",
@@ -186,8 +205,14 @@ NESTED_CASES: dict[str, tuple[Edits, list[str]]] = {
     ),
     "field of ours inside": (
         [
-            ("requirements: {Scatter", '$namespaces: {sluice: "urn:sluice:cwl:"}\nrequirements: {Scatter'),
-            ("          in: {text: text}\n", "          in: {text: text}\n          ¦sluice:rank: 2\n"),
+            (
+                "requirements: {Scatter",
+                '$namespaces: {sluice: "urn:sluice:cwl:"}\nrequirements: {Scatter',
+            ),
+            (
+                "          in: {text: text}\n",
+                "          in: {text: text}\n          ¦sluice:rank: 2\n",
+            ),
         ],
         ["sluice:rank"],
     ),
@@ -199,7 +224,10 @@ NESTED_CASES: dict[str, tuple[Edits, list[str]]] = {
 TEXTS = {
     **dict.fromkeys(CASES, LINEAR),
     **dict.fromkeys(GRAPH_CASES, GRAPH),
-    **dict.fromkeys(NESTED_CASES, (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text()),
+    **dict.fromkeys(
+        NESTED_CASES,
+        (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text(),
+    ),
 }
 
 
@@ -243,7 +271,12 @@ def test_what_is_legal_and_hurts_is_a_warning(edits: Edits, message: str) -> Non
 
 def test_a_shell_may_be_asked_for_by_what_is_around_the_tool() -> None:
     unquoted = ("inputBinding: {position: 1}", "inputBinding: {position: 1, shellQuote: false}")
-    assert compile_template(edited(unquoted, ("  Scatter", "  ShellCommandRequirement: {}\n  Scatter")), name="t").findings == []
+    assert (
+        compile_template(
+            edited(unquoted, ("  Scatter", "  ShellCommandRequirement: {}\n  Scatter")), name="t"
+        ).findings
+        == []
+    )
 
 
 def test_the_sample_is_right() -> None:

@@ -5,14 +5,20 @@ from tests.unit.cwl.samples import edited, plan_of
 
 
 def test_what_is_tried_again_although_it_ends_in_the_same_way_is_asked_for() -> None:
-    edit = ("    out: [number]", "    out: [number]\n    sluice:retry: {attempts: 5, also: [tool_timeout, no_program]}")
+    edit = (
+        "    out: [number]",
+        "    out: [number]\n    sluice:retry: {attempts: 5, also: [tool_timeout, no_program]}",
+    )
     count, join = plan_of(edited(edit)).steps
     assert (count.retry.attempts, count.retry.also) == (5, ["tool_timeout", "no_program"])
     assert "also" not in join.retry.model_dump()
 
 
 def test_what_is_required_when_a_chain_is_made_is_read_as_match_is() -> None:
-    wanted = '{files: {minimum: 10}, bytes: 7, meta: {sluice:type: raw, version: {glob: "2.*"}}, parameters: {limit: [5, 6]}}'
+    wanted = (
+        '{files: {minimum: 10}, bytes: 7, meta: {sluice:type: raw, version: {glob: "2.*"}},'
+        " parameters: {limit: [5, 6]}}"
+    )
     require = plan_of(edited(("inputs:\n", f"sluice:require: {wanted}\ninputs:\n"))).require
     assert require == Require(
         files=Between(minimum=10),
@@ -20,4 +26,6 @@ def test_what_is_required_when_a_chain_is_made_is_read_as_match_is() -> None:
         meta={"type": Equals(value="raw"), "version": Glob(pattern="2.*")},
         parameters={"limit": OneOf(values=[5, 6])},
     )
-    assert "require" not in plan_of(edited()).model_dump(), "the release before reads plans that require nothing"
+    assert "require" not in plan_of(edited()).model_dump(), (
+        "the release before reads plans that require nothing"
+    )

@@ -1,7 +1,8 @@
-"""Each row of the table of features is what the compiler does: its sample compiles, inside a job or not, or is refused with the
-way round that the row names."""
+"""Each row of the table of features is what the compiler does: its sample compiles, inside a job or
+not, or is refused with the way round that the row names."""
 
 # ruff: noqa: E501 (a sample is one line, so that the table can be read)
+
 from dataclasses import dataclass
 
 import pytest
@@ -16,7 +17,8 @@ Edits = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``edits`` of ``text``. ``wrapped``: the step whose job is a workflow of its own, because of the feature."""
+    """``edits`` of ``text``. ``wrapped``: the step whose job is a workflow of its own, because of
+    the feature."""
 
     edits: Edits
     text: str = LINEAR
@@ -29,7 +31,10 @@ SEVERAL = (
     "requirements:\n",
     "requirements:\n  MultipleInputFeatureRequirement: {}\n  StepInputExpressionRequirement: {}\n  SubworkflowFeatureRequirement: {}\n  InlineJavascriptRequirement: {}\n",
 )
-GRAPH_SEVERAL = ("  ScatterFeatureRequirement: {}", "  ScatterFeatureRequirement: {}\n  MultipleInputFeatureRequirement: {}")
+GRAPH_SEVERAL = (
+    "  ScatterFeatureRequirement: {}",
+    "  ScatterFeatureRequirement: {}\n  MultipleInputFeatureRequirement: {}",
+)
 ONE_OF = (
     "  page: {type: File, outputSource: report/page}",
     "  page: {type: File, outputSource: [report/page, total/sum], pickValue: PICK}",
@@ -46,7 +51,16 @@ def version(number: str) -> Sample:
     return Sample(
         edits
         if number != "v1.0"
-        else [*edits, *[("        ToolTimeLimit: {timelimit: 10}", "        ResourceRequirement: {coresMin: 1}")] * 2]
+        else [
+            *edits,
+            *[
+                (
+                    "        ToolTimeLimit: {timelimit: 10}",
+                    "        ResourceRequirement: {coresMin: 1}",
+                )
+            ]
+            * 2,
+        ]
     )
 
 
@@ -164,7 +178,9 @@ SAMPLES: dict[str, Sample] = {
     "sluice:device": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:device: gpu")]),
 }  # fmt: skip
 
-ROWS: dict[str, Feature] = {name: feature for rows in groups().values() for name, feature in rows.items()}
+ROWS: dict[str, Feature] = {
+    name: feature for rows in groups().values() for name, feature in rows.items()
+}
 
 
 def test_every_row_has_a_sample_and_every_sample_a_row() -> None:
@@ -182,7 +198,11 @@ def test_each_row_is_what_the_compiler_does(name: str) -> None:
         assert any(feature.note in error.message for error in compiled.errors), compiled.errors
         return
     assert compiled.plan is not None, compiled.errors
-    workflows = [step.name for step in compiled.plan.steps if step.tool["class"] == "Workflow" and step.name in {"count", "join"}]
+    workflows = [
+        step.name
+        for step in compiled.plan.steps
+        if step.tool["class"] == "Workflow" and step.name in {"count", "join"}
+    ]
     assert workflows == ([] if sample.wrapped is None else [sample.wrapped])
     if sample.wrapped is not None:
         assert feature.where is Where.JOB

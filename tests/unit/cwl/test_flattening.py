@@ -1,4 +1,5 @@
-"""Nested workflows that work through whole data sets become steps, with all that is said around them; others stay one job."""
+"""Nested workflows that work through whole data sets become steps, with all that is said around
+them; others stay one job."""
 
 from pathlib import Path
 
@@ -9,8 +10,13 @@ from sluice.contracts.states import TaskMode
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import edited, unmarked
 
-NESTED = (Path(__file__).parents[2] / "differential" / "templates" / "nested-over-data.cwl").read_text()
-WITH_FIELDS = ("requirements: {Scatter", '$namespaces: {sluice: "urn:sluice:cwl:"}\nrequirements: {Scatter')
+NESTED = (
+    Path(__file__).parents[2] / "differential" / "templates" / "nested-over-data.cwl"
+).read_text()
+WITH_FIELDS = (
+    "requirements: {Scatter",
+    '$namespaces: {sluice: "urn:sluice:cwl:"}\nrequirements: {Scatter',
+)
 
 
 def plan_of(text: str) -> Plan:
@@ -28,21 +34,37 @@ def test_steps_inside_are_steps() -> None:
         ("inside.deep.tails", TaskMode.MAP),
         ("inside.deep.join", TaskMode.MERGE),
     ], "as the data flows"
-    assert plan.step("last").sources == [Source(step="inside.top", port="cut"), Source(step=None, port="texts")]
-    assert [(one.name, one.step) for one in plan.outputs][:2] == [("page", "inside.deep.join"), ("cut", "inside.top")]
+    assert plan.step("last").sources == [
+        Source(step="inside.top", port="cut"),
+        Source(step=None, port="texts"),
+    ]
+    assert [(one.name, one.step) for one in plan.outputs][:2] == [
+        ("page", "inside.deep.join"),
+        ("cut", "inside.top"),
+    ]
 
 
 def test_fields_of_ours_hold_and_come_down() -> None:
     edits = (
         WITH_FIELDS,
-        ("    out: [page, cut, same]\n", "    out: [page, cut, same]\n    sluice:rank: 7\n    sluice:retry: {attempts: 9}\n"),
+        (
+            "    out: [page, cut, same]\n",
+            "    out: [page, cut, same]\n    sluice:rank: 7\n    sluice:retry: {attempts: 9}\n",
+        ),
         ("          out: [cut]\n", "          out: [cut]\n          sluice:rank: 2\n"),
-        ("              join:\n", "              join:\n                sluice:merge: {files: 2}\n"),
+        (
+            "              join:\n",
+            "              join:\n                sluice:merge: {files: 2}\n",
+        ),
     )
     plan = plan_of(edited(*edits, text=NESTED))
     top, tails, join = (plan.step(f"inside.{name}") for name in ("top", "deep.tails", "deep.join"))
     assert [step.rank for step in (plan.step("last"), top, tails, join)] == [1.0, 2.0, 7.0, 7.0]
-    assert (top.retry, plan.step("last").retry, join.groups) == (Retry(attempts=9), Retry(), MergeGroups(files=2))
+    assert (top.retry, plan.step("last").retry, join.groups) == (
+        Retry(attempts=9),
+        Retry(),
+        MergeGroups(files=2),
+    )
 
 
 #: In one job the lists are values, which no other step can put together.
@@ -73,23 +95,33 @@ NOTE = """\
             "as steps of their own: step 'inside.note' takes no data set",
         ),
         (
-            [("  inside:\n", "  ¦inside:\n"), ("        count: int\n", "        count: {type: int, loadContents: true}\n")],
+            [
+                ("  inside:\n", "  ¦inside:\n"),
+                ("        count: int\n", "        count: {type: int, loadContents: true}\n"),
+            ],
             "as steps of their own: an input of its workflow has 'loadContents'",
         ),
     ],
 )
-def test_what_cannot_be_taken_apart_is_one_job_and_says_why(edits: list[tuple[str, str]], said: str) -> None:
+def test_what_cannot_be_taken_apart_is_one_job_and_says_why(
+    edits: list[tuple[str, str]], said: str
+) -> None:
     text, places = unmarked(edited(*edits, ONE_LIST, text=NESTED))
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, compiled.findings
-    (warning,) = [warning for warning in compiled.warnings if "runs inside one job" in warning.message]
+    (warning,) = [
+        warning for warning in compiled.warnings if "runs inside one job" in warning.message
+    ]
     assert (warning.line, warning.column) == places[0]
     assert said in warning.message
     assert [step.name for step in compiled.plan.steps] == ["inside", "last"]
 
 
 #: What lets a step's own expressions be.
-EXPRESSIONS = ("requirements: {Scatter", "requirements: {StepInputExpressionRequirement: {}, Scatter")
+EXPRESSIONS = (
+    "requirements: {Scatter",
+    "requirements: {StepInputExpressionRequirement: {}, Scatter",
+)
 COUNT = "in: {files: texts, count: count}"
 
 
@@ -97,18 +129,47 @@ COUNT = "in: {files: texts, count: count}"
     ("edits", "because"),
     [
         ([("    in: {files", "    ¦when: $(inputs.count)\n    in: {files")], "'when'"),
-        ([(COUNT, "in: {files: texts, count: {source: count, ¦valueFrom: $(self)}}")], "'valueFrom' of 'count'"),
-        ([(COUNT, "in: {files: {source: texts, ¦loadContents: true}, count: count}")], "'loadContents' of 'files'"),
-        ([("          in: {parts: top/cut", "          ¦when: $(inputs.tail)\n          in: {parts: top/cut")], "'when'"),
+        (
+            [(COUNT, "in: {files: texts, count: {source: count, ¦valueFrom: $(self)}}")],
+            "'valueFrom' of 'count'",
+        ),
+        (
+            [(COUNT, "in: {files: {source: texts, ¦loadContents: true}, count: count}")],
+            "'loadContents' of 'files'",
+        ),
+        (
+            [
+                (
+                    "          in: {parts: top/cut",
+                    "          ¦when: $(inputs.tail)\n          in: {parts: top/cut",
+                )
+            ],
+            "'when'",
+        ),
     ],
 )
-def test_what_an_expression_keeps_together_is_one_job_and_says_why(edits: list[tuple[str, str]], because: str) -> None:
-    text, places = unmarked(edited(*edits, EXPRESSIONS, ONE_LIST, ("page: {type: File,", "page: {type: File?,"), text=NESTED))
+def test_what_an_expression_keeps_together_is_one_job_and_says_why(
+    edits: list[tuple[str, str]], because: str
+) -> None:
+    text, places = unmarked(
+        edited(
+            *edits,
+            EXPRESSIONS,
+            ONE_LIST,
+            ("page: {type: File,", "page: {type: File?,"),
+            text=NESTED,
+        )
+    )
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, compiled.findings
-    (warning,) = [warning for warning in compiled.warnings if "runs inside one job" in warning.message]
+    (warning,) = [
+        warning for warning in compiled.warnings if "runs inside one job" in warning.message
+    ]
     assert (warning.line, warning.column) == places[0]
-    assert f"scatters over data and runs inside one job, because of {because}: write that at its steps" in warning.message
+    assert (
+        f"scatters over data and runs inside one job, because of {because}: write that at its steps"
+        in warning.message
+    )
 
 
 OVER_WORDS = """\
@@ -145,22 +206,36 @@ steps:
         ([], 0),
         (
             [
-                ("scatter: word\n          in: {word: words}", "scatter: text\n          in: {text: texts}"),
+                (
+                    "scatter: word\n          in: {word: words}",
+                    "scatter: text\n          in: {text: texts}",
+                ),
                 ("{word: string}", "{text: File}"),
             ],
             1,
         ),
     ],
 )
-def test_what_scatters_over_no_data_is_one_job_without_a_word(edits: list[tuple[str, str]], told: int) -> None:
+def test_what_scatters_over_no_data_is_one_job_without_a_word(
+    edits: list[tuple[str, str]], told: int
+) -> None:
     compiled = compile_template(edited(*edits, text=OVER_WORDS), name="t")
     assert compiled.plan is not None, compiled.findings
-    assert len([warning for warning in compiled.warnings if "runs inside one job" in warning.message]) == told
+    assert (
+        len([warning for warning in compiled.warnings if "runs inside one job" in warning.message])
+        == told
+    )
 
 
 def test_errors_inside_keep_their_place() -> None:
     text, places = unmarked(
-        edited(("              file: {type: File, inputBinding", "              file: {type: ¦Fil, inputBinding"), text=NESTED)
+        edited(
+            (
+                "              file: {type: File, inputBinding",
+                "              file: {type: ¦Fil, inputBinding",
+            ),
+            text=NESTED,
+        )
     )
     compiled = compile_template(text, name="t")
     assert compiled.plan is None

@@ -16,7 +16,9 @@ from tests.draws import examples
 from tests.unit.cwl.samples import LINEAR, edited
 
 #: Each line repeats the one before eight times.
-ALIASES = "a: &a [x, x]\n" + "".join(f"{chr(i + 1)}: &{chr(i + 1)} [{', '.join(['*' + chr(i)] * 8)}]\n" for i in range(97, 110))
+ALIASES = "a: &a [x, x]\n" + "".join(
+    f"{chr(i + 1)}: &{chr(i + 1)} [{', '.join(['*' + chr(i)] * 8)}]\n" for i in range(97, 110)
+)
 
 HOSTILE = {
     "empty": ("", "the text is empty"),
@@ -44,7 +46,8 @@ HOSTILE = {
 
 
 def cost(text: str) -> float:
-    """Seconds of processor time that a check takes, the least of three: what the machine does besides has little part in it."""
+    """Seconds of processor time that a check takes, the least of three: what the machine does
+    besides has little part in it."""
     return min(_once(text) for _ in range(3))
 
 
@@ -81,7 +84,11 @@ def forty_steps() -> str:
 @pytest.mark.parametrize("wrong", [False, True])
 def test_forty_steps_cost_little_more_than_forty_times_one(wrong: bool) -> None:
     text = forty_steps()
-    text = text.replace("count7/number", "count7/numbr").replace("baseCommand: cat", "baseComand: cat") if wrong else text
+    text = (
+        text.replace("count7/number", "count7/numbr").replace("baseCommand: cat", "baseComand: cat")
+        if wrong
+        else text
+    )
     compiled = compile_template(text, name="t")
     assert cost(text) < 40 * cost(LINEAR)
     assert len(compiled.errors) == (2 if wrong else 0)
@@ -116,14 +123,37 @@ def compile_once(version: str) -> None:
     "edits",
     [
         [],
-        [("$namespaces:", "$namespaces:\n  s: https://schema.org/"), ("doc: Counts", "s:author: {s:name: x}\ndoc: Counts")],
+        [
+            ("$namespaces:", "$namespaces:\n  s: https://schema.org/"),
+            ("doc: Counts", "s:author: {s:name: x}\ndoc: Counts"),
+        ],
         [("$namespaces:", "$schemas: [https://schema.org/version/latest.rdf]\n$namespaces:")],
-        [("requirements:\n  Scatter", "hints:\n  - class: http://example.org/ns#Fast\nrequirements:\n  Scatter")],
-        [("requirements:\n  Scatter", "requirements:\n  http://example.org/ns#Fast: {}\n  Scatter")],
+        [
+            (
+                "requirements:\n  Scatter",
+                "hints:\n  - class: http://example.org/ns#Fast\nrequirements:\n  Scatter",
+            )
+        ],
+        [
+            (
+                "requirements:\n  Scatter",
+                "requirements:\n  http://example.org/ns#Fast: {}\n  Scatter",
+            )
+        ],
         [("requirements:\n  Scatter", "requirements:\n  file:///etc/passwd: {}\n  Scatter")],
-        [("inputs:\n        parts: File[]", "inputs:\n        parts: http://example.org/types.yml#x")],
+        [
+            (
+                "inputs:\n        parts: File[]",
+                "inputs:\n        parts: http://example.org/types.yml#x",
+            )
+        ],
         [("inputs:\n        parts: File[]", "inputs:\n        parts: file:///etc/passwd#x")],
-        [("inputs:\n        parts: File[]", "inputs:\n        parts: {type: 'File[]', format: 'http://example.org/format'}")],
+        [
+            (
+                "inputs:\n        parts: File[]",
+                "inputs:\n        parts: {type: 'File[]', format: 'http://example.org/format'}",
+            )
+        ],
         [("      class: CommandLineTool\n", "      $import: http://example.org/tool.cwl\n")],
         [("doc: Counts and joins.", "doc: {$include: /etc/passwd}")],
         [("doc: Counts and joins.", "cwl:tool: http://example.org/tool.cwl\ncwl:requirements: []")],
@@ -155,10 +185,23 @@ PIECES = [
         "? ",
         "- ",
     ),
-    *(": ", "!!str", "1e999", "\u2028", "\ud800", "\0", "{class: File}", "$import", "$graph", "sluice:merge"),
+    *(
+        ": ",
+        "!!str",
+        "1e999",
+        "\u2028",
+        "\ud800",
+        "\0",
+        "{class: File}",
+        "$import",
+        "$graph",
+        "sluice:merge",
+    ),
 ]
 
-cuts = st.tuples(st.integers(0, len(LINEAR)), st.integers(0, 60), st.sampled_from(PIECES) | st.text(max_size=4))
+cuts = st.tuples(
+    st.integers(0, len(LINEAR)), st.integers(0, 60), st.sampled_from(PIECES) | st.text(max_size=4)
+)
 lines = st.lists(st.tuples(st.integers(0, 55), st.integers(0, 55)), max_size=2)
 values = st.lists(st.tuples(st.integers(0, 55), st.sampled_from(PIECES)), max_size=2)
 
@@ -170,7 +213,10 @@ def test_no_mutation_of_a_template_makes_it_raise(
 ) -> None:
     rows = LINEAR.split("\n")
     for one, other in swaps:
-        rows[one % len(rows)], rows[other % len(rows)] = rows[other % len(rows)], rows[one % len(rows)]
+        rows[one % len(rows)], rows[other % len(rows)] = (
+            rows[other % len(rows)],
+            rows[one % len(rows)],
+        )
     for row, value in replaced:
         key, colon, _ = rows[row % len(rows)].partition(":")
         rows[row % len(rows)] = key + colon + " " + value
@@ -179,4 +225,6 @@ def test_no_mutation_of_a_template_makes_it_raise(
         text = text[:start] + piece + text[start + length :]
     compiled = compile_with_nothing_outside(text)
     assert (compiled.plan is None) == bool(compiled.errors)
-    assert len({(f.file, f.line, f.column, f.message) for f in compiled.findings}) == len(compiled.findings)
+    assert len({(f.file, f.line, f.column, f.message) for f in compiled.findings}) == len(
+        compiled.findings
+    )

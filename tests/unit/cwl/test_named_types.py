@@ -7,12 +7,19 @@ import pytest
 from sluice.cwl import Compiled, compile_file, compile_template, pack_template
 from tests.unit.cwl.samples import LINEAR, edited
 
-SHARED = "- {name: Mode, type: enum, symbols: [quiet, loud]}\n- {name: Options, type: record, fields: {mode: Mode, of: Any}}\n"
-RECORD = {"type": "record", "fields": {"mode": {"type": "enum", "symbols": ["quiet", "loud"]}, "of": "Any"}}
+SHARED = (
+    "- {name: Mode, type: enum, symbols: [quiet, loud]}\n- {name: Options, type: record, fields:"
+    " {mode: Mode, of: Any}}\n"
+)
+RECORD = {
+    "type": "record",
+    "fields": {"mode": {"type": "enum", "symbols": ["quiet", "loud"]}, "of": "Any"},
+}
 
 
 def workflow(types: str, *, of_workflow: str, of_tool: str) -> str:
-    """With ``types`` among the workflow's requirements, and the type of the parameter ``note`` there and at the tool."""
+    """With ``types`` among the workflow's requirements, and the type of the parameter ``note``
+    there and at the tool."""
     return edited(
         ("requirements:\n", f"requirements:\n  SchemaDefRequirement: {{types: [{types}]}}\n"),
         ("  note: string?", f"  note: {of_workflow}"),
@@ -43,7 +50,9 @@ def compiled_file(path: Path, text: str) -> Compiled:
     ],
 )
 def test_parameters_have_their_types_written_out(path: Path, written: str, kind: object) -> None:
-    compiled = compiled_file(path, workflow("{$import: types/shared.yml}", of_workflow=written, of_tool=written))
+    compiled = compiled_file(
+        path, workflow("{$import: types/shared.yml}", of_workflow=written, of_tool=written)
+    )
     assert compiled.plan is not None, compiled.errors
     assert compiled.plan.parameters["note"].type == kind
     packed = compile_template(pack_template(path), name="t")
@@ -52,9 +61,18 @@ def test_parameters_have_their_types_written_out(path: Path, written: str, kind:
 
 def test_types_of_one_name_from_several_files_are_kept_apart(path: Path) -> None:
     (path.parent / "more").mkdir()
-    (path.parent / "more" / "shared.yml").write_text("name: Mode\ntype: enum\nsymbols: [fast, slow]\n")
-    types = "{$import: types/shared.yml}, {$import: more/shared.yml}, {name: Mode, type: enum, symbols: [own]}"
-    for written, symbols in (("more/shared.yml#Mode", ["fast", "slow"]), ("Mode", ["own"]), ("'#Mode'", ["own"])):
+    (path.parent / "more" / "shared.yml").write_text(
+        "name: Mode\ntype: enum\nsymbols: [fast, slow]\n"
+    )
+    types = (
+        "{$import: types/shared.yml}, {$import: more/shared.yml}, {name: Mode, type: enum, symbols:"
+        " [own]}"
+    )
+    for written, symbols in (
+        ("more/shared.yml#Mode", ["fast", "slow"]),
+        ("Mode", ["own"]),
+        ("'#Mode'", ["own"]),
+    ):
         compiled = compiled_file(path, workflow(types, of_workflow=written, of_tool=written))
         assert compiled.plan is not None, compiled.errors
         assert compiled.plan.parameters["note"].type == {"type": "enum", "symbols": symbols}
@@ -62,7 +80,9 @@ def test_types_of_one_name_from_several_files_are_kept_apart(path: Path) -> None
 
 def test_a_tool_with_types_of_its_own_has_no_others(path: Path) -> None:
     own = "{name: '#Modes', type: enum, symbols: [a]}"
-    text = workflow("{name: Mode, type: enum, symbols: [quiet]}", of_workflow="Mode", of_tool="'#Mode'")
+    text = workflow(
+        "{name: Mode, type: enum, symbols: [quiet]}", of_workflow="Mode", of_tool="'#Mode'"
+    )
     text += f"        SchemaDefRequirement: {{types: [{own}]}}\n"
     assert [error.message for error in compile_template(text, name="t").errors] == [
         "there is no type '#Mode'; did you mean '#Modes'?"
@@ -72,17 +92,29 @@ def test_a_tool_with_types_of_its_own_has_no_others(path: Path) -> None:
 def test_what_is_wrong_within_an_imported_list_is_told_where_it_stands(path: Path) -> None:
     (path.parent / "types" / "shared.yml").write_text(SHARED.replace("of: Any", "of: [Any, Mood]"))
     wanted = "types/shared.yml#Option"
-    compiled = compiled_file(path, workflow("{$import: types/shared.yml}", of_workflow=wanted, of_tool="Any"))
-    found = [(Path(e.file or "").relative_to(path.parent).as_posix(), e.line, e.column, e.message) for e in compiled.errors]
+    compiled = compiled_file(
+        path, workflow("{$import: types/shared.yml}", of_workflow=wanted, of_tool="Any")
+    )
+    found = [
+        (Path(e.file or "").relative_to(path.parent).as_posix(), e.line, e.column, e.message)
+        for e in compiled.errors
+    ]
     line = path.read_text().splitlines().index(f"  note: {wanted}") + 1
     assert found == [
         ("types/shared.yml", 2, 64, "there is no type 'Mood'; did you mean '#Mode'?"),
-        ("workflow.cwl", line, 3, f"there is no type '{wanted}'; did you mean 'types/shared.yml#Options'?"),
+        (
+            "workflow.cwl",
+            line,
+            3,
+            f"there is no type '{wanted}'; did you mean 'types/shared.yml#Options'?",
+        ),
     ]
 
 
 def test_files_in_a_named_type_are_seen() -> None:
-    text = workflow("{name: Pair, type: record, fields: {a: File, b: File}}", of_workflow="Pair", of_tool="Pair")
+    text = workflow(
+        "{name: Pair, type: record, fields: {a: File, b: File}}", of_workflow="Pair", of_tool="Pair"
+    )
     [error] = compile_template(text, name="t").errors
     assert "the parameter 'note' is of type record, which is not supported" in error.message
 
@@ -91,11 +123,23 @@ def test_files_in_a_named_type_are_seen() -> None:
     ("types", "message"),
     [
         (
-            [f"{{name: T{n + 1}, type: record, fields: {{a: T{n}, b: T{n}, c: T{n}}}}}" for n in range(12)],
+            [
+                f"{{name: T{n + 1}, type: record, fields: {{a: T{n}, b: T{n}, c: T{n}}}}}"
+                for n in range(12)
+            ],
             "more than 25000 values",
         ),
-        ([f"{{name: T{n + 1}, type: record, fields: {{a: T{n}}}}}" for n in range(900)], "more than 16 types lie in each other"),
-        (["{name: T1, type: record, fields: {a: T12}}", "{name: T12, type: record, fields: {a: T1}}"], "contains itself"),
+        (
+            [f"{{name: T{n + 1}, type: record, fields: {{a: T{n}}}}}" for n in range(900)],
+            "more than 16 types lie in each other",
+        ),
+        (
+            [
+                "{name: T1, type: record, fields: {a: T12}}",
+                "{name: T12, type: record, fields: {a: T1}}",
+            ],
+            "contains itself",
+        ),
     ],
 )
 def test_types_that_are_too_much_are_refused(types: list[str], message: str) -> None:

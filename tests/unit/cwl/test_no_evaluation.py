@@ -62,7 +62,8 @@ def test_compiling_keeps_expressions_as_text(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_no_service_imports_what_evaluates() -> None:
-    """CWL libraries are for the compiler and the user's own `cwl-runner`, evaluators for the pilot alone."""
+    """CWL libraries are for the compiler and the user's own `cwl-runner`, evaluators for the pilot
+    alone."""
     found = []
     for service in SERVICES:
         for path in sorted((ROOT / service).rglob("*.py")):

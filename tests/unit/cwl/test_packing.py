@@ -41,10 +41,15 @@ def test_a_workflow_in_one_piece_stays_as_written(tmp_path: Path) -> None:
 
 def test_findings_name_the_file_they_are_in(workflow: Path) -> None:
     tool = workflow.parent / "tools" / "join.cwl"
-    tool.write_text(TOOL.replace("baseCommand", "baseComand").replace("joined: stdout", "joined: int"))
+    tool.write_text(
+        TOOL.replace("baseCommand", "baseComand").replace("joined: stdout", "joined: int")
+    )
     compiled, _ = compile_file(workflow, name="t")
     assert compiled.plan is None
-    assert [(Path(error.file or "").relative_to(workflow.parent).as_posix(), error.line) for error in compiled.errors] == [
+    assert [
+        (Path(error.file or "").relative_to(workflow.parent).as_posix(), error.line)
+        for error in compiled.errors
+    ] == [
         ("tools/join.cwl", 3),
         ("workflow.cwl", 18),
     ]
@@ -54,7 +59,10 @@ def test_imports_and_inclusions_are_put_in_place(workflow: Path) -> None:
     folder = workflow.parent / "tools"
     (folder / "ports.yml").write_text("parts: File[]\nnote: string?\n")
     (folder / "about.txt").write_text("Joins: all")
-    imported = TOOL.replace("  parts: File[]\n  note: string?\n", "  $import: ports.yml\n") + "doc: {$include: about.txt}\n"
+    imported = (
+        TOOL.replace("  parts: File[]\n  note: string?\n", "  $import: ports.yml\n")
+        + "doc: {$include: about.txt}\n"
+    )
     (folder / "join.cwl").write_text(imported)
     compiled, text = compile_file(workflow, name="t")
     assert compiled.plan is not None, compiled.findings
@@ -72,7 +80,9 @@ def test_imports_and_inclusions_are_put_in_place(workflow: Path) -> None:
         ("tools/broken.cwl", "not YAML"),
     ],
 )
-def test_what_cannot_be_packed_is_told_with_its_place(workflow: Path, run: str, message: str) -> None:
+def test_what_cannot_be_packed_is_told_with_its_place(
+    workflow: Path, run: str, message: str
+) -> None:
     (workflow.parent / "tools" / "binary.cwl").write_bytes(b"\xff\xfe\x00")
     (workflow.parent / "tools" / "broken.cwl").write_text("a: [")
     workflow.write_text(WORKFLOW.replace("tools/join.cwl", run))
@@ -96,9 +106,15 @@ def with_default(workflow: Path, location: str) -> str:
 
 @pytest.mark.parametrize(
     ("location", "name"),
-    [("location: lib/a%20b.js", "a b.js"), ("path: lib/a b.js", "a b.js"), ("location: lib/a%20b.js, basename: c.js", "c.js")],
+    [
+        ("location: lib/a%20b.js", "a b.js"),
+        ("path: lib/a b.js", "a b.js"),
+        ("location: lib/a%20b.js, basename: c.js", "c.js"),
+    ],
 )
-def test_a_file_of_the_template_that_is_a_default_goes_along_as_a_literal(workflow: Path, location: str, name: str) -> None:
+def test_a_file_of_the_template_that_is_a_default_goes_along_as_a_literal(
+    workflow: Path, location: str, name: str
+) -> None:
     (workflow.parent / "tools" / "lib").mkdir()
     (workflow.parent / "tools" / "lib" / "a b.js").write_text("é = 1\n")
     tool = with_default(workflow, location)
@@ -118,14 +134,25 @@ def test_a_file_of_the_template_that_is_a_default_goes_along_as_a_literal(workfl
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"x" * 65537, "'location' names a file of 65537 bytes: at most 65536 (64 KiB) go to jobs with the template"),
+        (
+            b"x" * 65537,
+            (
+                "'location' names a file of 65537 bytes: at most 65536 (64 KiB) go to jobs with the"
+                " template"
+            ),
+        ),
         (b"\xff", "tools/lib.bin is not text in UTF-8"),
         (None, "tools/lib.bin is not in the upload: send it along"),
     ],
     ids=["too long", "no text", "not there"],
 )
-def test_a_default_that_cannot_go_along_is_told_with_its_place(workflow: Path, content: bytes | None, message: str) -> None:
-    given = {"workflow.cwl": WORKFLOW, "tools/join.cwl": with_default(workflow, "location: lib.bin")}
+def test_a_default_that_cannot_go_along_is_told_with_its_place(
+    workflow: Path, content: bytes | None, message: str
+) -> None:
+    given = {
+        "workflow.cwl": WORKFLOW,
+        "tools/join.cwl": with_default(workflow, "location: lib.bin"),
+    }
     upload = take_files(given if content is None else {**given, "tools/lib.bin": content})
     (error,) = compile_upload(upload, name="t").compiled.errors
     assert message in error.message

@@ -36,20 +36,35 @@ SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
 
 def test_a_map_and_a_merge() -> None:
     plan = plan_of(LINEAR)
-    assert (plan.name, plan.doc, plan.cwl_version, plan.data_input) == ("t", "Counts and joins.", "v1.2", "frames")
+    assert (plan.name, plan.doc, plan.cwl_version, plan.data_input) == (
+        "t",
+        "Counts and joins.",
+        "v1.2",
+        "frames",
+    )
     assert plan.match == {"type": Equals(value="raw"), "detector": Equals(value="spd")}
     assert {name: (p.type, p.default, p.required) for name, p in plan.parameters.items()} == {
         "limit": ("int", 5, False),
         "note": ("string", None, False),
     }
     count, join = plan.steps
-    assert (count.mode, count.data_port, count.source) == (TaskMode.MAP, "frame", Source(step=None, port="frames"))
+    assert (count.mode, count.data_port, count.source) == (
+        TaskMode.MAP,
+        "frame",
+        Source(step=None, port="frames"),
+    )
     assert count.arguments == {"limit": ParameterRef(name="limit")}
     assert count.boundary == Boundary(minimum=0.9)
     assert count.resources.time_limit == 10
-    assert (join.mode, join.data_port, join.source) == (TaskMode.MERGE, "parts", Source(step="count", port="number"))
+    assert (join.mode, join.data_port, join.source) == (
+        TaskMode.MERGE,
+        "parts",
+        Source(step="count", port="number"),
+    )
     assert join.groups == MergeGroups(files=10)
-    assert [(output.name, output.step, output.port) for output in plan.outputs] == [("all", "join", "joined")]
+    assert [(output.name, output.step, output.port) for output in plan.outputs] == [
+        ("all", "join", "joined")
+    ]
 
 
 def test_a_step_may_take_several_files_a_job() -> None:
@@ -59,28 +74,52 @@ def test_a_step_may_take_several_files_a_job() -> None:
 
 def test_steps_that_read_several_data_sets() -> None:
     _, _, mark, report = plan_of(GRAPH).steps
-    assert (mark.mode, mark.data_port, mark.source) == (TaskMode.MAP, "before", Source(step=None, port="texts"))
+    assert (mark.mode, mark.data_port, mark.source) == (
+        TaskMode.MAP,
+        "before",
+        Source(step=None, port="texts"),
+    )
     assert mark.side_inputs == [
         SideInput(port="total", source=Source(step="total", port="sum"), mode=InputMode.ONE),
         SideInput(port="after", source=Source(step="upper", port="big"), mode=InputMode.EACH),
     ]
-    assert (report.mode, report.data_port, report.source) == (TaskMode.MERGE, "marked", Source(step="mark", port="marked"))
-    assert [(side.port, side.mode) for side in report.side_inputs] == [("texts", InputMode.ALL), ("total", InputMode.ONE)]
+    assert (report.mode, report.data_port, report.source) == (
+        TaskMode.MERGE,
+        "marked",
+        Source(step="mark", port="marked"),
+    )
+    assert [(side.port, side.mode) for side in report.side_inputs] == [
+        ("texts", InputMode.ALL),
+        ("total", InputMode.ONE),
+    ]
     assert (mark.arguments, report.arguments) == ({}, {})
 
 
 def test_a_step_with_expressions_is_a_workflow_inside_its_jobs() -> None:
-    asked = ("ScatterFeatureRequirement: {}", "StepInputExpressionRequirement: {}", "InlineJavascriptRequirement: {}")
+    asked = (
+        "ScatterFeatureRequirement: {}",
+        "StepInputExpressionRequirement: {}",
+        "InlineJavascriptRequirement: {}",
+    )
     features = (asked[0], "\n  ".join(asked))
     count, _ = plan_of(
-        edited(features, ("limit: limit", "limit: {source: limit, valueFrom: $(self)}\n    when: $(inputs.limit > 3)"))
+        edited(
+            features,
+            (
+                "limit: limit",
+                "limit: {source: limit, valueFrom: $(self)}\n    when: $(inputs.limit > 3)",
+            ),
+        )
     ).steps
     assert (count.mode, count.outputs[0].optional) == (TaskMode.MAP, True)
     assert count.arguments == {"limit": ParameterRef(name="limit")}
     assert count.tool["class"] == "Workflow"
     inner = count.tool["steps"]["run"]
     assert inner["when"] == "$(inputs.limit > 3)"
-    assert inner["in"] == {"frame": {"source": "frame"}, "limit": {"source": "limit", "valueFrom": "$(self)"}}
+    assert inner["in"] == {
+        "frame": {"source": "frame"},
+        "limit": {"source": "limit", "valueFrom": "$(self)"},
+    }
     assert inner["run"]["class"] == "CommandLineTool"
 
 
@@ -101,61 +140,111 @@ def test_jobs_are_made_by_the_data_set_that_the_tool_needs() -> None:
     plan = plan_of(edited(("before: {type: File,", "before: {type: File?,"), text=GRAPH))
     mark = plan.step("mark")
     assert (mark.data_port, mark.data_optional) == ("after", False)
-    assert [(side.port, side.optional) for side in mark.side_inputs] == [("total", False), ("before", True)]
+    assert [(side.port, side.optional) for side in mark.side_inputs] == [
+        ("total", False),
+        ("before", True),
+    ]
 
 
 def test_every_job_of_a_map_may_take_a_whole_data_set() -> None:
     each = ("scatter: [before, after]\n    scatterMethod: dotproduct", "scatter: before")
-    plan = plan_of(edited(each, ("after: {type: File, inputBinding: {position: 2}}", "after: File[]"), text=GRAPH))
+    plan = plan_of(
+        edited(
+            each, ("after: {type: File, inputBinding: {position: 2}}", "after: File[]"), text=GRAPH
+        )
+    )
     mark = plan.step("mark")
     assert (mark.mode, mark.data_port) == (TaskMode.MAP, "before")
-    assert [(side.port, side.mode) for side in mark.side_inputs] == [("total", InputMode.ONE), ("after", InputMode.ALL)]
+    assert [(side.port, side.mode) for side in mark.side_inputs] == [
+        ("total", InputMode.ONE),
+        ("after", InputMode.ALL),
+    ]
 
 
 def test_what_an_expression_reads_is_whole_where_its_source_is() -> None:
     """Whatever type the tool's input has, which takes the expression's value."""
     edits = (
-        ("ScatterFeatureRequirement: {}", "ScatterFeatureRequirement: {}\n  StepInputExpressionRequirement: {}"),
+        (
+            "ScatterFeatureRequirement: {}",
+            "ScatterFeatureRequirement: {}\n  StepInputExpressionRequirement: {}",
+        ),
         ("total: total/sum, b", "total: {source: upper/big, valueFrom: '$(self[0].basename)'}, b"),
         ("total: {type: File,", "total: {type: string,"),
     )
-    assert [(side.port, side.mode) for side in plan_of(edited(*edits, text=GRAPH)).step("mark").side_inputs] == [
+    assert [
+        (side.port, side.mode)
+        for side in plan_of(edited(*edits, text=GRAPH)).step("mark").side_inputs
+    ] == [
         ("total", InputMode.ALL),
         ("after", InputMode.EACH),
     ]
 
 
 def test_a_parameter_that_is_a_file_is_read_as_a_data_set() -> None:
-    edits = (("texts: File[]", "texts: File[]\n  ref: File?"), ("total: total/sum, b", "total: ref, b"))
+    edits = (
+        ("texts: File[]", "texts: File[]\n  ref: File?"),
+        ("total: total/sum, b", "total: ref, b"),
+    )
     plan = plan_of(edited(*edits, ("total: {type: File,", "total: {type: File?,"), text=GRAPH))
     assert (plan.file_parameters, plan.parameters["ref"].required) == (["ref"], False)
     mark = plan.step("mark")
-    side = SideInput(port="total", source=Source(step=None, port="ref"), mode=InputMode.ONE, optional=True)
+    side = SideInput(
+        port="total", source=Source(step=None, port="ref"), mode=InputMode.ONE, optional=True
+    )
     assert (mark.side_inputs[0], mark.arguments) == (side, {})
 
 
 def test_several_sources_stand_one_behind_the_other() -> None:
-    """Numbers of what is scattered over are shifted by a whole stride for each data set that numbers files by itself."""
+    """Numbers of what is scattered over are shifted by a whole stride for each data set that
+    numbers files by itself."""
     edits = (
-        ("ScatterFeatureRequirement: {}", "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}"),
-        ("before: texts", "before: {source: [texts, total/sum, texts], linkMerge: merge_flattened}"),
-        ("after: upper/big", "after: {source: [upper/big, total/sum, upper/big], linkMerge: merge_flattened}"),
-        ("marked: mark/marked", "marked: {source: [mark/marked, texts], linkMerge: merge_flattened}"),
+        (
+            "ScatterFeatureRequirement: {}",
+            "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}",
+        ),
+        (
+            "before: texts",
+            "before: {source: [texts, total/sum, texts], linkMerge: merge_flattened}",
+        ),
+        (
+            "after: upper/big",
+            "after: {source: [upper/big, total/sum, upper/big], linkMerge: merge_flattened}",
+        ),
+        (
+            "marked: mark/marked",
+            "marked: {source: [mark/marked, texts], linkMerge: merge_flattened}",
+        ),
     )
     plan = plan_of(edited(*edits, text=GRAPH))
     mark, report = plan.step("mark"), plan.step("report")
-    texts, big, total = Source(step=None, port="texts"), Source(step="upper", port="big"), Source(step="total", port="sum")
-    assert mark.next_sources == [NextSource(source=total, start=STRIDE), NextSource(source=texts, start=2 * STRIDE)]
+    texts, big, total = (
+        Source(step=None, port="texts"),
+        Source(step="upper", port="big"),
+        Source(step="total", port="sum"),
+    )
+    assert mark.next_sources == [
+        NextSource(source=total, start=STRIDE),
+        NextSource(source=texts, start=2 * STRIDE),
+    ]
     (after,) = [side for side in mark.side_inputs if side.port == "after"]
-    assert (after.source, [further.start for further in after.next_sources]) == (big, [STRIDE, 2 * STRIDE])
+    assert (after.source, [further.start for further in after.next_sources]) == (
+        big,
+        [STRIDE, 2 * STRIDE],
+    )
     assert (report.mode, report.next_sources) == (TaskMode.MERGE, [NextSource(source=texts)])
     assert set(mark.sources) == {texts, big, total}
 
 
 def test_an_output_that_is_a_choice_is_made_by_a_step_of_its_own() -> None:
     edits = (
-        ("ScatterFeatureRequirement: {}", "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}"),
-        ("outputSource: report/page}", "outputSource: [report/page, total/sum], pickValue: first_non_null}"),
+        (
+            "ScatterFeatureRequirement: {}",
+            "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}",
+        ),
+        (
+            "outputSource: report/page}",
+            "outputSource: [report/page, total/sum], pickValue: first_non_null}",
+        ),
         ("  both:", "  mark: {type: 'File[]', outputSource: [report/page, total/sum]}\n  both:"),
     )
     plan = plan_of(edited(*edits, text=GRAPH))
@@ -165,7 +254,12 @@ def test_an_output_that_is_a_choice_is_made_by_a_step_of_its_own() -> None:
         ("mark", "mark_", "file"),
         ("both", "mark", "marked"),
     ]
-    assert (page.mode, page.pick, each.mode, each.pick) == (TaskMode.MAP, Pick.FIRST, TaskMode.MAP, None)
+    assert (page.mode, page.pick, each.mode, each.pick) == (
+        TaskMode.MAP,
+        Pick.FIRST,
+        TaskMode.MAP,
+        None,
+    )
     assert [further.start for further in each.next_sources] == [STRIDE]
 
 
@@ -174,7 +268,10 @@ def test_the_pack_for_the_online_filter() -> None:
     assert compiled.plan is not None, compiled.findings
     assert compiled.findings == []
     modes = {step.name: step.mode for step in compiled.plan.steps}
-    assert [name for name, mode in modes.items() if mode is TaskMode.MERGE] == ["merge", "merge_monitoring"]
+    assert [name for name, mode in modes.items() if mode is TaskMode.MERGE] == [
+        "merge",
+        "merge_monitoring",
+    ]
     assert next(iter(modes)) == "decode"
 
 
@@ -183,8 +280,13 @@ def test_each_tool_is_a_document_that_cwltool_loads_from_a_file(text: str, tmp_p
     for step in plan_of(text).steps:
         path = tmp_path / f"{step.name}.json"
         path.write_text(json.dumps(step.tool))
-        tool = load_tool(str(path), LoadingContext({"construct_tool_object": default_make_tool, "strict": True}))
-        assert {port["id"].rsplit("#")[-1].rsplit("/")[-1] for port in tool.tool["inputs"]} >= {step.data_port, *step.arguments}
+        tool = load_tool(
+            str(path), LoadingContext({"construct_tool_object": default_make_tool, "strict": True})
+        )
+        assert {port["id"].rsplit("#")[-1].rsplit("/")[-1] for port in tool.tool["inputs"]} >= {
+            step.data_port,
+            *step.arguments,
+        }
 
 
 def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
@@ -195,18 +297,27 @@ def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
         ),
         (
             "    out: [number]",
-            "    out: [number]\n    requirements: [{class: ResourceRequirement, coresMin: 3, outdirMin: 7, tmpdirMin: 5}]",
+            (
+                "    out: [number]\n    requirements: [{class: ResourceRequirement, coresMin: 3,"
+                " outdirMin: 7, tmpdirMin: 5}]"
+            ),
         ),
         ("doc: Counts", "hints: {ResourceRequirement: {coresMin: 9}}\ndoc: Counts"),
     )
     count, join = plan_of(text).steps
     assert (count.resources.cores, count.resources.ram, count.resources.disk) == (3, 0, 12)
     assert (join.resources.cores, join.resources.ram, join.resources.disk) == (2, 101, 1024)
-    assert {requirement["class"] for requirement in count.tool["requirements"]} == {"ToolTimeLimit", "ResourceRequirement"}
+    assert {requirement["class"] for requirement in count.tool["requirements"]} == {
+        "ToolTimeLimit",
+        "ResourceRequirement",
+    }
 
 
 def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
-    cuda = "cwltool:CUDARequirement: {cudaVersionMin: '11', cudaComputeCapability: '5', cudaDeviceCountMin: 1}"
+    cuda = (
+        "cwltool:CUDARequirement: {cudaVersionMin: '11', cudaComputeCapability: '5',"
+        " cudaDeviceCountMin: 1}"
+    )
     text = edited(
         ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"'),
         ("{timelimit: 10}\n  join", "{timelimit: 10}\n        " + cuda + "\n  join"),
@@ -219,14 +330,20 @@ def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
 
 @pytest.mark.parametrize("kind", ["requirements", "hints"])
 def test_a_step_says_which_containers_its_jobs_need(kind: str) -> None:
-    docker = "DockerRequirement: {dockerPull: 'registry.example:5000/lab/sort:1.2', dockerImageId: 'sort:1'}"
+    docker = (
+        "DockerRequirement: {dockerPull: 'registry.example:5000/lab/sort:1.2', dockerImageId:"
+        " 'sort:1'}"
+    )
     if kind == "requirements":
-        text = edited(("  ScatterFeatureRequirement: {}", f"  ScatterFeatureRequirement: {{}}\n  {docker}"))
+        text = edited(
+            ("  ScatterFeatureRequirement: {}", f"  ScatterFeatureRequirement: {{}}\n  {docker}")
+        )
     else:
         text = edited(("doc: Counts", f"hints: {{{docker}}}\ndoc: Counts"))
     for step in plan_of(text).steps:
         assert step.container == Container(
-            images=[ContainerImage(name="sort:1", pull="registry.example:5000/lab/sort:1.2")], required=kind == "requirements"
+            images=[ContainerImage(name="sort:1", pull="registry.example:5000/lab/sort:1.2")],
+            required=kind == "requirements",
         )
         assert "DockerRequirement" in {one["class"] for one in step.tool[kind]}
 
@@ -239,10 +356,16 @@ def test_all_extension_fields() -> None:
     text = edited(
         (
             "sluice:match: {sluice:type: raw, detector: spd}",
-            "sluice:match: {run: [1, 2], energy: {minimum: 1.5}, period: {glob: '2024-*'}, test: false}\n"
-            "sluice:priority: 7\nsluice:bind: {limit: run}\nsluice:retention: {input: keep, logs: delete}",
+            (
+                "sluice:match: {run: [1, 2], energy: {minimum: 1.5}, period: {glob: '2024-*'},"
+                " test: false}\nsluice:priority: 7\nsluice:bind: {limit: run}\nsluice:retention:"
+                " {input: keep, logs: delete}"
+            ),
         ),
-        ("sluice:boundary: {minimum: 0.9}", "sluice:retry: {attempts: 5, backoff: 0.5}\n    sluice:rank: 2"),
+        (
+            "sluice:boundary: {minimum: 0.9}",
+            "sluice:retry: {attempts: 5, backoff: 0.5}\n    sluice:rank: 2",
+        ),
         ("{files: 10}", "{bytes: 1000}"),
     )
     plan = plan_of(text)
@@ -252,14 +375,23 @@ def test_all_extension_fields() -> None:
         "period": Glob(pattern="2024-*"),
         "test": Equals(value=False),
     }
-    assert (plan.priority, plan.bind, plan.retention) == (7, {"limit": "run"}, Retention(input="keep", logs="delete"))
+    assert (plan.priority, plan.bind, plan.retention) == (
+        7,
+        {"limit": "run"},
+        Retention(input="keep", logs="delete"),
+    )
     assert (plan.steps[0].retry, plan.steps[0].rank) == (Retry(attempts=5, backoff=0.5), 2.0)
     assert plan.steps[1].groups == MergeGroups(bytes=1000)
     assert "sluice" not in json.dumps(plan.steps[0].tool)
 
 
 def test_a_constant_is_the_default_of_a_step_input() -> None:
-    plan = plan_of(edited(("      limit: limit", "      limit: {default: 3}"), ("  limit:\n    type: int\n    default: 5\n", "")))
+    plan = plan_of(
+        edited(
+            ("      limit: limit", "      limit: {default: 3}"),
+            ("  limit:\n    type: int\n    default: 5\n", ""),
+        )
+    )
     assert plan.steps[0].arguments == {"limit": Constant(value=3)}
 
 
@@ -273,14 +405,20 @@ def test_a_default_from_which_an_expression_makes_the_value_is_of_any_type() -> 
     plan = plan_of(told)
     assert plan.steps[0].arguments == {"limit": Constant(value={"of": 3})}
     compiled = compile_template(told.replace(", valueFrom: $(self.of)", ""), name="t")
-    assert ["the default of input 'limit' of step 'count' must be of type int" in str(error) for error in compiled.errors] == [
-        True
-    ]
+    assert [
+        "the default of input 'limit' of step 'count' must be of type int" in str(error)
+        for error in compiled.errors
+    ] == [True]
 
 
 def test_a_parameter_left_out_is_no_misfit_where_the_tool_has_a_default() -> None:
-    optional, tool = ("    type: int\n    default: 5", "    type: int?"), "        limit: {type: int, "
-    assert compile_template(edited(optional, (tool, f"{tool}default: 7, ")), name="t").findings == []
+    optional, tool = (
+        ("    type: int\n    default: 5", "    type: int?"),
+        "        limit: {type: int, ",
+    )
+    assert (
+        compile_template(edited(optional, (tool, f"{tool}default: 7, ")), name="t").findings == []
+    )
     other = ("    type: int\n    default: 5", "    type: [int, string, 'null']")
     (warning,) = compile_template(edited(other, (tool, f"{tool}default: 7, ")), name="t").findings
     assert warning.message.endswith("a job fails where the value does not fit")
@@ -304,20 +442,30 @@ def test_formats_of_inputs_go_to_no_job_and_those_of_outputs_as_addresses() -> N
     text = edited(
         ("$namespaces:\n", "$namespaces:\n  edam: http://edamontology.org/\n"),
         ("frame: {type: File, inp", "frame: {type: File, format: edam:format_1929, inp"),
-        ("number: stdout", "number: {type: File, format: edam:format_1929, outputBinding: {glob: x}}"),
+        (
+            "number: stdout",
+            "number: {type: File, format: edam:format_1929, outputBinding: {glob: x}}",
+        ),
         (
             "        note: string?",
-            "        note: {type: [string, 'null', {type: record, fields: {f: {type: File, format: x}}}]}",
+            (
+                "        note: {type: [string, 'null', {type: record, fields: {f: {type: File,"
+                " format: x}}}]}"
+            ),
         ),
     )
     count, join = (step.tool for step in plan_of(text).steps)
     assert count["inputs"]["frame"] == {"type": "File", "inputBinding": {"position": 2}}
     assert count["outputs"]["number"]["format"] == "http://edamontology.org/format_1929"
-    assert join["inputs"]["note"]["type"][2] == {"type": "record", "fields": {"f": {"type": "File"}}}
+    assert join["inputs"]["note"]["type"][2] == {
+        "type": "record",
+        "fields": {"f": {"type": "File"}},
+    }
 
 
 def test_a_step_on_each_file_of_a_merge() -> None:
-    """In plain CWL a merge gives one file; with groups it gives several, and the tool runs on each of them."""
+    """In plain CWL a merge gives one file; with groups it gives several, and the tool runs on each
+    of them."""
     pack = """\
   pack:
     in: {file: join/joined}
@@ -330,7 +478,10 @@ def test_a_step_on_each_file_of_a_merge() -> None:
       requirements: {ToolTimeLimit: {timelimit: 5}}
 """
     plan = plan_of(edited(("outputSource: join/joined", "outputSource: pack/packed")) + pack)
-    assert (plan.steps[2].mode, plan.steps[2].source) == (TaskMode.MAP, Source(step="join", port="joined"))
+    assert (plan.steps[2].mode, plan.steps[2].source) == (
+        TaskMode.MAP,
+        Source(step="join", port="joined"),
+    )
 
 
 @pytest.mark.parametrize("version", ["v1.0", "v1.1", "v1.2"])
@@ -351,7 +502,9 @@ def test_a_packed_document() -> None:
                     "id": "#copy.cwl",
                     "baseCommand": "cat",
                     "inputs": [{"id": "#copy.cwl/file", "type": "File", "inputBinding": {}}],
-                    "outputs": [{"id": "#copy.cwl/copied", "type": "File", "outputBinding": {"glob": "x"}}],
+                    "outputs": [
+                        {"id": "#copy.cwl/copied", "type": "File", "outputBinding": {"glob": "x"}}
+                    ],
                 },
                 {
                     "class": "Workflow",

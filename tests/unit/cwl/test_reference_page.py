@@ -22,7 +22,9 @@ HOMES = {
 
 def test_the_whole_template_has_nothing_to_find_fault_with() -> None:
     compiled = compile_template(WHOLE, name="t")
-    assert [str(finding) for finding in compiled.findings if "run_number" not in finding.message] == []
+    assert [
+        str(finding) for finding in compiled.findings if "run_number" not in finding.message
+    ] == []
 
 
 @pytest.mark.parametrize(("kind", "body"), [block for block in BLOCKS if block[0] != "template"])

@@ -36,8 +36,11 @@ steps:
 """
 
 
-def compiled(given: str, types: str, *, more: str = "", head: str = _HEAD) -> tuple[PlanStep, list[Finding]]:
-    """The last step's plan, with these inputs of the step and types of its tool, and what is told of it."""
+def compiled(
+    given: str, types: str, *, more: str = "", head: str = _HEAD
+) -> tuple[PlanStep, list[Finding]]:
+    """The last step's plan, with these inputs of the step and types of its tool, and what is told
+    of it."""
     last = f"""\
   last:
     in: {{{given}}}
@@ -66,16 +69,24 @@ def test_a_step_on_single_values_has_one_job_whether_they_are_given_or_not() -> 
         ("x: join/o, f: files", "x: File?, f: File", "scatter: f"),
     ],
 )
-def test_where_the_data_makes_the_jobs_anyway_none_is_asked_for(given: str, types: str, more: str) -> None:
+def test_where_the_data_makes_the_jobs_anyway_none_is_asked_for(
+    given: str, types: str, more: str
+) -> None:
     assert not compiled(given, types, more=more)[0].single
 
 
 def test_each_group_of_a_merge_has_a_job_of_its_own() -> None:
-    head = _HEAD.replace("    when: $(inputs.go)\n", "    when: $(inputs.go)\n    sluice:merge: {files: 2}\n")
+    head = _HEAD.replace(
+        "    when: $(inputs.go)\n", "    when: $(inputs.go)\n    sluice:merge: {files: 2}\n"
+    )
     assert not compiled("x: join/o", "x: File?", head=head)[0].single
-    tree = head.replace("    when: $(inputs.go)\n", "").replace("{files: 2}", "{files: 2, tree: true}")
+    tree = head.replace("    when: $(inputs.go)\n", "").replace(
+        "{files: 2}", "{files: 2, tree: true}"
+    )
     tree = tree.replace("{f: files, go: fast}", "{f: files}")
-    assert not compiled("x: join/o", "x: File?", head=tree)[0].single, "the last of a tree is always there"
+    assert not compiled("x: join/o", "x: File?", head=tree)[0].single, (
+        "the last of a tree is always there"
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +106,9 @@ def test_what_the_tool_needs_is_told() -> None:
     step, told = compiled("x: join/o", "x: File")
     assert (step.single, step.data_optional) == (True, False)
     assert [finding.severity for finding in told] == ["warning"]
-    assert told[0].message.endswith("the step fails where there is none; where the tool can do without, let it take File?")
+    assert told[0].message.endswith(
+        "the step fails where there is none; where the tool can do without, let it take File?"
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +126,9 @@ def test_nulls_that_others_would_pass_on_are_told(given: str, types: str, more: 
     assert "those that are missing are left out" in told[0].message
     assert "write 'pickValue: all_non_null'" in told[0].message
     written, _, rest = given.removeprefix("x: ").removeprefix("{source: ").partition(", valueFrom")
-    chosen = f"x: {{source: {written}, pickValue: all_non_null{', valueFrom' * bool(rest)}{rest or '}'}"
+    chosen = (
+        f"x: {{source: {written}, pickValue: all_non_null{', valueFrom' * bool(rest)}{rest or '}'}"
+    )
     assert compiled(chosen, types, more=more)[1] == []
 
 
@@ -121,8 +136,16 @@ def test_nulls_that_others_would_pass_on_are_told(given: str, types: str, more: 
     ("given", "types", "told"),
     [
         ("x: keep/o, y: files", "x: File?, y: File", []),
-        ("x: keep/o, y: keep/o", "x: File?, y: File?", ["there is no job here for a number where all are missing"] * 2),
-        ("x: keep/o, y: files", "x: File, y: File", ["there is no job here for a number where it is missing"]),
+        (
+            "x: keep/o, y: keep/o",
+            "x: File?, y: File?",
+            ["there is no job here for a number where all are missing"] * 2,
+        ),
+        (
+            "x: keep/o, y: files",
+            "x: File, y: File",
+            ["there is no job here for a number where it is missing"],
+        ),
     ],
 )
 def test_of_pairs_only_what_none_has_is_left_out(given: str, types: str, told: list[str]) -> None:
@@ -132,7 +155,10 @@ def test_of_pairs_only_what_none_has_is_left_out(given: str, types: str, told: l
 
 
 def test_an_output_of_the_workflow_has_no_nulls_either() -> None:
-    kept = "{o: {type: Any, outputSource: last/o}, kept: {type: {type: array, items: ['null', File]}, outputSource: keep/o}}"
+    kept = (
+        "{o: {type: Any, outputSource: last/o}, kept: {type: {type: array, items: ['null', File]},"
+        " outputSource: keep/o}}"
+    )
     head = _HEAD.replace("{o: {type: Any, outputSource: last/o}}", kept)
     found = compile_template(head + "  last: {in: {f: files}, out: [o], run: *join}\n", name="t")
     [told] = [finding for finding in found.warnings if "left out" in finding.message]

@@ -25,7 +25,9 @@ def template(name: str) -> Plan:
 
 
 def kinds(plan: Plan) -> dict[str, tuple[EntryKind, list[EntryKind]]]:
-    return {step.name: (step.data_kind, [output.kind for output in step.outputs]) for step in plan.steps}
+    return {
+        step.name: (step.data_kind, [output.kind for output in step.outputs]) for step in plan.steps
+    }
 
 
 def test_directories_are_bundles() -> None:
@@ -36,8 +38,14 @@ def test_directories_are_bundles() -> None:
         "gather": (BUNDLE, [BUNDLE]),
         "list": (BUNDLE, [FILE]),
     }
-    assert [(side.mode, side.kind) for side in plan.step("list").side_inputs] == [(InputMode.ONE, BUNDLE)]
-    assert [(output.kind, output.single) for output in plan.outputs] == [(BUNDLE, False), (BUNDLE, True), (FILE, True)]
+    assert [(side.mode, side.kind) for side in plan.step("list").side_inputs] == [
+        (InputMode.ONE, BUNDLE)
+    ]
+    assert [(output.kind, output.single) for output in plan.outputs] == [
+        (BUNDLE, False),
+        (BUNDLE, True),
+        (FILE, True),
+    ]
 
 
 def test_a_list_that_is_scattered_over_is_spread_and_others_are_values() -> None:
@@ -48,7 +56,10 @@ def test_a_list_that_is_scattered_over_is_spread_and_others_are_values() -> None
     assert modes["number"] == (TaskMode.MAP, FILE)
     assert modes["join"] == (TaskMode.MAP, BUNDLE), "one list for each job"
     assert modes["whole"] == (TaskMode.MERGE, BUNDLE)
-    assert modes["again"] == (TaskMode.MERGE, FILE), "what is spread is whole to those who do not scatter"
+    assert modes["again"] == (
+        TaskMode.MERGE,
+        FILE,
+    ), "what is spread is whole to those who do not scatter"
     assert {output.name: output.single for output in plan.outputs}["lines"] is False
 
 
@@ -107,14 +118,25 @@ def test_values_are_bundles() -> None:
         "share": (BUNDLE, [FILE]),
         "spell": (BUNDLE, [BUNDLE]),
     }
-    assert [(output.port, output.spread) for output in plan.step("add").outputs] == [("total", False), ("words", True)]
-    assert [(side.port, side.mode) for side in plan.step("double").side_inputs] == [("total", InputMode.ONE)]
+    assert [(output.port, output.spread) for output in plan.step("add").outputs] == [
+        ("total", False),
+        ("words", True),
+    ]
+    assert [(side.port, side.mode) for side in plan.step("double").side_inputs] == [
+        ("total", InputMode.ONE)
+    ]
 
 
 def test_directories_can_be_the_data_set() -> None:
-    text = edited(("frames: File[]", "frames: Directory[]"), ("frame: {type: File,", "frame: {type: Directory,"))
+    text = edited(
+        ("frames: File[]", "frames: Directory[]"),
+        ("frame: {type: File,", "frame: {type: Directory,"),
+    )
     plan = plan_of(text)
-    assert (plan.data_entries, plan.step("count").data_kind) == (DataEntries(type="Directory"), BUNDLE)
+    assert (plan.data_entries, plan.step("count").data_kind) == (
+        DataEntries(type="Directory"),
+        BUNDLE,
+    )
     assert plan_of(LINEAR).data_entries == DataEntries()
 
 
@@ -127,13 +149,18 @@ def test_a_tool_that_takes_anything_is_told_by_a_workflow_around_it() -> None:
 @pytest.mark.parametrize("edit", [("all:\n    type: File\n", "all:\n    type: int\n")])
 def test_types_of_values_must_fit(edit: tuple[str, str]) -> None:
     compiled = compile_template(edited(edit), name="t")
-    assert [error.message for error in compiled.errors] == ["output 'all' takes int, and 'join/joined' is File"]
+    assert [error.message for error in compiled.errors] == [
+        "output 'all' takes int, and 'join/joined' is File"
+    ]
 
 
 def test_a_list_of_each_group_cannot_be_scattered_over() -> None:
     text = edited(
         ("joined: stdout", "joined: {type: 'File[]', outputBinding: {glob: '*'}}"),
-        ("    type: File\n    outputSource: join/joined", "    type: File[]\n    outputSource: again/said"),
+        (
+            "    type: File\n    outputSource: join/joined",
+            "    type: File[]\n    outputSource: again/said",
+        ),
     )
     text += """\
   again:
@@ -144,6 +171,11 @@ def test_a_list_of_each_group_cannot_be_scattered_over() -> None:
 """
     compiled = compile_template(text, name="t")
     [error] = compiled.errors
-    assert "there is one for each group of step 'join': leave 'sluice:merge' of 'join' out" in error.message
+    assert (
+        "there is one for each group of step 'join': leave 'sluice:merge' of 'join' out"
+        in error.message
+    )
     assert error.line == len(text[: text.index("{part: join")].splitlines())
-    assert plan_of(text.replace("    sluice:merge: {files: 10}\n", "")).step("join").outputs[0].spread
+    assert (
+        plan_of(text.replace("    sluice:merge: {files: 10}\n", "")).step("join").outputs[0].spread
+    )

@@ -1,4 +1,5 @@
-"""Templates of several files, as they come over the network: only what is in the upload can be read."""
+"""Templates of several files, as they come over the network: only what is in the upload can be
+read."""
 
 import io
 import os
@@ -11,7 +12,16 @@ from typing import Any, NoReturn
 
 import pytest
 
-from sluice.cwl import Upload, UploadRefused, compile_template, compile_upload, gather_files, is_zip, take_files, unpack_zip
+from sluice.cwl import (
+    Upload,
+    UploadRefused,
+    compile_template,
+    compile_upload,
+    gather_files,
+    is_zip,
+    take_files,
+    unpack_zip,
+)
 from tests.unit.cwl.samples import LINEAR
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 
@@ -56,7 +66,9 @@ def test_several_files_are_one_template_and_stay_as_written() -> None:
 
 def test_findings_name_the_file_and_the_place_in_it() -> None:
     files = FILES | {"flow/tools/join.cwl": TOOL.replace("baseCommand", "baseComand")}
-    assert [(file, line) for file, line, _ in errors_of(take_files(files))] == [("flow/tools/join.cwl", 3)]
+    assert [(file, line) for file, line, _ in errors_of(take_files(files))] == [
+        ("flow/tools/join.cwl", 3)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -76,18 +88,25 @@ def test_findings_name_the_file_and_the_place_in_it() -> None:
         ("picture.png", "is not text in UTF-8"),
     ],
 )
-def test_nothing_outside_of_the_upload_is_read(run: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_outside_of_the_upload_is_read(
+    run: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "secret.cwl").write_text(TOOL)
     (tmp_path / "flow").mkdir()
     monkeypatch.chdir(tmp_path / "flow")
     workflow = WORKFLOW.replace("tools/join.cwl", f"'{run}'")
     upload = take_files(FILES | {"flow/workflow.cwl": workflow, "flow/picture.png": b"\x89PNG\xff"})
     ((file, line, found),) = errors_of(upload)
-    assert (file, line) == ("flow/workflow.cwl", WORKFLOW.splitlines().index("    run: tools/join.cwl") + 1)
+    assert (file, line) == (
+        "flow/workflow.cwl",
+        WORKFLOW.splitlines().index("    run: tools/join.cwl") + 1,
+    )
     assert message in found
     for key in ("$import", "$include"):
         text = with_doc(f"{{{key}: '{run}'}}")
-        found_there = errors_of(take_files(FILES | {"flow/workflow.cwl": text, "flow/picture.png": b"\x89PNG\xff"}))
+        found_there = errors_of(
+            take_files(FILES | {"flow/workflow.cwl": text, "flow/picture.png": b"\x89PNG\xff"})
+        )
         assert any(message in found for _, _, found in found_there), found_there
 
 
@@ -100,9 +119,15 @@ def test_the_main_file_is_the_workflow_that_nobody_refers_to() -> None:
         "several of the files are workflows that no other refers to: inner.cwl, other.cwl; say which is the main one"
     ]
     assert compile_upload(take_files(inner | {"a/main.cwl": outer}), name="t").main == "a/main.cwl"
-    assert compile_upload(take_files(inner | {"other.cwl": outer}, main="other.cwl"), name="t").main == "other.cwl"
+    assert (
+        compile_upload(take_files(inner | {"other.cwl": outer}, main="other.cwl"), name="t").main
+        == "other.cwl"
+    )
     assert "there is no file 'none.cwl'" in errors_of(take_files(inner, main="none.cwl"))[0][2]
-    assert "none of the files is a CWL Workflow" in errors_of(take_files({"a.cwl": TOOL, "b.cwl": TOOL}))[0][2]
+    assert (
+        "none of the files is a CWL Workflow"
+        in errors_of(take_files({"a.cwl": TOOL, "b.cwl": TOOL}))[0][2]
+    )
 
 
 def test_a_file_that_cannot_be_read_may_be_the_workflow() -> None:
@@ -122,42 +147,72 @@ $graph:
   steps: {it: {in: {parts: parts}, out: [joined], run: "#tool"}}
 - id: tool
 """ + "\n".join("  " + line for line in TOOL.splitlines()[1:])  # fmt: skip
-    workflow = WORKFLOW.replace("tools/join.cwl", "all.cwl#outer").replace("{}\n", "{}\n  SubworkflowFeatureRequirement: {}\n", 1)
+    workflow = WORKFLOW.replace("tools/join.cwl", "all.cwl#outer").replace(
+        "{}\n", "{}\n  SubworkflowFeatureRequirement: {}\n", 1
+    )
     files: dict[str, str | bytes] = {"workflow.cwl": workflow, "all.cwl": graph}
     compiled = compile_upload(take_files(files), name="t").compiled
     assert compiled.plan is not None, compiled.findings
     assert "'baseCommand': 'cat'" in str(compiled.plan.step("join").tool)
     round_about = files | {"all.cwl": graph.replace('"#tool"', '"all.cwl#outer"')}
-    assert any("refers to itself" in message for _, _, message in errors_of(take_files(round_about)))
+    assert any(
+        "refers to itself" in message for _, _, message in errors_of(take_files(round_about))
+    )
 
 
 def test_files_that_name_each_other_again_and_again_are_stopped() -> None:
-    files: dict[str, str | bytes] = {"workflow.cwl": with_doc("{$import: l0.yml}"), "tools/join.cwl": TOOL}
+    files: dict[str, str | bytes] = {
+        "workflow.cwl": with_doc("{$import: l0.yml}"),
+        "tools/join.cwl": TOOL,
+    }
     for level in range(12):
         files[f"l{level}.yml"] = "[" + ", ".join([f"{{$import: l{level + 1}.yml}}"] * 10) + "]"
     files["l12.yml"] = "[end]"
-    assert any("too many for a template" in message for _, _, message in errors_of(take_files(files)))
+    assert any(
+        "too many for a template" in message for _, _, message in errors_of(take_files(files))
+    )
     many = "[" + ", ".join(["{$include: long.txt}"] * 900) + "]"
     files = {"workflow.cwl": with_doc(many), "tools/join.cwl": TOOL, "long.txt": "x" * 100_000}
     assert any("more than 2 MiB" in message for _, _, message in errors_of(take_files(files)))
 
 
 def test_what_is_no_text_is_left_out_with_a_warning() -> None:
-    compiled = compile_upload(take_files(FILES | {"flow/a.png": b"\xff", "flow/nul.txt": "a\x00b"}), name="t").compiled
+    compiled = compile_upload(
+        take_files(FILES | {"flow/a.png": b"\xff", "flow/nul.txt": "a\x00b"}), name="t"
+    ).compiled
     assert compiled.plan is not None
-    assert [(one.file, one.message.partition(",")[0]) for one in compiled.warnings if "left out" in one.message] == [
+    assert [
+        (one.file, one.message.partition(",")[0])
+        for one in compiled.warnings
+        if "left out" in one.message
+    ] == [
         ("flow/a.png", "it is not text in UTF-8"),
         ("flow/nul.txt", "it holds a NUL character: no text"),
     ]
 
 
 def test_hidden_files_are_left_out() -> None:
-    hidden: dict[str, str | bytes] = {"flow/.git/config": "x", "__MACOSX/flow/._workflow.cwl": b"\xff", ".DS_Store": b"\x00"}
+    hidden: dict[str, str | bytes] = {
+        "flow/.git/config": "x",
+        "__MACOSX/flow/._workflow.cwl": b"\xff",
+        ".DS_Store": b"\x00",
+    }
     assert take_files(unpack_zip(zipped(FILES | hidden))).texts == FILES
 
 
 @pytest.mark.parametrize(
-    "name", ["/etc/x.cwl", "../x.cwl", "a/../../x.cwl", "a//b.cwl", "./x.cwl", "C:/x.cwl", "a\\b.cwl", "a\nb.cwl", "x" * 241]
+    "name",
+    [
+        "/etc/x.cwl",
+        "../x.cwl",
+        "a/../../x.cwl",
+        "a//b.cwl",
+        "./x.cwl",
+        "C:/x.cwl",
+        "a\\b.cwl",
+        "a\nb.cwl",
+        "x" * 241,
+    ],
 )
 def test_names_that_lead_elsewhere_are_refused(name: str) -> None:
     assert "path" in refusals({name: "x"})
@@ -252,8 +307,18 @@ def test_the_checks_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     uploads = [
         take_files(FILES),
         take_files(FILES | {"flow/workflow.cwl": foreign}),
-        take_files(FILES | {"flow/workflow.cwl": WORKFLOW.replace("tools/join.cwl", "http://127.0.0.1:9/join.cwl")}),
-        take_files(FILES | {"flow/tools/join.cwl": TOOL.replace("File[]", "http://127.0.0.1:9/types.yml#mine")}),
+        take_files(
+            FILES
+            | {
+                "flow/workflow.cwl": WORKFLOW.replace(
+                    "tools/join.cwl", "http://127.0.0.1:9/join.cwl"
+                )
+            }
+        ),
+        take_files(
+            FILES
+            | {"flow/tools/join.cwl": TOOL.replace("File[]", "http://127.0.0.1:9/types.yml#mine")}
+        ),
     ]
     with_network = [compile_upload(upload, name="t").compiled.findings for upload in uploads]
 
@@ -264,12 +329,16 @@ def test_the_checks_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(socket.socket, name, cut)
     for name in ("getaddrinfo", "create_connection", "gethostbyname"):
         monkeypatch.setattr(socket, name, cut)
-    assert [compile_upload(upload, name="t").compiled.findings for upload in uploads] == with_network
+    assert [
+        compile_upload(upload, name="t").compiled.findings for upload in uploads
+    ] == with_network
     with pytest.raises(AssertionError, match="the network was asked"):
         socket.create_connection(("127.0.0.1", 9))
 
 
-def test_nothing_is_written_to_the_disk_and_no_file_read_that_the_upload_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_written_to_the_disk_and_no_file_read_that_the_upload_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     compile_upload(take_files(FILES), name="t")  # what is read when the libraries start
     opened: list[str] = []
     really = os.open

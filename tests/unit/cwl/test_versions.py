@@ -58,7 +58,8 @@ def _of(version: str, text: str, run: str = "tool.cwl") -> str:
 
 
 def _versions(process: dict[str, Any]) -> Any:
-    """The version of a process, and of each that it runs; None where it is that of what is around it."""
+    """The version of a process, and of each that it runs; None where it is that of what is around
+    it."""
     steps = process.get("steps", {})
     inside = {name: _versions(step["run"]) for name, step in steps.items()}
     return (process.get("cwlVersion"), inside) if inside else process.get("cwlVersion")
@@ -87,17 +88,25 @@ def test_the_step_is_of_the_workflows_version_and_its_tool_of_its_own(
         ("v1.0", "v1.2", ("v1.0", {"inner": "v1.2", "inline": None})),
     ],
 )
-def test_each_process_inside_a_nested_workflow_keeps_its_version(tmp_path: Path, nested: str, tool: str, versions: Any) -> None:
+def test_each_process_inside_a_nested_workflow_keeps_its_version(
+    tmp_path: Path, nested: str, tool: str, versions: Any
+) -> None:
     workflow = _of("v1.2", _WORKFLOW, "nested.cwl")
     step = _plan(tmp_path, workflow, nested=_of(nested, _NESTED), tool=_of(tool, _TOOL)).steps[0]
     assert _versions(step.tool) == ("v1.2", {"run": versions})
 
 
 @pytest.mark.parametrize("version", ["v1.0", "v1.1", "v1.2"])
-def test_a_tool_that_asks_for_no_memory_is_known_to_have_asked_for_none(tmp_path: Path, version: str) -> None:
+def test_a_tool_that_asks_for_no_memory_is_known_to_have_asked_for_none(
+    tmp_path: Path, version: str
+) -> None:
     plain = _WORKFLOW.replace(", n: {valueFrom: $(1)}", "")
     step = _plan(tmp_path, _of("v1.2", plain), tool=_of(version, _TOOL)).steps[0]
-    assert (step.tool["class"], step.tool["cwlVersion"], step.resources.ram) == ("CommandLineTool", version, 0)
+    assert (step.tool["class"], step.tool["cwlVersion"], step.resources.ram) == (
+        "CommandLineTool",
+        version,
+        0,
+    )
     assert step.resources.counted_ram == 256
 
 

@@ -1,4 +1,5 @@
-"""Of each wrong template all findings are told, no more and no fewer, each at its place; and telling them costs little."""
+"""Of each wrong template all findings are told, no more and no fewer, each at its place; and
+telling them costs little."""
 
 import socket
 from typing import Any, NoReturn
@@ -34,8 +35,11 @@ def test_all_findings_and_their_places(name: str) -> None:
         assert expected.is_met_by(finding), f"{finding}\ninstead of\n{expected}"
 
 
-def test_checking_needs_no_network_and_loads_each_schema_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes time: the schema of a version (half a second), a whole load by the reference runner, other machines."""
+def test_checking_needs_no_network_and_loads_each_schema_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What takes time: the schema of a version (half a second), a whole load by the reference
+    runner, other machines."""
     library = schema._library()
     new_loader, used = library._new_loader, []
 
@@ -59,4 +63,6 @@ def test_checking_needs_no_network_and_loads_each_schema_once(monkeypatch: pytes
         assert compiled(wrong).plan is None
     assert schema._library() is library
     assert {version for version, _ in used} == {"v1.0", "v1.2"}
-    assert len({id(names) for _, names in used}) == 2, "one schema for each version, however many templates are checked"
+    assert len({id(names) for _, names in used}) == 2, (
+        "one schema for each version, however many templates are checked"
+    )

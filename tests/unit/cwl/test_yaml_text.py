@@ -1,4 +1,5 @@
-"""The reader gives what ruamel's own loader gives, places included: cwltool reads templates with that one."""
+"""The reader gives what ruamel's own loader gives, places included: cwltool reads templates with
+that one."""
 
 from typing import Any
 
@@ -41,7 +42,11 @@ def test_documents_are_read_as_ruamel_reads_them(text: str) -> None:
 
 def test_aliases_and_merged_keys() -> None:
     document = read_text("a: &x {b: 1, c: [1, 2]}\nd: *x\ne:\n  <<: *x\n  b: 2\n", Findings("t"))
-    assert document == {"a": {"b": 1, "c": [1, 2]}, "d": {"b": 1, "c": [1, 2]}, "e": {"b": 2, "c": [1, 2]}}
+    assert document == {
+        "a": {"b": 1, "c": [1, 2]},
+        "d": {"b": 1, "c": [1, 2]},
+        "e": {"b": 2, "c": [1, 2]},
+    }
 
 
 @pytest.mark.parametrize("scalar", SCALARS.split())

@@ -35,7 +35,9 @@ def packed(writer: ArchiveWriter, *, largest: list[int]) -> bytes:
 
 
 def test_a_tar_gives_the_files_back() -> None:
-    with tarfile.open(fileobj=io.BytesIO(packed(writer_of(ArchiveFormat.TAR), largest=[]))) as archive:
+    with tarfile.open(
+        fileobj=io.BytesIO(packed(writer_of(ArchiveFormat.TAR), largest=[]))
+    ) as archive:
         found = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
         times, modes = {member.mtime for member in archive}, {member.mode for member in archive}
     assert (found, times, modes) == (FILES, {int(TIME.timestamp())}, {0o644})
@@ -47,7 +49,8 @@ def test_a_form_that_nobody_writes_is_no_zip() -> None:
 
 
 def test_a_tar_has_an_end() -> None:
-    """Two blocks of zeros (POSIX.1, pax): without them a reader cannot tell it from one that was cut off."""
+    """Two blocks of zeros (POSIX.1, pax): without them a reader cannot tell it from one that was
+    cut off."""
     writer = writer_of(ArchiveFormat.TAR)
     writer.begin("last", 1, TIME)
     writer.write(b"x")

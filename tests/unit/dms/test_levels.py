@@ -12,7 +12,9 @@ BYTES = WaterMarks(low=500, high=800)
 
 
 @pytest.mark.parametrize(("marks", "capacity"), [(SHARES, 1000), (BYTES, 1000), (BYTES, None)])
-def test_it_fills_from_the_high_mark_until_it_is_below_the_low_one(marks: WaterMarks, capacity: int | None) -> None:
+def test_it_fills_from_the_high_mark_until_it_is_below_the_low_one(
+    marks: WaterMarks, capacity: int | None
+) -> None:
     levels = [0, 799, 800, 801, 600, 500, 499, 600, 799, 800]
     filling, found = False, []
     for used in levels:
@@ -44,8 +46,12 @@ def test_without_a_capacity_shares_are_of_what_is_there_and_what_is_free() -> No
     assert held(500, used=300, free=700.0) == 500, "what was declared counts"
     assert held(None, used=300, free=None) is None
     assert objection(SHARES, None, most=1000) == ""
-    assert objection(WaterMarks(low=0.5, high=400), None, most=1000).startswith("are the wrong way round: 500 bytes")
-    assert objection(WaterMarks(low=10, high=2000), None, most=1000) == "", "the file system may have more room one day"
+    assert objection(WaterMarks(low=0.5, high=400), None, most=1000).startswith(
+        "are the wrong way round: 500 bytes"
+    )
+    assert objection(WaterMarks(low=10, high=2000), None, most=1000) == "", (
+        "the file system may have more room one day"
+    )
 
 
 @pytest.mark.parametrize("before", [True, False])

@@ -9,7 +9,9 @@ from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.states import StorageType
 
 DATA = Root(uuid4(), "data", StorageType.INPUT, "file:///data", read_only=False, enabled=True)
-INNER = Root(uuid4(), "inner", StorageType.INPUT, "file:///data/inner", read_only=False, enabled=True)
+INNER = Root(
+    uuid4(), "inner", StorageType.INPUT, "file:///data/inner", read_only=False, enabled=True
+)
 
 
 def test_the_innermost_storage_holds_a_url() -> None:
@@ -32,7 +34,10 @@ def test_the_innermost_storage_holds_a_url() -> None:
     ],
 )
 def test_a_url_in_no_storage_is_refused_by_name(url: str) -> None:
-    with pytest.raises(OutsideStorages, match=r"file 'f': .* lies in no registered, enabled storage \(file:///data\)"):
+    with pytest.raises(
+        OutsideStorages,
+        match=r"file 'f': .* lies in no registered, enabled storage \(file:///data\)",
+    ):
         place_of(url, [DATA], what="file 'f'")
 
 
@@ -63,7 +68,9 @@ def test_a_path_that_could_lead_out_is_refused(path: str) -> None:
             place_of(f"file:///data/{path}", [DATA], what="w")
 
 
-@pytest.mark.parametrize("path", ["a", "a/b.c", "..a/b", "a/...", "50%", "a b/c#d?e", "überall/ж", "%41"])
+@pytest.mark.parametrize(
+    "path", ["a", "a/b.c", "..a/b", "a/...", "50%", "a b/c#d?e", "überall/ж", "%41"]
+)
 def test_plain_paths_stay_inside(path: str) -> None:
     assert stays_inside(path)
 

@@ -30,7 +30,9 @@ def test_one_range_or_all(header: str | None, expected: Span | None) -> None:
     assert span_of(header, size=10) == expected
 
 
-@pytest.mark.parametrize(("header", "size"), [("bytes=10-", 10), ("bytes=10-12", 10), ("bytes=-0", 10), ("bytes=0-", 0)])
+@pytest.mark.parametrize(
+    ("header", "size"), [("bytes=10-", 10), ("bytes=10-12", 10), ("bytes=-0", 10), ("bytes=0-", 0)]
+)
 def test_a_range_behind_the_end_cannot_be_had(header: str, size: int) -> None:
     with pytest.raises(NotSatisfiable):
         span_of(header, size=size)
@@ -38,7 +40,15 @@ def test_a_range_behind_the_end_cannot_be_had(header: str, size: int) -> None:
 
 @pytest.mark.parametrize(
     ("header", "expected"),
-    [(None, False), ('"a"', True), ('W/"a"', True), ('"b", "a"', True), ("*", True), ('"b"', False), ("a", False)],
+    [
+        (None, False),
+        ('"a"', True),
+        ('W/"a"', True),
+        ('"b", "a"', True),
+        ("*", True),
+        ('"b"', False),
+        ("a", False),
+    ],
 )
 def test_which_tags_a_request_names(header: str | None, *, expected: bool) -> None:
     assert names_tag(header, '"a"') is expected

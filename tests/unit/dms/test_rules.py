@@ -6,8 +6,22 @@ import pytest
 
 from dms.domain.backoff import pause_after
 from dms.domain.completeness import NumbersUsed, missing_text
-from dms.domain.cursor import Order, WrongCursor, read_place, read_position, write_place, write_position
-from dms.domain.differences import FileDiffers, KnownFile, SentFile, SentTwice, new_files, require_same_request
+from dms.domain.cursor import (
+    Order,
+    WrongCursor,
+    read_place,
+    read_position,
+    write_place,
+    write_position,
+)
+from dms.domain.differences import (
+    FileDiffers,
+    KnownFile,
+    SentFile,
+    SentTwice,
+    new_files,
+    require_same_request,
+)
 from sluice.contracts.problems import Conflict
 
 STORAGE = uuid4()
@@ -30,10 +44,18 @@ def test_a_cursor_of_another_list_is_refused(cursor: str) -> None:
 
 
 def test_pauses_double_up_to_the_longest_for_ever() -> None:
-    assert [pause_after(failures, longest=5) for failures in (1, 2, 3, 4, 10_000)] == [1, 2, 4, 5, 5]
+    assert [pause_after(failures, longest=5) for failures in (1, 2, 3, 4, 10_000)] == [
+        1,
+        2,
+        4,
+        5,
+        5,
+    ]
 
 
-def _sent(name: str = "a", *, seq: int = 1, size: int = 10, checksum: bytes = b"x", path: str = "d/a") -> SentFile:
+def _sent(
+    name: str = "a", *, seq: int = 1, size: int = 10, checksum: bytes = b"x", path: str = "d/a"
+) -> SentFile:
     return SentFile(
         name=name,
         seq=seq,
@@ -87,21 +109,33 @@ def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
     ("count", "wanted", "used", "text"),
     [
         (0, 1, NumbersUsed(), "1 more file: 0 of 1 are registered"),
-        (2, 4, NumbersUsed((0, 1)), "2 more files: 2 of 4 are registered, with numbers from 0 to 1"),
+        (
+            2,
+            4,
+            NumbersUsed((0, 1)),
+            "2 more files: 2 of 4 are registered, with numbers from 0 to 1",
+        ),
         (
             3,
             9,
             NumbersUsed((2, 9), [(3, 3), (5, 8)]),
-            "6 more files: 3 of 9 are registered, with numbers from 2 to 9, of which no file has 3, 5 to 8",
+            (
+                "6 more files: 3 of 9 are registered, with numbers from 2 to 9, of which no file"
+                " has 3, 5 to 8"
+            ),
         ),
     ],
 )
-def test_what_is_missing_is_told_with_numbers(count: int, wanted: int, used: NumbersUsed, text: str) -> None:
+def test_what_is_missing_is_told_with_numbers(
+    count: int, wanted: int, used: NumbersUsed, text: str
+) -> None:
     assert missing_text(count, wanted, used) == text
 
 
 def test_a_repeated_request_names_every_field_that_differs() -> None:
     require_same_request("x", {"a": 1, "b": {"c": [1]}}, {"b": {"c": [1]}, "a": 1})
-    with pytest.raises(Conflict, match="x is registered already, differently: a is 1, not 2; c is None, not 3") as refusal:
+    with pytest.raises(
+        Conflict, match="x is registered already, differently: a is 1, not 2; c is None, not 3"
+    ) as refusal:
         require_same_request("x", {"a": 1, "b": 2}, {"a": 2, "b": 2, "c": 3})
     assert refusal.value.fields["differs"] == "a, c"

@@ -5,7 +5,10 @@ import pytest
 from dms.domain.storage_urls import WrongStorageUrl, holds, read_roots, require_storage_url
 
 
-@pytest.mark.parametrize("url", ["file:///data", "file:///data/a b#c", "s3://bucket", "s3://bucket/a", "root://host:1094/a"])
+@pytest.mark.parametrize(
+    "url",
+    ["file:///data", "file:///data/a b#c", "s3://bucket", "s3://bucket/a", "root://host:1094/a"],
+)
 def test_a_plain_folder_can_be_a_storage(url: str) -> None:
     require_storage_url(url)
 
@@ -43,9 +46,13 @@ def test_roots_are_paths_and_urls() -> None:
     assert read_roots("") == ()
 
 
-@pytest.mark.parametrize("text", ["data", "file://host/data", "/data/../etc", "memory://", "://x", "'/data"])
+@pytest.mark.parametrize(
+    "text", ["data", "file://host/data", "/data/../etc", "memory://", "://x", "'/data"]
+)
 def test_what_is_no_root_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"neither an absolute path|leaves its folder|keeps nothing|quotation"):
+    with pytest.raises(
+        ValueError, match=r"neither an absolute path|leaves its folder|keeps nothing|quotation"
+    ):
         read_roots(text)
 
 

@@ -33,7 +33,9 @@ def test_a_killed_systems_id_may_be_somebody_elses_by_now(tmp_path: Path) -> Non
     home = Home(tmp_path)
     home.open()
     home.close()
-    (tmp_path / "system.json").write_text(json.dumps({"pid": os.getpid(), "url": "http://here", "started_at": ""}))
+    (tmp_path / "system.json").write_text(
+        json.dumps({"pid": os.getpid(), "url": "http://here", "started_at": ""})
+    )
     assert (home.owner(), home.running()) == (None, None)
 
 

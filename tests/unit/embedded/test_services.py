@@ -13,7 +13,9 @@ from sluice.servicekit.topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 
 
-def test_storages_may_lie_in_the_home_folder_and_where_somebody_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_storages_may_lie_in_the_home_folder_and_where_somebody_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SLUICE_DMS_STORAGE_ROOTS", "s3://bucket")
     url, home = "postgresql://nobody@127.0.0.1:1/nothing", Home(tmp_path / "a home")
     dms = build_service(
@@ -33,6 +35,8 @@ async def test_a_wrong_setting_of_its_port_is_said_before_anything_starts(
 ) -> None:
     monkeypatch.setenv("SLUICE_CONNECTIONS", "1")
     home = Home(tmp_path / "home")
-    with pytest.raises(OSError, match=r"^SLUICE_CONNECTIONS \(in the environment\): Input should be greater"):
+    with pytest.raises(
+        OSError, match=r"^SLUICE_CONNECTIONS \(in the environment\): Input should be greater"
+    ):
         await EmbeddedSystem(home, Options(port=0)).start()
     assert not home.database.exists()

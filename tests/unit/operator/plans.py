@@ -7,7 +7,12 @@ from sluice.contracts.states import TaskMode
 def step(name: str, source: str | None, *, mode: TaskMode = TaskMode.MAP) -> PlanStep:
     port = "frames" if source is None else "out"
     return PlanStep(
-        name=name, mode=mode, data_port="in", source=Source(step=source, port=port), outputs=[StepOutput(port="out")], tool={}
+        name=name,
+        mode=mode,
+        data_port="in",
+        source=Source(step=source, port=port),
+        outputs=[StepOutput(port="out")],
+        tool={},
     )
 
 
@@ -18,7 +23,9 @@ def plan(*steps: PlanStep, outputs: tuple[str, ...] = ("last",), **more: object)
             "cwl_version": "v1.2",
             "data_input": "frames",
             "steps": steps,
-            "outputs": [PlanOutput(name=f"{name}_files", step=name, port="out") for name in outputs],
+            "outputs": [
+                PlanOutput(name=f"{name}_files", step=name, port="out") for name in outputs
+            ],
             **more,
         }
     )

@@ -66,8 +66,12 @@ def told(before: str | None, after: str) -> list[str]:
 def test_the_same_plan_has_no_changes() -> None:
     assert told(BEFORE, BEFORE + "# a remark\n") == []
     plan = plan_of(BEFORE)
-    stored = Plan.model_validate(json.loads(plan.model_dump_json(), object_pairs_hook=lambda pairs: dict(sorted(pairs))))
-    assert compare_plans(stored, plan) == [], "PostgreSQL keeps the fields of objects in an order of its own"
+    stored = Plan.model_validate(
+        json.loads(plan.model_dump_json(), object_pairs_hook=lambda pairs: dict(sorted(pairs)))
+    )
+    assert compare_plans(stored, plan) == [], (
+        "PostgreSQL keeps the fields of objects in an order of its own"
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,13 +81,33 @@ def test_the_same_plan_has_no_changes() -> None:
         ("type: raw, ", "", "match type removed: is raw"),
         ("type: raw,", "type: raw, site: a,", "match site added: is a"),
         ("inputs:\n", "sluice:priority: 7\ninputs:\n", "template priority changed: 0 → 7"),
-        ("inputs:\n", "sluice:retention: {input: keep}\ninputs:\n", "template retention.input changed: delete → keep"),
-        ("inputs:\n", "sluice:require: {files: 3}\ninputs:\n", "template require files added: is 3"),
+        (
+            "inputs:\n",
+            "sluice:retention: {input: keep}\ninputs:\n",
+            "template retention.input changed: delete → keep",
+        ),
+        (
+            "inputs:\n",
+            "sluice:require: {files: 3}\ninputs:\n",
+            "template require files added: is 3",
+        ),
         ("default: 1.5", "default: 2", "parameter gain changed: default: 1.5 → 2"),
-        ("mask: string\n", "mask: string?\n", "parameter mask changed: default: none, it has to be given → none"),
-        ("inputs:\n", "sluice:bind: {mask: m}\ninputs:\n", "parameter mask changed: taken from metadata: none → m"),
+        (
+            "mask: string\n",
+            "mask: string?\n",
+            "parameter mask changed: default: none, it has to be given → none",
+        ),
+        (
+            "inputs:\n",
+            "sluice:bind: {mask: m}\ninputs:\n",
+            "parameter mask changed: taken from metadata: none → m",
+        ),
         ("attempts: 3", "attempts: 5", "step clean changed: retry.attempts: 3 → 5"),
-        ("--fast", "--slow", 'step clean changed: its tool\'s baseCommand: ["clean", "--fast"] → ["clean", "--slow"]'),
+        (
+            "--fast",
+            "--slow",
+            'step clean changed: its tool\'s baseCommand: ["clean", "--fast"] → ["clean", "--slow"]',
+        ),
     ],
 )
 def test_each_change_is_told_in_words(old: str, new: str, change: str) -> None:
@@ -91,9 +115,20 @@ def test_each_change_is_told_in_words(old: str, new: str, change: str) -> None:
 
 
 def test_steps_and_outputs_come_and_go() -> None:
-    after = BEFORE.replace('{type: "File[]", outputSource: clean/out}', "{type: File, outputSource: join/joined}") + JOIN
-    assert told(BEFORE, after) == ["step join added: merge", "output all changed: clean/out, a list → join/joined"]
-    assert told(after, BEFORE) == ["step join removed: merge", "output all changed: join/joined → clean/out, a list"]
+    after = (
+        BEFORE.replace(
+            '{type: "File[]", outputSource: clean/out}', "{type: File, outputSource: join/joined}"
+        )
+        + JOIN
+    )
+    assert told(BEFORE, after) == [
+        "step join added: merge",
+        "output all changed: clean/out, a list → join/joined",
+    ]
+    assert told(after, BEFORE) == [
+        "step join removed: merge",
+        "output all changed: join/joined → clean/out, a list",
+    ]
 
 
 def test_of_a_new_name_everything_is_added() -> None:
@@ -127,7 +162,9 @@ LONG = "x" * 200
         ),
     ],
 )  # fmt: skip
-def test_a_long_value_is_compared_whole_and_shown_where_it_differs(old: str, new: str, change: str) -> None:
+def test_a_long_value_is_compared_whole_and_shown_where_it_differs(
+    old: str, new: str, change: str
+) -> None:
     before, after = (BEFORE.replace("[clean, --fast]", one) for one in (old, new))
     assert told(before, after) == [change]
 
@@ -135,10 +172,18 @@ def test_a_long_value_is_compared_whole_and_shown_where_it_differs(old: str, new
 @pytest.mark.parametrize(
     ("old", "new", "change"),
     [
-        ("{type: float, default: 1.0000001}", "{type: float, default: 1.0000002}", "1.0000001 → 1.0000002"),
+        (
+            "{type: float, default: 1.0000001}",
+            "{type: float, default: 1.0000002}",
+            "1.0000001 → 1.0000002",
+        ),
         ("{type: Any, default: 1}", '{type: Any, default: "1"}', '1 → "1"'),
         ("{type: Any, default: none}", "{type: Any, default: [none]}", 'none → ["none"]'),
-        (f"{{type: Any, default: {LONG}a}}", f"{{type: Any, default: {LONG}b}}", f"… {'x' * 20}a → … {'x' * 20}b"),
+        (
+            f"{{type: Any, default: {LONG}a}}",
+            f"{{type: Any, default: {LONG}b}}",
+            f"… {'x' * 20}a → … {'x' * 20}b",
+        ),
     ],
 )
 def test_defaults_that_are_written_alike_are_told_apart(old: str, new: str, change: str) -> None:
@@ -151,8 +196,12 @@ LINES = st.lists(st.sampled_from(["a", "b", "  c", "", "--- d", "@@ -1 +1 @@"]),
 
 
 @given(before=LINES, after=LINES, shared=LINES)
-def test_a_diff_makes_the_new_text_of_the_old_one(before: list[str], after: list[str], shared: list[str]) -> None:
-    old, new = ("".join(f"{line}\n" for line in [*shared, *lines, *shared]) for lines in (before, after))
+def test_a_diff_makes_the_new_text_of_the_old_one(
+    before: list[str], after: list[str], shared: list[str]
+) -> None:
+    old, new = (
+        "".join(f"{line}\n" for line in [*shared, *lines, *shared]) for lines in (before, after)
+    )
     found = compare_files({"w.cwl": old}, {"w.cwl": new}, labels=LABELS, mains=MAINS)
     if old == new:
         assert found == []
@@ -184,7 +233,9 @@ def test_files_come_and_go_and_the_workflow_is_first() -> None:
         ("flow/w.cwl", Change.CHANGED), ("0.cwl", Change.ADDED), ("a.cwl", Change.REMOVED),
     ]  # fmt: skip
     assert found[0].diff == "--- flow 1: flow/w.cwl\n+++ flow 2: flow/w.cwl\n@@ -1 +1 @@\n-1\n+2"
-    renamed = compare_files({"old.cwl": "1\n"}, {"new.cwl": "1\n"}, labels=LABELS, mains=("old.cwl", "new.cwl"))
+    renamed = compare_files(
+        {"old.cwl": "1\n"}, {"new.cwl": "1\n"}, labels=LABELS, mains=("old.cwl", "new.cwl")
+    )
     assert renamed == [], "a single file may be called anything"
 
 
@@ -199,5 +250,10 @@ def test_a_long_text_with_one_change_is_compared_and_two_long_ones_are_not() -> 
         *[f" line {n % 97}" for n in range(40_000, 40_003)],
     ]
     other = "\n".join(str(number % 89) for number in range(MOST_LINES + 1))
-    [change] = compare_files({"w.cwl": "\n".join(long)}, {"w.cwl": other}, labels=LABELS, mains=MAINS)
-    assert change.diff == f"50000 lines become {MOST_LINES + 1}: too many for a comparison line by line"
+    [change] = compare_files(
+        {"w.cwl": "\n".join(long)}, {"w.cwl": other}, labels=LABELS, mains=MAINS
+    )
+    assert (
+        change.diff
+        == f"50000 lines become {MOST_LINES + 1}: too many for a comparison line by line"
+    )

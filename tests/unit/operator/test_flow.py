@@ -10,15 +10,29 @@ def test_a_chain_of_steps_stands_in_one_row_from_left_to_right() -> None:
     drawing = draw(plan(step("first", None), step("last", "first", mode=TaskMode.MERGE)))
     assert [node.name for node in drawing.nodes] == ["frames", "first", "last", "last_files"]
     assert len({node.y for node in drawing.nodes}) == 1
-    assert [b.x - a.x for a, b in zip(drawing.nodes, drawing.nodes[1:], strict=False)] == [WIDTH + GAP_X] * 3
+    assert [b.x - a.x for a, b in zip(drawing.nodes, drawing.nodes[1:], strict=False)] == [
+        WIDTH + GAP_X
+    ] * 3
     assert len(drawing.edges) == 3
 
 
 def test_branches_do_not_overlap_and_outputs_share_the_last_column() -> None:
-    drawing = draw(plan(step("a", None), step("b", "a"), step("c", "a"), step("d", "c"), step("e", "c"), outputs=("b", "d", "e")))
+    drawing = draw(
+        plan(
+            step("a", None),
+            step("b", "a"),
+            step("c", "a"),
+            step("d", "c"),
+            step("e", "c"),
+            outputs=("b", "d", "e"),
+        )
+    )
     boxes = [(node.x, node.y) for node in drawing.nodes]
     for number, (x, y) in enumerate(boxes):
-        assert not any(abs(x - other_x) < WIDTH and abs(y - other_y) < HEIGHT for other_x, other_y in boxes[:number])
+        assert not any(
+            abs(x - other_x) < WIDTH and abs(y - other_y) < HEIGHT
+            for other_x, other_y in boxes[:number]
+        )
         assert x + WIDTH <= drawing.width
         assert y + HEIGHT <= drawing.height
     assert len({node.x for node in drawing.nodes if node.kind is NodeKind.OUTPUT}) == 1
@@ -26,7 +40,11 @@ def test_branches_do_not_overlap_and_outputs_share_the_last_column() -> None:
 
 def test_a_long_name_is_cut_in_its_box_but_kept_whole_beside() -> None:
     name = "a_step_with_a_very_long_name"
-    node = next(node for node in draw(plan(step(name, None), outputs=(name,))).nodes if node.kind is NodeKind.STEP)
+    node = next(
+        node
+        for node in draw(plan(step(name, None), outputs=(name,))).nodes
+        if node.kind is NodeKind.STEP
+    )
     assert node.name == name
     assert node.label.endswith("…")
     assert len(node.label) < len(name)

@@ -15,7 +15,10 @@ def test_a_short_log_is_whole() -> None:
 
 
 def test_a_long_log_is_cut_between_lines() -> None:
-    assert log_text(b"one\ntwo\nthr", b"en\neleven\n", 100) == "one\ntwo\n… 85 bytes left out …\neleven\n"
+    assert (
+        log_text(b"one\ntwo\nthr", b"en\neleven\n", 100)
+        == "one\ntwo\n… 85 bytes left out …\neleven\n"
+    )
 
 
 def test_a_log_without_lines_is_cut_anywhere() -> None:
@@ -24,10 +27,16 @@ def test_a_log_without_lines_is_cut_anywhere() -> None:
 
 def test_what_is_no_text_is_replaced() -> None:
     assert log_text(b"\xffa\n", b"", 3) == "\ufffda\n"
-    assert log_text("über\nä".encode()[:-1], "ß\nend\n".encode()[1:], 50) == "über\n… 40 bytes left out …\nend\n"
+    assert (
+        log_text("über\nä".encode()[:-1], "ß\nend\n".encode()[1:], 50)
+        == "über\n… 40 bytes left out …\nend\n"
+    )
 
 
-@given(st.lists(st.text("ab", max_size=9), max_size=60).map(lambda lines: "\n".join(lines).encode()), st.integers(1, 40))
+@given(
+    st.lists(st.text("ab", max_size=9), max_size=60).map(lambda lines: "\n".join(lines).encode()),
+    st.integers(1, 40),
+)
 def test_what_is_shown_and_what_is_left_out_are_all_of_it(whole: bytes, half: int) -> None:
     head = whole[:half]
     tail = b"" if len(whole) <= half else whole[max(half, len(whole) - half) :]
@@ -39,4 +48,6 @@ def test_what_is_shown_and_what_is_left_out_are_all_of_it(whole: bytes, half: in
         begin, end = text[: found.start()].encode(), text[found.end() :].encode()
         assert whole.startswith(begin)
         assert whole.endswith(end)
-        assert len(whole) - len(begin) - len(end) - int(found[1]) in {0, 1}, "but for the end of a line"
+        assert len(whole) - len(begin) - len(end) - int(found[1]) in {0, 1}, (
+            "but for the end of a line"
+        )

@@ -9,20 +9,40 @@ from sluice.contracts.attention import Acknowledgement, Notice, NoticeList, Subj
 from sluice.contracts.chains import ChainStep
 from sluice.contracts.datasets import Dataset, Stalled
 from sluice.contracts.pilots import NodeResources, Pilot, PilotList
-from sluice.contracts.states import ChainState, DatasetState, DatasetType, PilotState, StepState, TaskState
+from sluice.contracts.states import (
+    ChainState,
+    DatasetState,
+    DatasetType,
+    PilotState,
+    StepState,
+    TaskState,
+)
 from tests.unit.operator.test_progress import NOW, chain, status
 from wfms.operator.domain import notices
 from wfms.operator.domain.overview import MOST_PILOTS, Overview
 
 
 def pilot(
-    name: str = "p", *, state: PilotState = PilotState.LOST, host: str = "h", registered: int = 0, leased: int = 0
+    name: str = "p",
+    *,
+    state: PilotState = PilotState.LOST,
+    host: str = "h",
+    registered: int = 0,
+    leased: int = 0,
 ) -> Pilot:
     """``registered``: in minutes."""
     node = NodeResources(cores=2, ram=4096, disk=1000)
     at = NOW + timedelta(minutes=registered)
     return Pilot(
-        uid=uuid4(), name=name, host=host, state=state, slots=2, resources=node, registered_at=at, seen_at=at, leased=leased
+        uid=uuid4(),
+        name=name,
+        host=host,
+        state=state,
+        slots=2,
+        resources=node,
+        registered_at=at,
+        seen_at=at,
+        leased=leased,
     )
 
 
@@ -31,7 +51,10 @@ def texts(found: list[Notice]) -> list[str]:
 
 
 def test_a_failed_chain_says_why_and_can_be_acknowledged() -> None:
-    failed = chain(ChainState.FAILED, ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"))
+    failed = chain(
+        ChainState.FAILED,
+        ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"),
+    )
     [notice] = notices.of_chain(failed)
     assert notice.text == "t over d failed: step a: its input has no files"
     assert (notice.weight, notice.chain, notice.since) == (Weight.ERROR, failed.uid, NOW)
@@ -43,20 +66,30 @@ def test_a_step_that_cannot_go_on_goes_by_itself() -> None:
     stuck = ChainStep(name="a", state=StepState.STARTING, reason="there is no storage")
     steps = [stuck, ChainStep(name="b", state=StepState.PENDING)]
     [notice] = notices.of_chain(chain(ChainState.IN_PROGRESS, *steps))
-    assert (notice.text, notice.weight, notice.id) == ("t over d, step a: there is no storage", Weight.WARNING, None)
+    assert (notice.text, notice.weight, notice.id) == (
+        "t over d, step a: there is no storage",
+        Weight.WARNING,
+        None,
+    )
     assert notices.of_chain(chain(ChainState.CANCELED, *steps)) == []
 
 
 def test_jobs_that_failed_for_good_or_wait_for_a_person() -> None:
     failed, held = status(failed=1, ready=5), status(held=2, failed=3)
     [first] = notices.of_task(failed, {failed.chain_uid: "d"})
-    assert (first.text, first.weight) == ("t over d, step decode: 1 job failed for good (1 × tool refused)", Weight.WARNING)
+    assert (first.text, first.weight) == (
+        "t over d, step decode: 1 job failed for good (1 × tool refused)",
+        Weight.WARNING,
+    )
     [second] = notices.of_task(held, {})
     assert second.text == "t, step decode: 2 jobs took several pilots down and wait for a decision"
     assert (second.weight, second.task) == (Weight.ERROR, held.uid)
     assert notices.in_order([first, second]) == [second, first]
     assert notices.of_task(status(ready=3, running=1), {}) == []
-    assert notices.of_task(failed.model_copy(update={"state": TaskState.FAILED, "ended_at": NOW}), {}) == []
+    assert (
+        notices.of_task(failed.model_copy(update={"state": TaskState.FAILED, "ended_at": NOW}), {})
+        == []
+    )
 
 
 def test_a_lost_pilot_is_told_of_until_it_is_acknowledged_is_back_or_was_started_again() -> None:
@@ -79,7 +112,9 @@ def test_every_lost_pilot_is_told_of() -> None:
 
 def test_jobs_that_wait_without_any_pilot() -> None:
     assert texts(notices.of_work([], waiting=5)) == ["5 jobs wait, and no pilot runs: start one"]
-    assert texts(notices.of_work([pilot(state=PilotState.GONE)], waiting=1)) == ["1 job waits, and no pilot runs: start one"]
+    assert texts(notices.of_work([pilot(state=PilotState.GONE)], waiting=1)) == [
+        "1 job waits, and no pilot runs: start one"
+    ]
     assert notices.of_work([pilot(state=PilotState.DRAINING)], waiting=5) == []
     assert notices.of_work([], waiting=None) == [], "nobody knows what waits"
 
@@ -90,9 +125,16 @@ def test_jobs_taken_ahead_make_no_pilot_busier_than_its_slots() -> None:
     assert pilot(state=PilotState.LOST, leased=5).busy_slots == 0
 
 
-def notice(text: str, weight: Weight = Weight.ERROR, *, task: bool = False, happened: bool = False) -> Notice:
+def notice(
+    text: str, weight: Weight = Weight.ERROR, *, task: bool = False, happened: bool = False
+) -> Notice:
     uid = uuid4()
-    return Notice(text=text, weight=weight, id=f"chain:{uid}" if happened else None, task=uid if task else None)
+    return Notice(
+        text=text,
+        weight=weight,
+        id=f"chain:{uid}" if happened else None,
+        task=uid if task else None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,35 +154,54 @@ def test_neither_what_lasts_nor_what_happened_hides_the_other(
     lasting: int, happened: int, limit: int, shown: tuple[int, int]
 ) -> None:
     found = [notice(f"held {number}", task=True) for number in range(lasting)]
-    found += [notice(f"failed {number}", Weight.WARNING, happened=True) for number in range(happened)]
+    found += [
+        notice(f"failed {number}", Weight.WARNING, happened=True) for number in range(happened)
+    ]
     chosen = texts(notices.chosen(found, limit=limit))
     assert chosen == texts([*found[: shown[0]], *found[lasting : lasting + shown[1]]])
 
 
 def test_what_concerns_the_whole_system_comes_first() -> None:
-    found = [notice("held", task=True), notice("failed", happened=True), notices.of_trouble("no answer")]
+    found = [
+        notice("held", task=True),
+        notice("failed", happened=True),
+        notices.of_trouble("no answer"),
+    ]
     assert texts(notices.chosen(found, limit=2)) == ["no answer", "failed"]
 
 
 def test_of_many_pilots_those_that_are_there_and_those_nobody_has_acknowledged_are_listed() -> None:
-    gone = [pilot(f"gone-{number}", state=PilotState.GONE, registered=number) for number in range(MOST_PILOTS)]
+    gone = [
+        pilot(f"gone-{number}", state=PilotState.GONE, registered=number)
+        for number in range(MOST_PILOTS)
+    ]
     lost = [pilot(f"lost-{number}", registered=-number) for number in range(3)]
     active = pilot("active", state=PilotState.ACTIVE, registered=-9)
     page = overview([*gone, *lost, active])
     names = [one.name for one in page.listed_pilots]
-    assert names[:5] == ["active", "lost-2", "lost-1", "lost-0", "gone-4"], "and of the others the last"
+    assert names[:5] == ["active", "lost-2", "lost-1", "lost-0", "gone-4"], (
+        "and of the others the last"
+    )
     assert (len(names), page.more_pilots) == (MOST_PILOTS, 4)
     assert [one.name for one in overview(lost).listed_pilots] == ["lost-2", "lost-1", "lost-0"]
-    assert (overview(lost).more_pilots, overview(None).more_pilots, overview(None).listed_pilots) == (0, 0, [])
+    assert (
+        overview(lost).more_pilots,
+        overview(None).more_pilots,
+        overview(None).listed_pilots,
+    ) == (0, 0, [])
 
 
 def overview(pilots: list[Pilot] | None) -> Overview:
     none = NoticeList(notices=[])
     listed = None if pilots is None else PilotList(pilots=pilots)
-    return Overview(running=[], ended=[], chains=None, work=None, pilots=listed, attention=none, templates=0)
+    return Overview(
+        running=[], ended=[], chains=None, work=None, pilots=listed, attention=none, templates=0
+    )
 
 
-@pytest.mark.parametrize("wrong", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"])
+@pytest.mark.parametrize(
+    "wrong", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"]
+)
 def test_what_is_no_id_of_a_notice(wrong: str) -> None:
     assert Notice.subject_of(wrong) is None
 
@@ -148,19 +209,32 @@ def test_what_is_no_id_of_a_notice(wrong: str) -> None:
 def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
     chain_uid = uuid4()
     first = dataset(meta={"chain": str(chain_uid), "output_name": "d.report"})
-    up = Stalled(state=DatasetState.UPLOADING, reason="out is disabled", first=first, number=1, since=NOW)
+    up = Stalled(
+        state=DatasetState.UPLOADING, reason="out is disabled", first=first, number=1, since=NOW
+    )
     [one, many, halted] = notices.of_stalled(
         [
             up,
             up.model_copy(update={"number": 57}),
-            Stalled(state=DatasetState.DELETING, reason="a link", halted=True, first=dataset(), number=1),
+            Stalled(
+                state=DatasetState.DELETING, reason="a link", halted=True, first=dataset(), number=1
+            ),
         ]
     )
-    assert (one.text, one.chain, one.page) == ("The upload of data set d.report does not go on: out is disabled", chain_uid, None)
+    assert (one.text, one.chain, one.page) == (
+        "The upload of data set d.report does not go on: out is disabled",
+        chain_uid,
+        None,
+    )
     assert (one.weight, one.since, one.id) == (Weight.WARNING, NOW, None)
-    assert (many.text, many.chain) == ("The upload of 57 data sets does not go on: out is disabled", None)
+    assert (many.text, many.chain) == (
+        "The upload of 57 data sets does not go on: out is disabled",
+        None,
+    )
     assert many.page == "datasets"
-    assert halted.text.startswith("The deletion of data set d does not go on: a link (it waits for `sluice dataset resume ")
+    assert halted.text.startswith(
+        "The deletion of data set d does not go on: a link (it waits for `sluice dataset resume "
+    )
     assert (halted.weight, halted.chain, halted.page) == (Weight.ERROR, None, "datasets")
 
 

@@ -49,7 +49,8 @@ def test_json_is_set_out_and_keeps_its_values() -> None:
 
 
 def test_json_is_shown_as_it_was_written() -> None:
-    """Only white space between its parts is changed: digits, escapes and a key that is there twice are not."""
+    """Only white space between its parts is changed: digits, escapes and a key that is there twice
+    are not."""
     numbers = ["1.10", "0.1000000000000000055511151231257827", "1e400", "1E+2", "-0.0", "9" * 5000]
     strings = [r'"\u00e4 \"\\"', '"[{,:}] "', '""', "true", "{}", "[]"]
     values = numbers + strings
@@ -83,7 +84,9 @@ def test_what_is_cut_says_so_and_no_letter_is_broken() -> None:
     text = "ü" * 1000
     shown = preview_of("x.txt", text.encode()[:1001], 2000)
     assert (shown.kind, shown.cut, shown.text) == (Kind.TEXT, True, "ü" * 500)
-    assert preview_of("x.json", b'{"a": 1}', 99).kind is Kind.TEXT, "of a part nobody knows whether it is JSON"
+    assert preview_of("x.json", b'{"a": 1}', 99).kind is Kind.TEXT, (
+        "of a part nobody knows whether it is JSON"
+    )
     cut = preview_of("x.csv", b"a,b\n1,2\n3", 5000)
     assert cut.rows == [["a", "b"], ["1", "2"]], "the last row is not whole"
 

@@ -15,7 +15,9 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 def status(uid: UUID | None = None, /, **counts: int) -> TaskStatus:
-    numbers = {name: 0 for name in ("ready", "leased", "running", "finished", "failed", "canceled", "held")} | counts
+    numbers = {
+        name: 0 for name in ("ready", "leased", "running", "finished", "failed", "canceled", "held")
+    } | counts
     return TaskStatus(
         uid=uid or uuid4(), chain_uid=uuid4(), step="decode", template="t", state=TaskState.ACTIVE, mode=TaskMode.MAP,
         rank=1, total=sum(numbers.values()), created_at=NOW, errors={ErrorClass.TOOL_REFUSED: 1} if counts.get("failed") else {},
@@ -53,7 +55,10 @@ def test_the_sentence_of_a_bar_names_every_part() -> None:
 def test_killed_jobs_are_told_beside_the_canceled_ones() -> None:
     of_task = status(finished=1, canceled=9).model_copy(update={"killed": 2})
     assert counts_of(of_task).sentence == "1 of 10 jobs finished, 9 canceled (2 killed)"
-    assert counts_of(of_task.model_copy(update={"killed": 0})).sentence == "1 of 10 jobs finished, 9 canceled"
+    assert (
+        counts_of(of_task.model_copy(update={"killed": 0})).sentence
+        == "1 of 10 jobs finished, 9 canceled"
+    )
 
 
 def test_why_a_step_stands_still() -> None:
@@ -66,14 +71,27 @@ def test_why_a_step_stands_still() -> None:
         "9 of 60 jobs failed",
         "never began",
     ]
-    running = chain(ChainState.IN_PROGRESS, ChainStep(name="a", state=StepState.IN_PROGRESS, task_uid=uid), steps[1])
-    assert [step.note for step in chain_progress(running, {}).steps] == ["on its way to the WMS", "waits for the step before it"]
+    running = chain(
+        ChainState.IN_PROGRESS,
+        ChainStep(name="a", state=StepState.IN_PROGRESS, task_uid=uid),
+        steps[1],
+    )
+    assert [step.note for step in chain_progress(running, {}).steps] == [
+        "on its way to the WMS",
+        "waits for the step before it",
+    ]
     waiting = status(uid).model_copy(update={"state": TaskState.WAITING})
-    assert chain_progress(running, {str(uid): waiting}).steps[0].note == "waits until its input is complete"
+    assert (
+        chain_progress(running, {str(uid): waiting}).steps[0].note
+        == "waits until its input is complete"
+    )
 
 
 def test_a_failed_chain_gives_the_reason_of_its_step_where_it_has_none_of_its_own() -> None:
-    failed = chain(ChainState.FAILED, ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"))
+    failed = chain(
+        ChainState.FAILED,
+        ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"),
+    )
     assert chain_progress(failed, {}).reason == "step a: its input has no files"
 
 
@@ -93,4 +111,6 @@ def test_what_finished_although_jobs_failed_is_told_from_what_went_well() -> Non
     assert part.shortfall is not None
     assert (part.shortfall.sentence, part.shortfall.tone) == ("2 jobs failed", "short")
     assert chain_progress(chain(ChainState.FINISHED, *finished(well)), tasks).shortfall is None
-    assert chain_progress(chain(ChainState.CANCELED, *finished(some)), tasks).shortfall is None, "its state says enough"
+    assert chain_progress(chain(ChainState.CANCELED, *finished(some)), tasks).shortfall is None, (
+        "its state says enough"
+    )

@@ -38,7 +38,15 @@ def test_fields_say_what_is_wanted_and_what_holds_otherwise() -> None:
 
 def test_values_are_read_as_their_types_and_nothing_typed_is_no_value() -> None:
     uid = "0190f2b4-0000-7000-8000-000000000001"
-    typed = {"cut": " 3 ", "gain": "1e2", "label": "7", "quick": "true", "level": "high", "ranges": "[1, 2]", "mask": uid}
+    typed = {
+        "cut": " 3 ",
+        "gain": "1e2",
+        "label": "7",
+        "quick": "true",
+        "level": "high",
+        "ranges": "[1, 2]",
+        "mask": uid,
+    }
     values, wrong = read_values(PLAN, typed)
     assert wrong == []
     assert values == {
@@ -67,14 +75,19 @@ def test_what_cannot_be_read_is_told_at_its_field(name: str, text: str, message:
     values, wrong = read_values(PLAN, {name: text})
     assert values == {}
     assert message in wrong[0].message
-    fields: dict[str, Any] = {field.name: field for field in fields_of(PLAN, {}, {name: text}, wrong)}
+    fields: dict[str, Any] = {
+        field.name: field for field in fields_of(PLAN, {}, {name: text}, wrong)
+    }
     assert [one for one, field in fields.items() if field.wrong] == [name]
     assert fields[name].wrong.startswith(message)
     assert fields[name].typed == text
 
 
 def test_findings_of_the_request_stand_at_their_fields() -> None:
-    refused = [Finding(message="parameter 'cut' (int) is required and has no value"), Finding(message="something else")]
-    assert {field.name: field.wrong for field in fields_of(PLAN, {}, {}, refused) if field.wrong} == {
-        "cut": "(int) is required and has no value"
-    }
+    refused = [
+        Finding(message="parameter 'cut' (int) is required and has no value"),
+        Finding(message="something else"),
+    ]
+    assert {
+        field.name: field.wrong for field in fields_of(PLAN, {}, {}, refused) if field.wrong
+    } == {"cut": "(int) is required and has no value"}

@@ -22,15 +22,23 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 def test_every_line_is_shown_once_and_findings_stand_at_theirs() -> None:
     text = "\n".join(f"line {number}" for number in range(1, 101)) + "\n"
-    findings = [Finding(message="bad", line=50, column=3), Finding(message="everywhere"), Finding(message="beyond", line=900)]
+    findings = [
+        Finding(message="bad", line=50, column=3),
+        Finding(message="everywhere"),
+        Finding(message="beyond", line=900),
+    ]
     for fold in (False, True):
         listing = list_lines(text, findings, fold=fold)
         lines = [line for block in listing.blocks for line in block.lines]
         assert [line.text for line in lines] == text.splitlines()
-        assert [(line.number, line.findings) for line in lines if line.findings] == [(50, findings[:1])]
+        assert [(line.number, line.findings) for line in lines if line.findings] == [
+            (50, findings[:1])
+        ]
         assert listing.general == findings[1:]
         assert any(block.folded for block in listing.blocks) is fold
-        assert not any(block.folded for block in listing.blocks if any(line.findings for line in block.lines))
+        assert not any(
+            block.folded for block in listing.blocks if any(line.findings for line in block.lines)
+        )
 
 
 def test_a_huge_text_is_shown_around_its_findings_only() -> None:
@@ -75,7 +83,13 @@ def test_durations(seconds: float, text: str) -> None:
 
 
 def test_sizes_and_moments() -> None:
-    assert [size_text(size) for size in (0, 950, 1200, 504e6, 2.5e12)] == ["0 B", "950 B", "1.2 kB", "504 MB", "2.5 TB"]
+    assert [size_text(size) for size in (0, 950, 1200, 504e6, 2.5e12)] == [
+        "0 B",
+        "950 B",
+        "1.2 kB",
+        "504 MB",
+        "2.5 TB",
+    ]
     ages = (3, 42, 61, 7300, 200_000)
     assert [ago_text(NOW - timedelta(seconds=age), NOW) for age in ages] == [
         "just now",
@@ -87,10 +101,23 @@ def test_sizes_and_moments() -> None:
 
 
 def test_what_a_job_asks_for_and_uses() -> None:
-    assert needs_text(Resources(cores=2, ram=2048, time_limit=60)) == "2 cores, 2\u202f048 MiB, at most 60 s"
-    assert needs_text(Resources(time_limit=0)) == "1 core, no memory asked for: the node's is the limit"
+    assert (
+        needs_text(Resources(cores=2, ram=2048, time_limit=60))
+        == "2 cores, 2\u202f048 MiB, at most 60 s"
+    )
+    assert (
+        needs_text(Resources(time_limit=0))
+        == "1 core, no memory asked for: the node's is the limit"
+    )
     used = (None, 0, 0.3, 9.96, 312.4, 2048)
-    assert [memory_text(one) for one in used] == ["–", "–", "0.3 MiB", "10 MiB", "312 MiB", "2\u202f048 MiB"]
+    assert [memory_text(one) for one in used] == [
+        "–",
+        "–",
+        "0.3 MiB",
+        "10 MiB",
+        "312 MiB",
+        "2\u202f048 MiB",
+    ]
 
 
 def test_types_in_words() -> None:
@@ -106,11 +133,17 @@ def test_parameters_are_bound_to_metadata_over_what_the_data_set_says_of_itself(
         run=6, count_files=1, bytes=1, timestamp=NOW,
     )  # fmt: skip
     bind = {"number": "run", "when": "period", "gone": "nothing", "none": "empty"}
-    assert bind_parameters(plan(step("last", None), bind=bind), facts_of(dataset))[0] == {"number": 7, "when": "autumn"}
+    assert bind_parameters(plan(step("last", None), bind=bind), facts_of(dataset))[0] == {
+        "number": 7,
+        "when": "autumn",
+    }
 
 
 def test_a_document_is_kept_as_plain_json_values() -> None:
-    assert storable({"a": [1, 2.5, None, True, 2**70], 3: "x"}) == {"a": [1, 2.5, None, True, str(2**70)], "3": "x"}
+    assert storable({"a": [1, 2.5, None, True, 2**70], 3: "x"}) == {
+        "a": [1, 2.5, None, True, str(2**70)],
+        "3": "x",
+    }
 
 
 def test_what_postgresql_cannot_hold_is_named() -> None:
@@ -120,6 +153,11 @@ def test_what_postgresql_cannot_hold_is_named() -> None:
     for _ in range(18):
         grown = [grown, grown]
     assert MOST_VALUES < 2**18
-    for value, words in (("a\x00b", "NUL"), ("\ud800", "surrogate"), (looped, "levels"), (grown, "values")):
+    for value, words in (
+        ("a\x00b", "NUL"),
+        ("\ud800", "surrogate"),
+        (looped, "levels"),
+        (grown, "values"),
+    ):
         with pytest.raises(NotStorable, match=words):
             storable({"key": value})

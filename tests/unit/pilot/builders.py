@@ -13,7 +13,8 @@ from sluice.contracts.tasks import TaskOutput
 
 
 def tool(command: list[str], **fields: Any) -> dict[str, Any]:
-    """A tool with one File input ``f`` (not on the command line) and one output ``o``, its standard output ``<stem>.out``."""
+    """A tool with one File input ``f`` (not on the command line) and one output ``o``, its standard
+    output ``<stem>.out``."""
     base: dict[str, Any] = {
         "cwlVersion": "v1.2",
         "class": "CommandLineTool",
@@ -29,7 +30,8 @@ SHA = tool(["sha256sum"], inputs={"f": {"type": "File", "inputBinding": {"positi
 
 
 def task(root: Path, executable: dict[str, Any], **fields: Any) -> PilotTask:
-    """Output port ``o`` goes to ``<root>/out``, logs to ``<root>/logs``; a test gives other outputs as ``outputs``."""
+    """Output port ``o`` goes to ``<root>/out``, logs to ``<root>/logs``; a test gives other outputs
+    as ``outputs``."""
     values: dict[str, Any] = {
         "uid": uuid.uuid4(),
         "chain_uid": uuid.uuid4(),
@@ -61,10 +63,14 @@ def input_file(path: Path, *, seq: int = 0, data: bytes = b"frame") -> InputFile
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"
-    return InputFile(seq=seq, name=path.name, size=len(data), checksum=checksum, url=f"file://{path}")
+    return InputFile(
+        seq=seq, name=path.name, size=len(data), checksum=checksum, url=f"file://{path}"
+    )
 
 
-def job(task_: PilotTask, inputs: list[InputFile], *, job_id: int = 1, attempt: int = 1, seq: int = 0) -> LeasedJob:
+def job(
+    task_: PilotTask, inputs: list[InputFile], *, job_id: int = 1, attempt: int = 1, seq: int = 0
+) -> LeasedJob:
     return LeasedJob(id=job_id, attempt=attempt, task_uid=task_.uid, seq=seq, inputs=inputs)
 
 

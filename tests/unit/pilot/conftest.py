@@ -11,7 +11,10 @@ from tests.unit.pilot.runner import Runner
 @pytest.fixture(scope="module")
 def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     """One slot, with a secret in its environment that no tool may see."""
-    runner = Runner(tmp_path_factory.mktemp("pilot"), environment={"SLUICE_SECRET": "hush", "PYTHONPATH": str(Path.cwd())})
+    runner = Runner(
+        tmp_path_factory.mktemp("pilot"),
+        environment={"SLUICE_SECRET": "hush", "PYTHONPATH": str(Path.cwd())},
+    )
     yield runner
     runner.close()
 

@@ -30,7 +30,9 @@ def at(tick: float) -> Now:
     return Now(tick, EPOCH + timedelta(seconds=tick))
 
 
-def task(uid: UUID = TASK, resources: Resources | None = None, device: DeviceType = DeviceType.CPU) -> PilotTask:
+def task(
+    uid: UUID = TASK, resources: Resources | None = None, device: DeviceType = DeviceType.CPU
+) -> PilotTask:
     return PilotTask(
         uid=uid,
         chain_uid=uuid4(),
@@ -47,12 +49,20 @@ def task(uid: UUID = TASK, resources: Resources | None = None, device: DeviceTyp
     )
 
 
-def leased(*ids: int, uid: UUID = TASK, seconds: float = 60.0, tasks: list[PilotTask] | None = None) -> Lease:
+def leased(
+    *ids: int, uid: UUID = TASK, seconds: float = 60.0, tasks: list[PilotTask] | None = None
+) -> Lease:
     jobs = [LeasedJob(id=job_id, attempt=1, task_uid=uid, seq=job_id, inputs=[]) for job_id in ids]
     return Lease(seconds=seconds, jobs=jobs, tasks=[task(uid)] if tasks is None else tasks)
 
 
-def ended(job_id: int, *, slot: int = 0, seconds: float = 1.0, outcome: AttemptOutcome = AttemptOutcome.FINISHED) -> AttemptEnded:
+def ended(
+    job_id: int,
+    *,
+    slot: int = 0,
+    seconds: float = 1.0,
+    outcome: AttemptOutcome = AttemptOutcome.FINISHED,
+) -> AttemptEnded:
     report = AttemptReport(id=job_id, attempt=1, outcome=outcome, ended_at=EPOCH)
     return AttemptEnded(slot=slot, report=report, seconds=seconds)
 
@@ -64,12 +74,16 @@ def pilot(slots: int = 1, *, policy: Policy | None = None, node: Booked = BOUNDL
     return core
 
 
-def granted(core: PilotCore, *ids: int, tick: float = 0.0, seconds: float = 60.0) -> list[Instruction]:
+def granted(
+    core: PilotCore, *ids: int, tick: float = 0.0, seconds: float = 60.0
+) -> list[Instruction]:
     return core.handle(LeaseGranted(tick, leased(*ids, seconds=seconds)), at(tick))
 
 
 def command(core: PilotCore, kind: str, job_id: int, *, tick: float = 1.0) -> list[Instruction]:
-    answer = HeartbeatAnswer.model_validate({"lease": 60.0, "commands": [{"kind": kind, "job": {"id": job_id, "attempt": 1}}]})
+    answer = HeartbeatAnswer.model_validate(
+        {"lease": 60.0, "commands": [{"kind": kind, "job": {"id": job_id, "attempt": 1}}]}
+    )
     return core.handle(HeartbeatAnswered(tick, core.heartbeat(), answer), at(tick))
 
 

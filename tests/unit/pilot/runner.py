@@ -28,8 +28,8 @@ from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 
 @dataclass
 class Runner:
-    """``environment`` is the one of the process that the slots are forked from; ``settings``: further ones of theirs. ``before``:
-    a command that becomes the one in its arguments."""
+    """``environment`` is the one of the process that the slots are forked from; ``settings``:
+    further ones of theirs. ``before``: a command that becomes the one in its arguments."""
 
     folder: Path
     grace: float = 0.5
@@ -42,11 +42,22 @@ class Runner:
         self.run.make()
         self._control, theirs = socket.socketpair()
         settings = RunnerSettings(
-            pilot="tester", run_folder=str(self.run.path), grace=self.grace, memory_floor=64, **self.settings
+            pilot="tester",
+            run_folder=str(self.run.path),
+            grace=self.grace,
+            memory_floor=64,
+            **self.settings,
         )
         with theirs:
             self.server = subprocess.Popen(
-                [*self.before, sys.executable, "-m", "pilot.runner", str(theirs.fileno()), settings.model_dump_json()],
+                [
+                    *self.before,
+                    sys.executable,
+                    "-m",
+                    "pilot.runner",
+                    str(theirs.fileno()),
+                    settings.model_dump_json(),
+                ],
                 pass_fds=[theirs.fileno()],
                 env={"PATH": os.environ["PATH"], **self.environment},
                 start_new_session=True,

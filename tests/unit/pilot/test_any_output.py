@@ -1,4 +1,5 @@
-"""Whatever a tool writes, it is kept so that everybody can read it, or it is the tool's fault: in a real slot process."""
+"""Whatever a tool writes, it is kept so that everybody can read it, or it is the tool's fault: in a
+real slot process."""
 
 import json
 import subprocess
@@ -63,43 +64,104 @@ def deep(opening: str, closing: str, levels: int) -> bytes:
 
 
 WRONG = {
-    "deep lists": (deep("[", "]", 256), "output 'o' cannot be taken: o[0][0][0]… lies more than 256 lists and objects deep"),
-    "deep objects": (deep('{"a":', "}", 5000), "cwl.output.json is no JSON (it nests lists and objects more than 256 deep)"),
+    "deep lists": (
+        deep("[", "]", 256),
+        "output 'o' cannot be taken: o[0][0][0]… lies more than 256 lists and objects deep",
+    ),
+    "deep objects": (
+        deep('{"a":', "}", 5000),
+        "cwl.output.json is no JSON (it nests lists and objects more than 256 deep)",
+    ),
     "long number": (
         b'{"o": [-%s]}' % (b"9" * 5000),
         "output 'o' cannot be taken: o[0] is a whole number of more than 4300 digits",
     ),
-    "half a character": (b'{"o": {"a": "\\ud800"}}', "output 'o' cannot be taken: o.a has half a character"),
-    "half a name": (b'{"o": [1, {"\\ud800": 1}]}', "output 'o' cannot be taken: o[1] has a name that has half a character"),
-    "no number": (b'{"o": [1, NaN]}', "output 'o' cannot be taken: o[1] is NaN, and JSON has no such number: give a finite one"),
-    "no name": (b'{"": null}', "what the tool left cannot be taken: cwl.output.json cannot be read as outputs (IndexError: "),
-    "no name and a long number": (b'{"": [%s]}' % (b"9" * 5000), "what the tool left cannot be taken: ['']"),
-    "too large": (b'{"o": {"a b": -1e400}}', "output 'o' cannot be taken: o['a b'] is -Infinity, and JSON has no such number"),
+    "half a character": (
+        b'{"o": {"a": "\\ud800"}}',
+        "output 'o' cannot be taken: o.a has half a character",
+    ),
+    "half a name": (
+        b'{"o": [1, {"\\ud800": 1}]}',
+        "output 'o' cannot be taken: o[1] has a name that has half a character",
+    ),
+    "no number": (
+        b'{"o": [1, NaN]}',
+        "output 'o' cannot be taken: o[1] is NaN, and JSON has no such number: give a finite one",
+    ),
+    "no name": (
+        b'{"": null}',
+        (
+            "what the tool left cannot be taken: cwl.output.json cannot be read as outputs"
+            " (IndexError: "
+        ),
+    ),
+    "no name and a long number": (
+        b'{"": [%s]}' % (b"9" * 5000),
+        "what the tool left cannot be taken: ['']",
+    ),
+    "too large": (
+        b'{"o": {"a b": -1e400}}',
+        "output 'o' cannot be taken: o['a b'] is -Infinity, and JSON has no such number",
+    ),
     "of no output": (b'{"o": 1, "more": 1e999}', "output 'more' cannot be taken: more is Infinity"),
-    "no JSON": (b'{"o": 1', "cwl.output.json is no JSON (Expecting ',' delimiter: line 1 column 8 (char 7)): let the tool write"),
-    "no UTF-8": (b'{"o": "\xe9"}', "cwl.output.json is no JSON (byte 7 is not of a text in UTF-8): let the tool write one"),
-    "no object": (b"[]", "cwl.output.json holds no JSON object: let the tool write one with its outputs by name"),
-    "a place": (b'{"o": {"class": "File", "location": 3}}', "output 'o' cannot be taken: o is a File whose location is no text"),
-    "a URL": (b'{"o": {"class": "File", "location": "file://[::1/x"}}', "o is a File whose location is no URL"),
-    "a name": (b'{"o": {"class": "File", "path": "f", "basename": 5}}', "o is a File whose basename is no text"),
-    "beside": (b'{"o": {"class": "File", "path": "f", "secondaryFiles": [5]}}', "whose secondaryFiles is no list of Files"),
-    "a class": (b'{"o": {"class": ["File"]}}', "output 'o' cannot be taken: o has a class that is no text"),
+    "no JSON": (
+        b'{"o": 1',
+        (
+            "cwl.output.json is no JSON (Expecting ',' delimiter: line 1 column 8 (char 7)): let"
+            " the tool write"
+        ),
+    ),
+    "no UTF-8": (
+        b'{"o": "\xe9"}',
+        "cwl.output.json is no JSON (byte 7 is not of a text in UTF-8): let the tool write one",
+    ),
+    "no object": (
+        b"[]",
+        "cwl.output.json holds no JSON object: let the tool write one with its outputs by name",
+    ),
+    "a place": (
+        b'{"o": {"class": "File", "location": 3}}',
+        "output 'o' cannot be taken: o is a File whose location is no text",
+    ),
+    "a URL": (
+        b'{"o": {"class": "File", "location": "file://[::1/x"}}',
+        "o is a File whose location is no URL",
+    ),
+    "a name": (
+        b'{"o": {"class": "File", "path": "f", "basename": 5}}',
+        "o is a File whose basename is no text",
+    ),
+    "beside": (
+        b'{"o": {"class": "File", "path": "f", "secondaryFiles": [5]}}',
+        "whose secondaryFiles is no list of Files",
+    ),
+    "a class": (
+        b'{"o": {"class": ["File"]}}',
+        "output 'o' cannot be taken: o has a class that is no text",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_output_object_that_cannot_be_kept_is_the_tools_fault(runner: Runner, root: Path, name: str) -> None:
-    """It says what, where and what to do, and no attempt is wasted on it: alone, and inside a workflow."""
+def test_an_output_object_that_cannot_be_kept_is_the_tools_fault(
+    runner: Runner, root: Path, name: str
+) -> None:
+    """It says what, where and what to do, and no attempt is wasted on it: alone, and inside a
+    workflow."""
     content, said = WRONG[name]
     file = input_file(root / "in" / "a.dat", data=content)
     for process in (writing("Any"), around(writing("Any"))):
-        error_class, message = failed(run(runner, task(root, process, outputs=[bundled(root)]), [file]))
+        error_class, message = failed(
+            run(runner, task(root, process, outputs=[bundled(root)]), [file])
+        )
         assert error_class is ErrorClass.TOOL_REFUSED, message
         assert said in message
 
 
 def test_what_goes_deep_and_is_not_too_deep_is_kept(runner: Runner, root: Path) -> None:
-    for number, content in enumerate((deep("[", "]", 255), deep('{"a":', "}", 255), b'{"o": %s}' % (b"9" * 4300))):
+    for number, content in enumerate(
+        (deep("[", "]", 255), deep('{"a":', "}", 255), b'{"o": %s}' % (b"9" * 4300))
+    ):
         report = run(
             runner,
             task(root, writing("Any"), outputs=[bundled(root)]),
@@ -114,40 +176,83 @@ def test_what_goes_deep_and_is_not_too_deep_is_kept(runner: Runner, root: Path) 
 LONG = "a long number"
 NUMBERS = st.floats() | st.integers() | st.just(LONG)
 PLACES = st.sampled_from(
-    ["f", "d", "../f", "/etc/passwd", "file:///etc", "f/", "", ".", "f%2f", "http://x/y", "_:a", "\udcff", "a\0b"]
+    [
+        "f",
+        "d",
+        "../f",
+        "/etc/passwd",
+        "file:///etc",
+        "f/",
+        "",
+        ".",
+        "f%2f",
+        "http://x/y",
+        "_:a",
+        "\udcff",
+        "a\0b",
+    ]
 )
 KINDS = st.sampled_from(["File", "Directory"])
-FIELDS = ["class", "location", "path", "basename", "contents", "listing", "secondaryFiles", "sluice:counts", "size", "format"]
+FIELDS = [
+    "class",
+    "location",
+    "path",
+    "basename",
+    "contents",
+    "listing",
+    "secondaryFiles",
+    "sluice:counts",
+    "size",
+    "format",
+]
 LEAVES = st.none() | st.booleans() | NUMBERS | st.text(st.characters(), max_size=5) | PLACES | KINDS
 VALUES = st.recursive(
     LEAVES,
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(st.text(max_size=3) | st.sampled_from(FIELDS), inner, max_size=4)
-        | st.fixed_dictionaries({"class": KINDS}, optional={field: inner | PLACES for field in FIELDS[1:]})
+        | st.fixed_dictionaries(
+            {"class": KINDS}, optional={field: inner | PLACES for field in FIELDS[1:]}
+        )
     ),
     max_leaves=12,
 )
 
 
-OBJECTS = st.builds(lambda value: json.dumps(value).replace(f'"{LONG}"', "9" * 5000).encode(), VALUES)
+OBJECTS = st.builds(
+    lambda value: json.dumps(value).replace(f'"{LONG}"', "9" * 5000).encode(), VALUES
+)
 NAMED = st.builds(lambda text: b'{"o": %s}' % text, OBJECTS)
 
 
-@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(content=NAMED | OBJECTS | st.binary(max_size=20), kind=st.sampled_from(["Any", "File", "Directory", "File[]", "float"]))
+@settings(
+    max_examples=examples(60),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    content=NAMED | OBJECTS | st.binary(max_size=20),
+    kind=st.sampled_from(["Any", "File", "Directory", "File[]", "float"]),
+)
 @example(b"", "Any")
 @example(b'{"o": {"class": true}}', "File")
 @example(b'{"o": {"class": "File", "location": null}}', "Any")
 @example(b'\xef\xbb\xbf{"o": 1}', "Any")
-def test_any_output_object_is_kept_or_told(runner: Runner, store: Path, content: bytes, kind: str) -> None:
+def test_any_output_object_is_kept_or_told(
+    runner: Runner, store: Path, content: bytes, kind: str
+) -> None:
     process = writing(kind)
     process["baseCommand"], process["arguments"] = (
         ["sh", "-c", 'echo x > f; mkdir d; echo y > d/y; cp "$0" cwl.output.json'],
         ["$(inputs.f.path)"],
     )
     target = output(store, "o") if kind == "File" else bundled(store)
-    require_kept_or_told(run(runner, task(store, process, outputs=[target]), [input_file(store / "in" / "a.dat", data=content)]))
+    require_kept_or_told(
+        run(
+            runner,
+            task(store, process, outputs=[target]),
+            [input_file(store / "in" / "a.dat", data=content)],
+        )
+    )
 
 
 MAKES = """
@@ -160,21 +265,34 @@ for name in json.load(open(sys.argv[1])):
     except OSError:
         pass
 """
-PARTS = st.binary(min_size=1, max_size=3).filter(lambda part: not {0, 47} & set(part) and part not in (b".", b".."))
+PARTS = st.binary(min_size=1, max_size=3).filter(
+    lambda part: not {0, 47} & set(part) and part not in (b".", b"..")
+)
 PATHS = st.lists(st.lists(PARTS, min_size=1, max_size=3).map(b"/".join), max_size=4)
 
 
-@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(names=PATHS, glob=st.sampled_from(["*", "*/*", "."]), kind=st.sampled_from(["File", "File[]", "Directory"]))
+@settings(
+    max_examples=examples(30),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    names=PATHS,
+    glob=st.sampled_from(["*", "*/*", "."]),
+    kind=st.sampled_from(["File", "File[]", "Directory"]),
+)
 @example([b"\xff"], "*", "File")
 @example([b"a\nb"], "*", "File")
 @example([b"d/\xff"], "d", "Directory")
 @example([b"cwl.output.json/x"], "*", "File")
 @example([b"cwl.output.json\xff", b"cwl.output.json"], "*", "File")
-def test_any_files_are_kept_or_told(runner: Runner, store: Path, names: list[bytes], glob: str, kind: str) -> None:
+def test_any_files_are_kept_or_told(
+    runner: Runner, store: Path, names: list[bytes], glob: str, kind: str
+) -> None:
     process = python(MAKES, outputs={"o": {"type": kind, "outputBinding": {"glob": glob}}})
     del process["stdout"]
-    file = input_file(store / "in" / "a.dat", data=json.dumps([list(name) for name in names]).encode())
+    file = input_file(
+        store / "in" / "a.dat", data=json.dumps([list(name) for name in names]).encode()
+    )
     target = output(store, "o") if kind == "File" else bundled(store)
     require_kept_or_told(run(runner, task(store, process, outputs=[target]), [file]))
 
@@ -218,7 +336,10 @@ def test_what_a_tool_leaves_beside_its_outputs_may_be_deep(runner: Runner, root:
     del leaves["stdout"]
     looks = python("import os; print(os.listdir())")
     file = input_file(root / "in" / "a.dat")
-    assert run(runner, task(root, leaves, outputs=[output(root, "o", optional=True)]), [file]).outcome is AttemptOutcome.FINISHED
+    assert (
+        run(runner, task(root, leaves, outputs=[output(root, "o", optional=True)]), [file]).outcome
+        is AttemptOutcome.FINISHED
+    )
     report = run(runner, task(root, looks), [file], seq=2)
     assert (root / "out" / report.outputs[0].name).read_text() == "['a.out']\n"
 
@@ -227,13 +348,20 @@ def test_what_a_tool_leaves_beside_its_outputs_may_be_deep(runner: Runner, root:
     ("what", "fields"),
     [
         ("argument 1", {"arguments": ["${return 'a\\u0000b';}"]}),
-        ("environment variable A", {"requirements": {"EnvVarRequirement": {"envDef": {"A": "${return 'a\\u0000b';}"}}}}),
+        (
+            "environment variable A",
+            {"requirements": {"EnvVarRequirement": {"envDef": {"A": "${return 'a\\u0000b';}"}}}},
+        ),
         ("stream stdout", {"stdout": "${return 'a\\u0000b';}", "outputs": {"o": "stdout"}}),
     ],
 )
-def test_what_no_program_can_be_given_is_the_tools_fault(runner: Runner, root: Path, what: str, fields: dict[str, Any]) -> None:
+def test_what_no_program_can_be_given_is_the_tools_fault(
+    runner: Runner, root: Path, what: str, fields: dict[str, Any]
+) -> None:
     process = tool(["echo"], **fields)
     process["requirements"] = {"InlineJavascriptRequirement": {}, **process.get("requirements", {})}
-    error_class, message = failed(run(runner, task(root, process), [input_file(root / "in" / "a.dat")]))
+    error_class, message = failed(
+        run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
+    )
     assert error_class is ErrorClass.TOOL_REFUSED
     assert message == f"the tool's {what} has a NUL character, which no program can be given"

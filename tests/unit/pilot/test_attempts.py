@@ -1,4 +1,5 @@
-"""Jobs with real tools in a real slot process: every way a job can end has its class, its sentence and its log."""
+"""Jobs with real tools in a real slot process: every way a job can end has its class, its sentence
+and its log."""
 
 import hashlib
 import sys
@@ -21,10 +22,14 @@ _next = iter(range(100, 10_000))
 
 def python(code: str, **fields: Any) -> dict[str, Any]:
     """A tool that runs Python code; ``sys.argv[1]`` is the input's path."""
-    return tool([sys.executable, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"], **fields)
+    return tool(
+        [sys.executable, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"], **fields
+    )
 
 
-def run(runner: Runner, task_: PilotTask, inputs: list[InputFile], *, seq: int = 0, attempt: int = 1) -> AttemptReport:
+def run(
+    runner: Runner, task_: PilotTask, inputs: list[InputFile], *, seq: int = 0, attempt: int = 1
+) -> AttemptReport:
     return runner.attempt(task_, job(task_, inputs, job_id=next(_next), attempt=attempt, seq=seq))
 
 
@@ -46,7 +51,12 @@ def failed(report: AttemptReport) -> tuple[ErrorClass | None, str]:
 def test_success(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "frame 1.dat", data=b"hits")
     report = run(runner, task(root, SHA), [file], seq=7, attempt=2)
-    assert (report.outcome, report.error_class, report.message, report.exit_code) == (AttemptOutcome.FINISHED, None, "", 0)
+    assert (report.outcome, report.error_class, report.message, report.exit_code) == (
+        AttemptOutcome.FINISHED,
+        None,
+        "",
+        0,
+    )
     written = root / "out" / "00000007.2-frame 1.out"
     assert written.read_text().split()[0] == hashlib.sha256(b"hits").hexdigest()
     (stored,) = report.outputs
@@ -62,12 +72,20 @@ def test_success(runner: Runner, root: Path) -> None:
 
 
 def test_the_input_is_untouched_and_nothing_is_left_of_the_job(runner: Runner, root: Path) -> None:
-    task_ = task(root, python("import os,sys; open('extra','w').write('x'); os.mkdir('d'); open('d/e','w'); print(os.getcwd())"))
+    task_ = task(
+        root,
+        python(
+            "import os,sys; open('extra','w').write('x'); os.mkdir('d'); open('d/e','w');"
+            " print(os.getcwd())"
+        ),
+    )
     first = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=1)
     assert first.outcome is AttemptOutcome.FINISHED
     folder = Path((root / "out" / "00000001.1-a.out").read_text().strip())
     assert (root / "in" / "a.dat").read_bytes() == b"frame"
-    assert [path for path in folder.parent.rglob("*") if path.is_file() and path.parent != folder.parent] == []
+    assert [
+        path for path in folder.parent.rglob("*") if path.is_file() and path.parent != folder.parent
+    ] == []
 
 
 def test_the_report_is_in_the_journal_before_it_is_told(runner: Runner, root: Path) -> None:
@@ -94,8 +112,13 @@ def test_non_zero_exit_gives_the_code_and_the_last_line(runner: Runner, root: Pa
     [(65, ErrorClass.TOOL_REFUSED), (66, ErrorClass.TOOL_FAILED), (1, ErrorClass.TOOL_FAILED)],
 )
 def test_declared_exit_codes(runner: Runner, root: Path, code: int, expected: ErrorClass) -> None:
-    executable = python(f"import sys; sys.exit({code})", permanentFailCodes=[65], temporaryFailCodes=[66])
-    assert failed(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))[0] is expected
+    executable = python(
+        f"import sys; sys.exit({code})", permanentFailCodes=[65], temporaryFailCodes=[66]
+    )
+    assert (
+        failed(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))[0]
+        is expected
+    )
 
 
 def test_success_codes(runner: Runner, root: Path) -> None:
@@ -106,28 +129,40 @@ def test_success_codes(runner: Runner, root: Path) -> None:
 
 def test_killed_by_a_signal(runner: Runner, root: Path) -> None:
     executable = python("import os; os.kill(os.getpid(), 11)")
-    error_class, message = failed(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))
+    error_class, message = failed(
+        run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    )
     assert error_class is ErrorClass.TOOL_FAILED
     assert "was killed by SIGSEGV" in message
 
 
 def test_missing_program(runner: Runner, root: Path) -> None:
     report = run(runner, task(root, tool(["no-such-program"])), [input_file(root / "in" / "a.dat")])
-    assert failed(report) == (ErrorClass.TOOL_FAILED, "program 'no-such-program' was not found on this node's PATH")
+    assert failed(report) == (
+        ErrorClass.TOOL_FAILED,
+        "program 'no-such-program' was not found on this node's PATH",
+    )
     assert report.exit_code == 127
 
 
 def test_a_program_that_cannot_be_run(runner: Runner, root: Path) -> None:
     (data := root.parent / "data").write_text("no program")
     report = run(runner, task(root, tool([str(data)])), [input_file(root / "in" / "a.dat")])
-    assert failed(report) == (ErrorClass.TOOL_FAILED, f"program '{data}' cannot be started: Permission denied")
+    assert failed(report) == (
+        ErrorClass.TOOL_FAILED,
+        f"program '{data}' cannot be started: Permission denied",
+    )
     assert report.exit_code == 126
 
 
 def test_missing_output_names_the_port_and_the_pattern(runner: Runner, root: Path) -> None:
-    executable = tool(["true"], outputs={"o": {"type": "File", "outputBinding": {"glob": "result-*.root"}}})
+    executable = tool(
+        ["true"], outputs={"o": {"type": "File", "outputBinding": {"glob": "result-*.root"}}}
+    )
     del executable["stdout"]
-    error_class, message = failed(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))
+    error_class, message = failed(
+        run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    )
     assert error_class is ErrorClass.TOOL_FAILED
     assert message == "the tool wrote no file for output 'o': nothing matches ['result-*.root']"
 
@@ -141,8 +176,12 @@ def test_absent_optional_output(runner: Runner, root: Path) -> None:
 
 
 def test_several_outputs(runner: Runner, root: Path) -> None:
-    outputs = {name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")}
-    executable = python("open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs)
+    outputs = {
+        name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")
+    }
+    executable = python(
+        "open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs
+    )
     del executable["stdout"]
     task_ = task(root, executable, outputs=[output(root, "o"), output(root, "side", "histograms")])
     report = run(runner, task_, [input_file(root / "in" / "a.dat")], seq=3)
@@ -160,13 +199,18 @@ def test_an_input_handed_on_as_output_is_copied(runner: Runner, root: Path) -> N
     assert (root / "in" / "a.dat").read_bytes() == b"same"
 
 
-@pytest.mark.parametrize("name", ["with space.dat", "größe-日本.dat", "a#b%20c=d&e'f.dat", "$(x);rm -rf.dat", "-n.dat"])
+@pytest.mark.parametrize(
+    "name", ["with space.dat", "größe-日本.dat", "a#b%20c=d&e'f.dat", "$(x);rm -rf.dat", "-n.dat"]
+)
 def test_odd_names(runner: Runner, root: Path, name: str) -> None:
     report = run(runner, task(root, SHA), [input_file(root / "in" / name)], seq=1)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     stem = name.removesuffix(".dat")
     assert files_in(root / "out") == [f"00000001.1-{stem}.out"]
-    assert hashlib.sha256(b"frame").hexdigest() in (root / "out" / f"00000001.1-{stem}.out").read_text()
+    assert (
+        hashlib.sha256(b"frame").hexdigest()
+        in (root / "out" / f"00000001.1-{stem}.out").read_text()
+    )
 
 
 def test_wrong_checksum(runner: Runner, root: Path) -> None:
@@ -200,11 +244,18 @@ def test_output_storage_that_cannot_be_written(runner: Runner, root: Path) -> No
 def test_second_output_failing_takes_the_first_back(runner: Runner, root: Path) -> None:
     root.mkdir()
     (root / "side").write_text("in the way")
-    outputs = {name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")}
-    executable = python("open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs)
+    outputs = {
+        name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")
+    }
+    executable = python(
+        "open('o.txt','w').write('1'); open('side.txt','w').write('2')", outputs=outputs
+    )
     del executable["stdout"]
     task_ = task(root, executable, outputs=[output(root, "o"), output(root, "side", "side")])
-    assert failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))[0] is ErrorClass.STAGE_OUT_FAILED
+    assert (
+        failed(run(runner, task_, [input_file(root / "in" / "a.dat")]))[0]
+        is ErrorClass.STAGE_OUT_FAILED
+    )
     assert files_in(root / "out") == []
 
 
@@ -226,7 +277,10 @@ def test_merge_of_200_files_keeps_their_order(runner: Runner, root: Path) -> Non
         stdout="$(inputs.title).dat",
     )
     task_ = task(root, executable, mode=TaskMode.MERGE, dat_in_port="parts", args={"title": "all"})
-    files = [input_file(root / f"in{n % 7}" / f"{n // 7}.dat", seq=n, data=f"{n},".encode()) for n in range(200)]
+    files = [
+        input_file(root / f"in{n % 7}" / f"{n // 7}.dat", seq=n, data=f"{n},".encode())
+        for n in range(200)
+    ]
     report = run(runner, task_, files)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert (root / "out" / "00000000.1-all.dat").read_text() == "".join(f"{n}," for n in range(200))
@@ -235,10 +289,16 @@ def test_merge_of_200_files_keeps_their_order(runner: Runner, root: Path) -> Non
 def test_equal_names_in_one_job(runner: Runner, root: Path) -> None:
     """Whatever the other files are called."""
     executable = tool(["cat"], inputs={"parts": {"type": "File[]"}}, arguments=["$(inputs.parts)"])
-    executable |= {"stdout": "o", "outputs": {"o": {"type": "File", "outputBinding": {"glob": "o"}}}}
+    executable |= {
+        "stdout": "o",
+        "outputs": {"o": {"type": "File", "outputBinding": {"glob": "o"}}},
+    }
     task_ = task(root, executable, mode=TaskMode.MERGE, dat_in_port="parts")
     names = ["1", "1", "2", "3", "2", "0", "5", "5"]
-    files = [input_file(root / f"in{n}" / name, seq=n, data=f"{n},".encode()) for n, name in enumerate(names)]
+    files = [
+        input_file(root / f"in{n}" / name, seq=n, data=f"{n},".encode())
+        for n, name in enumerate(names)
+    ]
     report = run(runner, task_, files)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert (root / "out" / "00000000.1-o").read_text() == "0,1,2,3,4,5,6,7,"
@@ -262,10 +322,16 @@ def test_too_much_memory(runner: Runner, root: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "ram"), [("v1.0", "1024"), ("v1.1", "256"), ("v1.2", "256")])
-def test_a_tool_is_told_what_its_version_gives_it(runner: Runner, root: Path, version: str, ram: str) -> None:
+def test_a_tool_is_told_what_its_version_gives_it(
+    runner: Runner, root: Path, version: str, ram: str
+) -> None:
     executable = tool(["echo"], arguments=["$(runtime.ram)"], cwlVersion=version)
     for resources, told in ((Resources(), ram), (Resources(ram=300), "300")):
-        report = run(runner, task(root, executable, resources=resources), [input_file(root / "in" / f"{told}.dat")])
+        report = run(
+            runner,
+            task(root, executable, resources=resources),
+            [input_file(root / "in" / f"{told}.dat")],
+        )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
         assert (root / "out" / report.outputs[0].name).read_text() == f"{told}\n"
 
@@ -273,17 +339,34 @@ def test_a_tool_is_told_what_its_version_gives_it(runner: Runner, root: Path, ve
 def test_one_file_too_large(runner: Runner, root: Path) -> None:
     executable = python("f = open('big', 'wb')\nwhile True: f.write(bytes(1 << 20))")
     error_class, message = failed(
-        run(runner, task(root, executable, resources=Resources(disk=16)), [input_file(root / "in" / "a.dat")])
+        run(
+            runner,
+            task(root, executable, resources=Resources(disk=16)),
+            [input_file(root / "in" / "a.dat")],
+        )
     )
-    assert (error_class, message) == (ErrorClass.TOOL_FAILED, "filled its folder: it may write 16 MiB")
+    assert (error_class, message) == (
+        ErrorClass.TOOL_FAILED,
+        "filled its folder: it may write 16 MiB",
+    )
 
 
 def test_many_files_too_large_together(runner: Runner, root: Path) -> None:
-    executable = python("import time\nfor n in range(8): open(f'part{n}', 'wb').write(bytes(4 << 20))\ntime.sleep(60)")
-    error_class, message = failed(
-        run(runner, task(root, executable, resources=Resources(disk=16)), [input_file(root / "in" / "a.dat")])
+    executable = python(
+        "import time\nfor n in range(8): open(f'part{n}', 'wb').write(bytes(4 <<"
+        " 20))\ntime.sleep(60)"
     )
-    assert (error_class, message) == (ErrorClass.TOOL_FAILED, "filled its folder: it may write 16 MiB")
+    error_class, message = failed(
+        run(
+            runner,
+            task(root, executable, resources=Resources(disk=16)),
+            [input_file(root / "in" / "a.dat")],
+        )
+    )
+    assert (error_class, message) == (
+        ErrorClass.TOOL_FAILED,
+        "filled its folder: it may write 16 MiB",
+    )
 
 
 def test_long_streams_are_cut_in_the_middle(runner: Runner, root: Path) -> None:
@@ -311,7 +394,11 @@ def test_the_tools_environment_is_its_own(runner: Runner, root: Path) -> None:
 
 
 def test_a_tool_that_cannot_be_loaded(runner: Runner, root: Path) -> None:
-    report = run(runner, task(root, {"cwlVersion": "v1.2", "class": "CommandLineTool"}), [input_file(root / "in" / "a.dat")])
+    report = run(
+        runner,
+        task(root, {"cwlVersion": "v1.2", "class": "CommandLineTool"}),
+        [input_file(root / "in" / "a.dat")],
+    )
     error_class, message = failed(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert message.startswith("the tool of step 'step' cannot be used: ")
@@ -321,7 +408,11 @@ def test_a_tool_that_cannot_be_loaded(runner: Runner, root: Path) -> None:
 def test_wrong_type_of_parameter(runner: Runner, root: Path) -> None:
     executable = tool(["true"], inputs={"f": "File", "level": "int"})
     error_class, message = failed(
-        run(runner, task(root, executable, args={"level": "high"}), [input_file(root / "in" / "a.dat")])
+        run(
+            runner,
+            task(root, executable, args={"level": "high"}),
+            [input_file(root / "in" / "a.dat")],
+        )
     )
     assert error_class is ErrorClass.TOOL_FAILED
     assert "level" in message
@@ -358,13 +449,25 @@ def test_javascript(runner: Runner, root: Path) -> None:
 
 
 def test_a_folder_that_the_tool_has_spoilt_is_replaced(runner: Runner, root: Path) -> None:
-    spoil = python("import os,shutil; p=os.path.dirname(os.getcwd()); shutil.rmtree(p+'/tmp'); shutil.rmtree(p+'/in')")
-    assert run(runner, task(root, spoil), [input_file(root / "in" / "a.dat")]).outcome is AttemptOutcome.FINISHED
-    assert run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")], seq=1).outcome is AttemptOutcome.FINISHED
+    spoil = python(
+        "import os,shutil; p=os.path.dirname(os.getcwd()); shutil.rmtree(p+'/tmp');"
+        " shutil.rmtree(p+'/in')"
+    )
+    assert (
+        run(runner, task(root, spoil), [input_file(root / "in" / "a.dat")]).outcome
+        is AttemptOutcome.FINISHED
+    )
+    assert (
+        run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")], seq=1).outcome
+        is AttemptOutcome.FINISHED
+    )
 
 
 def test_a_forgotten_task_can_come_back(runner: Runner, root: Path) -> None:
     task_ = task(root, SHA, uid=uuid.uuid4())
     run(runner, task_, [input_file(root / "in" / "a.dat")])
     runner.forget(task_)
-    assert run(runner, task_, [input_file(root / "in" / "a.dat")], seq=1).outcome is AttemptOutcome.FINISHED
+    assert (
+        run(runner, task_, [input_file(root / "in" / "a.dat")], seq=1).outcome
+        is AttemptOutcome.FINISHED
+    )

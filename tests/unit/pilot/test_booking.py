@@ -37,8 +37,13 @@ KINDS = {
 }
 
 
-def lease(*jobs: tuple[int, UUID], ram: int | None = None, known: Iterable[PilotTask] = KINDS.values()) -> Lease:
-    held = [LeasedJob(id=number, attempt=1, task_uid=uid, seq=number, inputs=[], ram=ram) for number, uid in jobs]
+def lease(
+    *jobs: tuple[int, UUID], ram: int | None = None, known: Iterable[PilotTask] = KINDS.values()
+) -> Lease:
+    held = [
+        LeasedJob(id=number, attempt=1, task_uid=uid, seq=number, inputs=[], ram=ram)
+        for number, uid in jobs
+    ]
     return Lease(seconds=1e6, jobs=held, tasks=list(known))
 
 
@@ -68,7 +73,9 @@ def test_a_job_that_finds_no_room_is_given_back_and_lets_the_others_in() -> None
     granted(core, (1, SMALL))
     assert runs(granted(core, (2, BIG), (3, SMALL), tick=1.0)) == []
     moves = core.handle(TimePassed(), at(6.0))
-    assert [(report.id, report.outcome) for report in reports(moves)] == [(2, AttemptOutcome.RETURNED)]
+    assert [(report.id, report.outcome) for report in reports(moves)] == [
+        (2, AttemptOutcome.RETURNED)
+    ]
     assert runs(moves) == [(1, 3)]
 
 
@@ -78,7 +85,13 @@ def test_the_second_job_of_a_slot_is_booked_as_far_as_it_needs_more() -> None:
     core.handle(ended(1, seconds=0.01), at(1.0))
     three = task(UUID(int=5), Resources(cores=3))
     core.handle(
-        LeaseGranted(2.0, lease((2, SMALL), (3, SMALL), (4, three.uid), (5, SMALL), known=[*KINDS.values(), three])), at(2.0)
+        LeaseGranted(
+            2.0,
+            lease(
+                (2, SMALL), (3, SMALL), (4, three.uid), (5, SMALL), known=[*KINDS.values(), three]
+            ),
+        ),
+        at(2.0),
     )
     assert [[held.job.id for held in slot.queue] for slot in core.slots] == [[2, 4], [3, 5]]
     assert core.free == Booked(0, 16_000 - 512, 0)
@@ -114,7 +127,9 @@ def test_jobs_ahead_of_their_turn_are_told_apart() -> None:
 
 _moves = st.lists(
     st.one_of(
-        st.tuples(st.just("lease"), st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=6)),
+        st.tuples(
+            st.just("lease"), st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=6)
+        ),
         st.tuples(st.just("end"), st.integers(0, 5)),
         st.tuples(st.just("lose"), st.integers(0, 3)),
         st.tuples(st.just("cancel"), st.integers(1, 40)),
@@ -168,7 +183,11 @@ class Node:
             case "cancel", int(number):
                 command = Command(kind="cancel", job=JobToken(id=number, attempt=1))
                 answer = HeartbeatAnswer(lease=1e6, commands=[command])
-                self.obey(self.core.handle(HeartbeatAnswered(self.tick, self.core.heartbeat(), answer), now))
+                self.obey(
+                    self.core.handle(
+                        HeartbeatAnswered(self.tick, self.core.heartbeat(), answer), now
+                    )
+                )
             case "wait", float(seconds):
                 self.tick += seconds
                 self.obey(self.core.handle(TimePassed(), at(self.tick)))
@@ -184,7 +203,9 @@ class Node:
 
 @pytest.mark.parametrize("short", [0.0, 10.0], ids=["one a slot", "two a slot"])
 @given(moves=_moves)
-def test_never_overbooked_and_all_released_after_any_end(short: float, moves: list[tuple[str, object]]) -> None:
+def test_never_overbooked_and_all_released_after_any_end(
+    short: float, moves: list[tuple[str, object]]
+) -> None:
     node = Node(short)
     for kind, value in moves:
         node.move(kind, value)

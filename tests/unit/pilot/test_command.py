@@ -5,7 +5,9 @@ import pytest
 from pilot.command import main
 
 
-def test_wrong_settings_are_said_in_words(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_settings_are_said_in_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SLUICE_PILOT_CORES", "none")
     assert main(["--wms-url", "http://127.0.0.1:1", "--name", "farm/1"]) == 2
     said = capsys.readouterr().err.splitlines()

@@ -1,4 +1,5 @@
-"""Tools in containers, in a real slot process, with a real engine (Podman) and an image that is made here."""
+"""Tools in containers, in a real slot process, with a real engine (Podman) and an image that is
+made here."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -48,7 +49,9 @@ def start(podman: Podman, engine: Engine | None, folder: Path) -> Runner:
 
 
 @pytest.fixture(scope="module")
-def runner(podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+def runner(
+    podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Runner]:
     runner = start(podman, engine, tmp_path_factory.mktemp("node"))
     yield runner
     runner.close()
@@ -60,7 +63,9 @@ def nothing_is_left(podman: Podman) -> Iterator[None]:
     assert podman.containers() == []
 
 
-def shell(script: str, *, image: str = IMAGE, kind: str = "requirements", **fields: Any) -> dict[str, Any]:
+def shell(
+    script: str, *, image: str = IMAGE, kind: str = "requirements", **fields: Any
+) -> dict[str, Any]:
     """A tool that runs a script in a container; ``$f`` is its input's path."""
     docker = {"class": "DockerRequirement", "dockerPull": image}
     more = fields.pop("more", [])
@@ -68,7 +73,9 @@ def shell(script: str, *, image: str = IMAGE, kind: str = "requirements", **fiel
     return tool(
         ["/bin/sh", "-c"],
         arguments=[script.replace("$(", "\\$(")],
-        **{"requirements": [variable, *more]} | {kind: [docker, *([variable, *more] if kind == "requirements" else [])]} | fields,
+        **{"requirements": [variable, *more]}
+        | {kind: [docker, *([variable, *more] if kind == "requirements" else [])]}
+        | fields,
     )
 
 
@@ -84,7 +91,10 @@ def test_a_tool_runs_in_its_image_with_its_input(runner: Runner, root: Path) -> 
     assert report.outputs[0].name == "00000007.1-frame 1.out"
     assert f"container {IMAGE}, run with Podman" in log_of(report)
     assert log_of(report).rstrip().endswith("no")
-    assert (report.peak_memory, report.cpu_seconds) == (None, None), "what can be measured is the engine's client"
+    assert (report.peak_memory, report.cpu_seconds) == (
+        None,
+        None,
+    ), "what can be measured is the engine's client"
     assert (root / "in" / "frame 1.dat").read_bytes() == b"hits\n"
 
 
@@ -100,19 +110,30 @@ def test_it_sees_its_own_folders_and_nothing_else_of_the_node(runner: Runner, ro
     said = log_of(report)
     assert said.count("No such file") == 2
     assert said.count("Read-only file system") == 2
-    assert (root / "in" / "a.dat").read_bytes() == (root / "in" / other.name).read_bytes() == b"frame"
+    assert (
+        (root / "in" / "a.dat").read_bytes() == (root / "in" / other.name).read_bytes() == b"frame"
+    )
 
 
 def test_the_network_is_there_for_a_tool_that_asks(runner: Runner, root: Path) -> None:
     asked = {"class": "NetworkAccess", "networkAccess": True}
     prepared = task(root, shell("true", more=[asked]))
     assert "--net=none" not in log_of(run(runner, prepared, [input_file(root / "in" / "a.dat")]))
-    assert "--net=none" in log_of(run(runner, task(root, shell("true")), [input_file(root / "in" / "b.dat")]))
+    assert "--net=none" in log_of(
+        run(runner, task(root, shell("true")), [input_file(root / "in" / "b.dat")])
+    )
 
 
 def test_what_cwl_can_say_of_a_tool_holds_in_a_container(runner: Runner, root: Path) -> None:
-    docker = {"class": "DockerRequirement", "dockerPull": IMAGE, "dockerOutputDirectory": "/results"}
-    listing = [{"entryname": "made.txt", "entry": "made $(inputs.f.basename)"}, {"entryname": "in.dat", "entry": "$(inputs.f)"}]
+    docker = {
+        "class": "DockerRequirement",
+        "dockerPull": IMAGE,
+        "dockerOutputDirectory": "/results",
+    }
+    listing = [
+        {"entryname": "made.txt", "entry": "made $(inputs.f.basename)"},
+        {"entryname": "in.dat", "entry": "$(inputs.f)"},
+    ]
     executable = tool(
         ["/bin/sh", "-c"],
         requirements=[
@@ -130,7 +151,11 @@ def test_what_cwl_can_say_of_a_tool_holds_in_a_container(runner: Runner, root: P
         },
     )
     outputs = [output(root, "o"), output(root, "s", "second"), output(root, "made", "made")]
-    report = run(runner, task(root, executable, outputs=outputs), [input_file(root / "in" / "a.dat", data=b"12345\n")])
+    report = run(
+        runner,
+        task(root, executable, outputs=outputs),
+        [input_file(root / "in" / "a.dat", data=b"12345\n")],
+    )
     assert text_of(report) == "/results\nmade a.dat\n12345\n12345\n12\n"
     assert text_of(report, 1) == "second\n"
     assert text_of(report, 2) == "made a.dat"
@@ -138,7 +163,9 @@ def test_what_cwl_can_say_of_a_tool_holds_in_a_container(runner: Runner, root: P
 
 def test_exit_codes_are_the_tools(runner: Runner, root: Path) -> None:
     report = run(
-        runner, task(root, shell("echo bad header >&2; exit 65", permanentFailCodes=[65])), [input_file(root / "in" / "a")]
+        runner,
+        task(root, shell("echo bad header >&2; exit 65", permanentFailCodes=[65])),
+        [input_file(root / "in" / "a")],
     )
     assert failed(report) == (ErrorClass.TOOL_REFUSED, "'sh' ended with exit code 65: bad header")
     for code in (3, 126):
@@ -147,33 +174,57 @@ def test_exit_codes_are_the_tools(runner: Runner, root: Path) -> None:
 
 
 def test_a_program_that_the_image_lacks(runner: Runner, root: Path) -> None:
-    report = run(runner, task(root, {**shell("true"), "baseCommand": ["no-such-program"]}), [input_file(root / "in" / "a")])
+    report = run(
+        runner,
+        task(root, {**shell("true"), "baseCommand": ["no-such-program"]}),
+        [input_file(root / "in" / "a")],
+    )
     error_class, message = failed(report)
     assert error_class is ErrorClass.TOOL_FAILED
     assert message.startswith("'no-such-program' ended with exit code 127")
 
 
 def test_a_container_that_is_too_slow_is_ended(runner: Runner, podman: Podman, root: Path) -> None:
-    endless = task(root, shell("trap '' TERM; while true; do sleep 1; done"), resources=Resources(time_limit=3.0))
+    endless = task(
+        root,
+        shell("trap '' TERM; while true; do sleep 1; done"),
+        resources=Resources(time_limit=3.0),
+    )
     error_class, message = failed(run(runner, endless, [input_file(root / "in" / "a.dat")]))
-    assert (error_class, message) == (ErrorClass.TOOL_TIMEOUT, "ran longer than its limit of 3 s and was ended")
+    assert (error_class, message) == (
+        ErrorClass.TOOL_TIMEOUT,
+        "ran longer than its limit of 3 s and was ended",
+    )
     assert podman.containers() == []
 
 
 def test_a_container_that_takes_too_much_memory_is_ended(runner: Runner, root: Path) -> None:
-    greedy = task(root, shell("head -c 300m /dev/zero | tail > /dev/null"), resources=Resources(ram=64, time_limit=60.0))
+    greedy = task(
+        root,
+        shell("head -c 300m /dev/zero | tail > /dev/null"),
+        resources=Resources(ram=64, time_limit=60.0),
+    )
     report = run(runner, greedy, [input_file(root / "in" / "a.dat")])
-    assert failed(report) == (ErrorClass.OUT_OF_MEMORY, "used 128 MiB of memory, having asked for 64 MiB, and was ended")
+    assert failed(report) == (
+        ErrorClass.OUT_OF_MEMORY,
+        "used 128 MiB of memory, having asked for 64 MiB, and was ended",
+    )
 
 
 def test_a_container_that_writes_too_much_is_ended(runner: Runner, root: Path) -> None:
-    writer = task(root, shell("head -c 60m /dev/zero > big; sleep 60"), resources=Resources(disk=20, time_limit=60.0))
+    writer = task(
+        root,
+        shell("head -c 60m /dev/zero > big; sleep 60"),
+        resources=Resources(disk=20, time_limit=60.0),
+    )
     report = run(runner, writer, [input_file(root / "in" / "a.dat")])
     assert failed(report) == (ErrorClass.TOOL_FAILED, "filled its folder: it may write 20 MiB")
 
 
 @pytest.mark.parametrize("reason", [StopReason.CANCEL, StopReason.LEASE])
-def test_a_container_is_ended_with_its_job(runner: Runner, podman: Podman, root: Path, reason: StopReason) -> None:
+def test_a_container_is_ended_with_its_job(
+    runner: Runner, podman: Podman, root: Path, reason: StopReason
+) -> None:
     waiting = task(root, shell("trap '' TERM; sleep 1000"))
     stopped = job(waiting, [input_file(root / "in" / "a.dat")], job_id=5000 + len(reason))
     runner.submit(waiting, stopped)
@@ -183,7 +234,9 @@ def test_a_container_is_ended_with_its_job(runner: Runner, podman: Podman, root:
     assert podman.containers() == []
 
 
-def test_no_container_outlives_the_pilot(podman: Podman, engine: Engine, root: Path, tmp_path: Path) -> None:
+def test_no_container_outlives_the_pilot(
+    podman: Podman, engine: Engine, root: Path, tmp_path: Path
+) -> None:
     """Invariant 6 holds for containers, too."""
     runner = start(podman, engine, tmp_path)
     waiting = task(root, shell("trap '' TERM; sleep 1000"))
@@ -200,8 +253,26 @@ def test_what_a_killed_pilot_left_is_found_by_its_label(
     for name, value in podman.environment.items():
         monkeypatch.setenv(name, value)
     for number in range(2):
-        podman.run("run", "--detach", f"--label={label}=mine", "--net=none", f"--name=left-{number}", IMAGE, "sleep", "1000")
-    podman.run("run", "--detach", f"--label={label}=other", "--net=none", "--name=other", IMAGE, "sleep", "1000")
+        podman.run(
+            "run",
+            "--detach",
+            f"--label={label}=mine",
+            "--net=none",
+            f"--name=left-{number}",
+            IMAGE,
+            "sleep",
+            "1000",
+        )
+    podman.run(
+        "run",
+        "--detach",
+        f"--label={label}=other",
+        "--net=none",
+        "--name=other",
+        IMAGE,
+        "sleep",
+        "1000",
+    )
     remove_containers(engine, f"{label}=mine")
     assert podman.containers() == ["other"]
     remove_containers(engine, f"{label}=other")
@@ -212,16 +283,28 @@ def test_a_file_of_the_node_is_not_brought_in(runner: Runner, root: Path) -> Non
     root.mkdir()
     secret.write_text("hush")
     listing = [{"class": "File", "location": f"file://{secret}"}]
-    executable = shell("cat secret", more=[{"class": "InitialWorkDirRequirement", "listing": listing}])
-    error_class, message = failed(run(runner, task(root, executable), [input_file(root / "in" / "a.dat")]))
+    executable = shell(
+        "cat secret", more=[{"class": "InitialWorkDirRequirement", "listing": listing}]
+    )
+    error_class, message = failed(
+        run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
+    )
     assert error_class is ErrorClass.TOOL_REFUSED
     assert message == f"the job could not be set up: '{secret}' is no file of the job"
 
 
 def test_a_tool_that_asks_for_a_gpu_gets_the_nodes(runner: Runner, root: Path) -> None:
     """There is none here, so the engine refuses; but it has been asked."""
-    cuda = {"class": "cwltool:CUDARequirement", "cudaVersionMin": "11", "cudaComputeCapability": "5"}
-    executable = {**shell("true"), "hints": [cuda], "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"}}
+    cuda = {
+        "class": "cwltool:CUDARequirement",
+        "cudaVersionMin": "11",
+        "cudaComputeCapability": "5",
+    }
+    executable = {
+        **shell("true"),
+        "hints": [cuda],
+        "$namespaces": {"cwltool": "http://commonwl.org/cwltool#"},
+    }
     report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     error_class, message = failed(report)
     assert error_class is ErrorClass.STAGE_IN_FAILED
@@ -230,16 +313,26 @@ def test_a_tool_that_asks_for_a_gpu_gets_the_nodes(runner: Runner, root: Path) -
 
 
 def test_a_hint_is_used_where_there_is_an_engine(runner: Runner, root: Path) -> None:
-    report = run(runner, task(root, shell("cat /etc/mark", kind="hints")), [input_file(root / "in" / "a.dat")])
+    report = run(
+        runner,
+        task(root, shell("cat /etc/mark", kind="hints")),
+        [input_file(root / "in" / "a.dat")],
+    )
     assert text_of(report) == "inside the image\n"
 
 
-def test_a_hint_is_passed_over_where_there_is_none(podman: Podman, root: Path, tmp_path: Path) -> None:
+def test_a_hint_is_passed_over_where_there_is_none(
+    podman: Podman, root: Path, tmp_path: Path
+) -> None:
     runner = start(podman, None, tmp_path)
     try:
-        report = run(runner, task(root, shell("cat $f", kind="hints")), [input_file(root / "in" / "a.dat")])
+        report = run(
+            runner, task(root, shell("cat $f", kind="hints")), [input_file(root / "in" / "a.dat")]
+        )
         assert text_of(report) == "frame"
-        assert f"container {IMAGE} is a hint, and this node has no engine: run without" in log_of(report)
+        assert f"container {IMAGE} is a hint, and this node has no engine: run without" in log_of(
+            report
+        )
         report = run(runner, task(root, shell("cat $f")), [input_file(root / "in" / "b.dat")])
         sentence = "the tool requires a container, and this pilot's node has no engine to run it"
         assert failed(report) == (ErrorClass.INTERNAL, sentence)
@@ -247,8 +340,12 @@ def test_a_hint_is_passed_over_where_there_is_none(podman: Podman, root: Path, t
         inside = task(root, around(shell("cat $f", kind="hints")), container=hint)
         report = run(runner, inside, [input_file(root / "in" / "c.dat")])
         assert text_of(report) == "frame"
-        assert f"containers {IMAGE} are hints, and this node has no engine: run without" in log_of(report)
-        inside = task(root, around(shell("cat $f")), container=hint.model_copy(update={"required": True}))
+        assert f"containers {IMAGE} are hints, and this node has no engine: run without" in log_of(
+            report
+        )
+        inside = task(
+            root, around(shell("cat $f")), container=hint.model_copy(update={"required": True})
+        )
         report = run(runner, inside, [input_file(root / "in" / "d.dat")])
         assert failed(report)[0] is ErrorClass.INTERNAL
     finally:
@@ -257,17 +354,26 @@ def test_a_hint_is_passed_over_where_there_is_none(podman: Podman, root: Path, t
 
 def test_an_image_that_is_nowhere(runner: Runner, root: Path) -> None:
     nowhere = "localhost:1/lab/none:1"
-    error_class, message = failed(run(runner, task(root, shell("true", image=nowhere)), [input_file(root / "in" / "a.dat")]))
+    error_class, message = failed(
+        run(runner, task(root, shell("true", image=nowhere)), [input_file(root / "in" / "a.dat")])
+    )
     assert error_class is ErrorClass.STAGE_IN_FAILED
     assert message.startswith(f"the image '{nowhere}' could not be pulled with Podman: ")
     local = shell("true")
     local["requirements"][0] = {"class": "DockerRequirement", "dockerImageId": "localhost/none:1"}
-    error_class, message = failed(run(runner, task(root, local), [input_file(root / "in" / "b.dat")]))
-    sentence = "the image 'localhost/none:1' is not on this node, and nothing says where it comes from (dockerPull)"
+    error_class, message = failed(
+        run(runner, task(root, local), [input_file(root / "in" / "b.dat")])
+    )
+    sentence = (
+        "the image 'localhost/none:1' is not on this node, and nothing says where it comes from"
+        " (dockerPull)"
+    )
     assert (error_class, message) == (ErrorClass.STAGE_IN_FAILED, sentence)
 
 
-def test_an_image_is_pulled_once_for_the_node(podman: Podman, engine: Engine, root: Path, tmp_path: Path) -> None:
+def test_an_image_is_pulled_once_for_the_node(
+    podman: Podman, engine: Engine, root: Path, tmp_path: Path
+) -> None:
     podman.run("save", "--format", "docker-dir", "--output", str(tmp_path / "image"), IMAGE)
     registry = ImageRegistry(tmp_path / "image")
     registry.start()
@@ -279,7 +385,15 @@ def test_an_image_is_pulled_once_for_the_node(podman: Podman, engine: Engine, ro
         runners.append(replace(runners[0], folder=tmp_path / "second"))
         wanted = task(root, shell("cat /etc/mark", image=f"{registry.name}/lab/tiny:1"))
         for number, runner in enumerate(runners):
-            runner.submit(wanted, job(wanted, [input_file(root / "in" / f"{number}.dat")], job_id=6000 + number, seq=number))
+            runner.submit(
+                wanted,
+                job(
+                    wanted,
+                    [input_file(root / "in" / f"{number}.dat")],
+                    job_id=6000 + number,
+                    seq=number,
+                ),
+            )
         assert [text_of(runner.ended().report) for runner in runners] == ["inside the image\n"] * 2
         assert len(registry.pulled) == len(set(registry.pulled))
     finally:
@@ -290,12 +404,23 @@ def test_an_image_is_pulled_once_for_the_node(podman: Podman, engine: Engine, ro
 
 
 def contained(root: Path, process: dict[str, Any], **fields: Any) -> PilotTask:
-    return task(root, process, container=Container(images=[ContainerImage(name=IMAGE, pull=IMAGE)]), **fields)
+    return task(
+        root,
+        process,
+        container=Container(images=[ContainerImage(name=IMAGE, pull=IMAGE)]),
+        **fields,
+    )
 
 
-def test_tools_of_a_workflow_inside_a_job_run_in_their_containers(runner: Runner, root: Path) -> None:
+def test_tools_of_a_workflow_inside_a_job_run_in_their_containers(
+    runner: Runner, root: Path
+) -> None:
     both = around(shell("cat /etc/mark"))
-    both["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": tool(["rev"], stdin="$(inputs.f.path)")}
+    both["steps"]["again"] = {
+        "in": {"f": "run/o"},
+        "out": ["o"],
+        "run": tool(["rev"], stdin="$(inputs.f.path)"),
+    }
     both["outputs"]["o"]["outputSource"] = "again/o"
     report = run(runner, contained(root, both), [input_file(root / "in" / "a.dat")])
     assert text_of(report) == "egami eht edisni\n"
@@ -303,10 +428,22 @@ def test_tools_of_a_workflow_inside_a_job_run_in_their_containers(runner: Runner
 
 def test_containers_leave_alone_what_serves_other_jobs(runner: Runner, root: Path) -> None:
     def serving() -> set[int]:
-        return {child.pid for child in psutil.Process(runner.slot_pid).children() if child.status() != psutil.STATUS_ZOMBIE}
+        return {
+            child.pid
+            for child in psutil.Process(runner.slot_pid).children()
+            if child.status() != psutil.STATUS_ZOMBIE
+        }
 
     javascript = {"class": "InlineJavascriptRequirement"}
-    wanted = task(root, shell("echo $(1 + 1)", more=[javascript], stdout="$(String(inputs.f.size)).out", outputs={"o": "stdout"}))
+    wanted = task(
+        root,
+        shell(
+            "echo $(1 + 1)",
+            more=[javascript],
+            stdout="$(String(inputs.f.size)).out",
+            outputs={"o": "stdout"},
+        ),
+    )
     run(runner, wanted, [input_file(root / "in" / "a.dat")])
     before = serving()
     assert len(before) >= 2, "what evaluates expressions, and what the next workflow starts from"
@@ -314,8 +451,12 @@ def test_containers_leave_alone_what_serves_other_jobs(runner: Runner, root: Pat
     assert serving() == before
 
 
-def test_a_container_of_a_workflow_is_ended_with_its_job(runner: Runner, podman: Podman, root: Path) -> None:
-    endless = contained(root, around(shell("trap '' TERM; sleep 1000")), resources=Resources(time_limit=5.0))
+def test_a_container_of_a_workflow_is_ended_with_its_job(
+    runner: Runner, podman: Podman, root: Path
+) -> None:
+    endless = contained(
+        root, around(shell("trap '' TERM; sleep 1000")), resources=Resources(time_limit=5.0)
+    )
     runner.submit(endless, job(endless, [input_file(root / "in" / "a.dat")], job_id=7000))
     wait_until(lambda: podman.run("ps", "--quiet"))
     assert runner.ended().report.error_class is ErrorClass.TOOL_TIMEOUT
@@ -334,13 +475,20 @@ def test_a_workflow_brings_in_no_file_of_the_node_either(runner: Runner, root: P
 
 
 def test_podman_that_runs_nothing_is_none(
-    podman: Podman, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    podman: Podman,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """``podman info`` answers all the same."""
     for name, value in podman.environment.items():
         monkeypatch.setenv(name, value)
     broken = tmp_path / "engine.conf"
-    broken.write_text(Path(podman.environment["CONTAINERS_CONF"]).read_text().replace("nproc=4096", "no-such-limit=4096"))
+    broken.write_text(
+        Path(podman.environment["CONTAINERS_CONF"])
+        .read_text()
+        .replace("nproc=4096", "no-such-limit=4096")
+    )
     assert [engine.limits_memory for engine in find_engines([ContainerEngine.PODMAN])] == [True]
     monkeypatch.setenv("CONTAINERS_CONF", str(broken))
     assert find_engines([ContainerEngine.PODMAN]) == []
@@ -358,12 +506,18 @@ def test_an_engine_is_there_when_it_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     programs = tmp_path / "bin"
-    program(programs, "docker", "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.' >&2; exit 1")
+    program(
+        programs,
+        "docker",
+        "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock.' >&2; exit 1",
+    )
     program(programs, "podman", "echo '{}'")
     program(programs, "singularity", "echo 'apptainer version 1.3.4'")
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
     found = find_engines(list(ContainerEngine))
-    assert [(engine.kind, engine.version) for engine in found] == [(ContainerEngine.APPTAINER, "apptainer version 1.3.4")]
+    assert [(engine.kind, engine.version) for engine in found] == [
+        (ContainerEngine.APPTAINER, "apptainer version 1.3.4")
+    ]
     said = capsys.readouterr().out
     assert "Cannot connect to the Docker daemon" in said
     assert "there is no udocker on this node's PATH" in said

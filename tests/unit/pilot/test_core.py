@@ -197,7 +197,12 @@ def test_a_heartbeat_renews_from_the_moment_it_was_sent_what_it_named() -> None:
 def test_a_waiting_job_whose_lease_ended_is_dropped_unsaid() -> None:
     core = pilot(1, policy=Policy(return_after=1000.0))
     granted(core, 1, 2)
-    core.handle(HeartbeatAnswered(30.0, Heartbeat(running=core.heartbeat().running), HeartbeatAnswer(lease=60.0)), at(30.0))
+    core.handle(
+        HeartbeatAnswered(
+            30.0, Heartbeat(running=core.heartbeat().running), HeartbeatAnswer(lease=60.0)
+        ),
+        at(30.0),
+    )
     assert core.handle(TimePassed(), at(59.0)) == []
     assert not core.held((2, 1))
 
@@ -217,8 +222,12 @@ def test_a_lease_that_is_answered_with_a_command_is_not_longer_by_that() -> None
     granted(core, 1, 2, seconds=60.0)
     check = core.next_check()
     assert check is not None
-    answer = HeartbeatAnswer(lease=60.0, commands=[Command(kind="cancel", job=JobToken(id=1, attempt=1))])
-    assert stops(core.handle(HeartbeatAnswered(30.0, core.heartbeat(), answer), at(30.0))) == [(1, StopReason.CANCEL)]
+    answer = HeartbeatAnswer(
+        lease=60.0, commands=[Command(kind="cancel", job=JobToken(id=1, attempt=1))]
+    )
+    assert stops(core.handle(HeartbeatAnswered(30.0, core.heartbeat(), answer), at(30.0))) == [
+        (1, StopReason.CANCEL)
+    ]
     assert stops(core.handle(TimePassed(), at(check))) == [(1, StopReason.LEASE)]
     assert core.held((2, 1))
 
@@ -239,7 +248,10 @@ def test_a_lost_slot_fails_its_job_and_gives_the_next_one_to_another() -> None:
     assert runs(instructions) == [(1, 4)]
     granted(core, 5)
     again = core.handle(SlotReady(0), at(2))
-    assert [(type(one), one.slot) for one in again if isinstance(one, GiveTask | RunJob)] == [(GiveTask, 0), (RunJob, 0)]
+    assert [(type(one), one.slot) for one in again if isinstance(one, GiveTask | RunJob)] == [
+        (GiveTask, 0),
+        (RunJob, 0),
+    ]
 
 
 # --- the end ---
@@ -249,7 +261,10 @@ def test_drain_gives_back_what_waits_and_finishes_what_runs() -> None:
     core = pilot(1)
     granted(core, 1, 2, 3)
     given_back = reports(core.handle(DrainAsked(), at(1)))
-    assert [(report.id, report.outcome) for report in given_back] == [(2, AttemptOutcome.RETURNED), (3, AttemptOutcome.RETURNED)]
+    assert [(report.id, report.outcome) for report in given_back] == [
+        (2, AttemptOutcome.RETURNED),
+        (3, AttemptOutcome.RETURNED),
+    ]
     assert core.jobs_wanted(at(1)) == 0
     assert not core.idle
     core.handle(ended(1), at(2))
@@ -268,7 +283,10 @@ def test_the_wms_can_drain_the_pilot() -> None:
     core = pilot(1)
     granted(core, 1, 2)
     answer = HeartbeatAnswer(lease=60.0, drain=True)
-    assert [report.id for report in reports(core.handle(HeartbeatAnswered(1.0, core.heartbeat(), answer), at(1)))] == [2]
+    assert [
+        report.id
+        for report in reports(core.handle(HeartbeatAnswered(1.0, core.heartbeat(), answer), at(1)))
+    ] == [2]
     assert core.draining
 
 
@@ -285,7 +303,9 @@ def test_a_job_that_finished_just_before_the_shutdown_is_reported() -> None:
     core = pilot(1)
     granted(core, 1)
     core.handle(ShutdownAsked(), at(1))
-    assert [report.outcome for report in reports(core.handle(ended(1), at(1)))] == [AttemptOutcome.FINISHED]
+    assert [report.outcome for report in reports(core.handle(ended(1), at(1)))] == [
+        AttemptOutcome.FINISHED
+    ]
     assert core.returned == []
 
 

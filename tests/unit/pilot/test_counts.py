@@ -17,7 +17,9 @@ from tests.unit.pilot.test_workflows import around
 def saying(counts: Any, **file: Any) -> dict[str, Any]:
     """A tool that names its output, with its counts, in an output object."""
     named = {"o": {"class": "File", "path": "x", "sluice:counts": counts, **file}}
-    process = tool(["sh", "-c", f"echo much > x; cat > cwl.output.json <<'END'\n{json.dumps(named)}\nEND\n"])
+    process = tool(
+        ["sh", "-c", f"echo much > x; cat > cwl.output.json <<'END'\n{json.dumps(named)}\nEND\n"]
+    )
     del process["stdout"]
     return process | {"outputs": {"o": "File"}}
 
@@ -32,7 +34,10 @@ BY_EXPRESSION = tool(
             "outputBinding": {
                 "glob": "*.out",
                 "loadContents": True,
-                "outputEval": '${ self[0]["sluice:counts"] = {events: self[0].contents.length}; return self[0]; }',
+                "outputEval": (
+                    '${ self[0]["sluice:counts"] = {events: self[0].contents.length}; return'
+                    " self[0]; }"
+                ),
             },
         }
     },
@@ -46,27 +51,47 @@ def counts_of(report: AttemptReport) -> list[dict[str, int] | None]:
 
 def test_counts_in_an_output_object_and_by_expression(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "a.dat", data=b"frame")
-    assert counts_of(run(runner, task(root, saying({"events": 3, "tracks": 0})), [file])) == [{"events": 3, "tracks": 0}]
+    assert counts_of(run(runner, task(root, saying({"events": 3, "tracks": 0})), [file])) == [
+        {"events": 3, "tracks": 0}
+    ]
     assert counts_of(run(runner, task(root, BY_EXPRESSION), [file])) == [{"events": 5}]
-    assert counts_of(run(runner, task(root, around(saying({"events": 4}))), [file])) == [{"events": 4}], "inside a workflow"
+    assert counts_of(run(runner, task(root, around(saying({"events": 4}))), [file])) == [
+        {"events": 4}
+    ], "inside a workflow"
     plain = run(runner, task(root, saying(None)), [file])
     assert counts_of(plain) == [None]
     assert "counts" not in plain.outputs[0].model_dump(), "the release before knows no such field"
 
 
-def test_each_entry_has_its_own_and_so_has_one_with_files_beside_it(runner: Runner, root: Path) -> None:
-    files = [input_file(root / "in" / f"{seq}.dat", seq=seq, data=bytes(seq + 1)) for seq in range(2)]
-    assert counts_of(run(runner, task(root, BY_EXPRESSION, batch=2), files)) == [{"events": 1}, {"events": 2}]
+def test_each_entry_has_its_own_and_so_has_one_with_files_beside_it(
+    runner: Runner, root: Path
+) -> None:
+    files = [
+        input_file(root / "in" / f"{seq}.dat", seq=seq, data=bytes(seq + 1)) for seq in range(2)
+    ]
+    assert counts_of(run(runner, task(root, BY_EXPRESSION, batch=2), files)) == [
+        {"events": 1},
+        {"events": 2},
+    ]
     bundled = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
-    assert counts_of(run(runner, task(root, saying({"events": 3}), outputs=[bundled]), files[:1])) == [{"events": 3}]
+    assert counts_of(
+        run(runner, task(root, saying({"events": 3}), outputs=[bundled]), files[:1])
+    ) == [{"events": 3}]
 
 
 @pytest.mark.parametrize(
     ("counts", "why"),
-    [({"events": -1}, "events: input should be greater than or equal to 0"), ("many", "should be a valid dictionary")],
+    [
+        ({"events": -1}, "events: input should be greater than or equal to 0"),
+        ("many", "should be a valid dictionary"),
+    ],
 )
-def test_counts_that_are_none_end_the_job_with_a_sentence(runner: Runner, root: Path, counts: Any, why: str) -> None:
-    error, message = failed(run(runner, task(root, saying(counts)), [input_file(root / "in" / "a.dat")]))
+def test_counts_that_are_none_end_the_job_with_a_sentence(
+    runner: Runner, root: Path, counts: Any, why: str
+) -> None:
+    error, message = failed(
+        run(runner, task(root, saying(counts)), [input_file(root / "in" / "a.dat")])
+    )
     assert error is ErrorClass.TOOL_REFUSED, "another attempt would say the same"
     assert message.startswith("output 'o': sluice:counts")
     assert why in message

@@ -23,7 +23,14 @@ def bundle(root: Path, value: Any, *, seq: int = 0, port: str = "", name: str = 
     pack(value, path)
     content = path.read_bytes()
     checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
-    return InputFile(seq=seq, name=path.name, size=len(content), checksum=checksum, url=f"file://{path}", port=port)
+    return InputFile(
+        seq=seq,
+        name=path.name,
+        size=len(content),
+        checksum=checksum,
+        url=f"file://{path}",
+        port=port,
+    )
 
 
 def made(path: Path, text: str = "") -> dict[str, Any]:
@@ -50,10 +57,22 @@ def path_of(value: dict[str, Any]) -> Path:
     return Path(unquote(urlsplit(value["location"]).path))
 
 
-def script(code: str, inputs: dict[str, Any], outputs: dict[str, Any], *arguments: str) -> dict[str, Any]:
+def script(
+    code: str, inputs: dict[str, Any], outputs: dict[str, Any], *arguments: str
+) -> dict[str, Any]:
     javascript: dict[str, Any] = {"InlineJavascriptRequirement": {}}
-    process = {"cwlVersion": "v1.2", "class": "CommandLineTool", "baseCommand": ["sh", "-c", code.replace("$(", "\\$("), "sh"]}
-    return {**process, "inputs": inputs, "outputs": outputs, "arguments": list(arguments), "requirements": javascript}
+    process = {
+        "cwlVersion": "v1.2",
+        "class": "CommandLineTool",
+        "baseCommand": ["sh", "-c", code.replace("$(", "\\$("), "sh"],
+    }
+    return {
+        **process,
+        "inputs": inputs,
+        "outputs": outputs,
+        "arguments": list(arguments),
+        "requirements": javascript,
+    }
 
 
 TREE = {"o": {"type": "Directory", "outputBinding": {"glob": "*.copy"}}}
@@ -62,17 +81,28 @@ TREE = {"o": {"type": "Directory", "outputBinding": {"glob": "*.copy"}}}
 def test_a_directory_comes_in_and_goes_out(runner: Runner, root: Path) -> None:
     made(root / "a tree" / "deep" / "leaf", "leaf")
     copy = script(
-        'cp -RL "$1" "$2.copy" && echo more > "$1/deep/leaf"', {"f": "Directory"}, TREE, "$(inputs.f)", "$(inputs.f.basename)"
+        'cp -RL "$1" "$2.copy" && echo more > "$1/deep/leaf"',
+        {"f": "Directory"},
+        TREE,
+        "$(inputs.f)",
+        "$(inputs.f.basename)",
     )
     trees = task(root, copy, bundles=[BundlePort(port="f")], outputs=[bundled(root)])
     given = bundle(root, {"class": "Directory", "path": str(root / "a tree")})
     report = run(runner, trees, [given], seq=5)
     found = value_of(report, root / "found")
-    assert (report.outputs[0].name, report.outputs[0].number) == ("00000005.1-a tree.copy.tar", None)
+    assert (report.outputs[0].name, report.outputs[0].number) == (
+        "00000005.1-a tree.copy.tar",
+        None,
+    )
     assert (found["class"], (path_of(found) / "deep" / "leaf").read_text()) == ("Directory", "leaf")
-    assert "number" not in json.loads(report.outputs[0].model_dump_json()), "a WMS of the release before would refuse it"
+    assert "number" not in json.loads(report.outputs[0].model_dump_json()), (
+        "a WMS of the release before would refuse it"
+    )
     again = value_of(run(runner, trees, [given], seq=6), root / "again")
-    assert (path_of(again) / "deep" / "leaf").read_text() == "leaf", "what a tool does to its input stays in its job"
+    assert (path_of(again) / "deep" / "leaf").read_text() == "leaf", (
+        "what a tool does to its input stays in its job"
+    )
 
 
 def test_secondary_files_lie_beside_their_file(runner: Runner, root: Path) -> None:
@@ -85,15 +115,24 @@ def test_secondary_files_lie_beside_their_file(runner: Runner, root: Path) -> No
     )
     value = {**made(root / "x.bam", "reads"), "secondaryFiles": [made(root / "x.bam.bai", "index")]}
     found = value_of(
-        run(runner, task(root, read, bundles=[BundlePort(port="f")], outputs=[bundled(root)]), [bundle(root, value)]),
+        run(
+            runner,
+            task(root, read, bundles=[BundlePort(port="f")], outputs=[bundled(root)]),
+            [bundle(root, value)],
+        ),
         root / "found",
     )
     assert path_of(found).read_text() == "readsindex"
-    assert [path_of(one) for one in found["secondaryFiles"]] == [path_of(found).with_name("x.all.n")]
+    assert [path_of(one) for one in found["secondaryFiles"]] == [
+        path_of(found).with_name("x.all.n")
+    ]
 
 
 def test_a_port_takes_one_value_or_all_as_its_task_says(runner: Runner, root: Path) -> None:
-    first, second = [made(root / "1" / "a", "1"), made(root / "1" / "b", "2")], [made(root / "2" / "a", "3")]
+    first, second = (
+        [made(root / "1" / "a", "1"), made(root / "1" / "b", "2")],
+        [made(root / "2" / "a", "3")],
+    )
     nested = {"type": "array", "items": {"type": "array", "items": "File"}}
     count = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f.length)"}}}
     whole = task(
@@ -103,21 +142,42 @@ def test_a_port_takes_one_value_or_all_as_its_task_says(runner: Runner, root: Pa
         outputs=[bundled(root)],
         mode=TaskMode.MERGE,
     )
-    assert value_of(run(runner, whole, [bundle(root, first), bundle(root, second, seq=1)]), root / "whole") == 2
-    one = task(root, script("true", {"f": "File[]"}, count), bundles=[BundlePort(port="f")], outputs=[bundled(root)])
+    assert (
+        value_of(
+            run(runner, whole, [bundle(root, first), bundle(root, second, seq=1)]), root / "whole"
+        )
+        == 2
+    )
+    one = task(
+        root,
+        script("true", {"f": "File[]"}, count),
+        bundles=[BundlePort(port="f")],
+        outputs=[bundled(root)],
+    )
     assert value_of(run(runner, one, [bundle(root, first)]), root / "one") == 2
-    assert value_of(run(runner, one, [bundle(root, [])]), root / "none") == 0, "an empty list is a value"
+    assert value_of(run(runner, one, [bundle(root, [])]), root / "none") == 0, (
+        "an empty list is a value"
+    )
 
 
 def test_values_without_files(runner: Runner, root: Path) -> None:
     double = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f * 2)"}}}
-    numbers = task(root, script("true", {"f": "int"}, double), bundles=[BundlePort(port="f")], outputs=[bundled(root)])
+    numbers = task(
+        root,
+        script("true", {"f": "int"}, double),
+        bundles=[BundlePort(port="f")],
+        outputs=[bundled(root)],
+    )
     report = run(runner, numbers, [bundle(root, 21)])
     assert (value_of(report, root / "found"), report.outputs[0].name) == (42, "00000000.1-o.tar")
 
 
 def test_nothing_is_no_entry_where_that_is_allowed(runner: Runner, root: Path) -> None:
-    nothing = script("true", {"f": "File"}, {"o": {"type": ["null", "int"], "outputBinding": {"outputEval": "$(null)"}}})
+    nothing = script(
+        "true",
+        {"f": "File"},
+        {"o": {"type": ["null", "int"], "outputBinding": {"outputEval": "$(null)"}}},
+    )
     file = input_file(root / "in" / "a.dat")
     report = run(runner, task(root, nothing, outputs=[bundled(root, optional=True)]), [file])
     assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
@@ -138,12 +198,24 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
         ("00000001.2-x", 1),
         ("00000002.2-y", 2),
     ], report.message
-    assert [Path(one.url.removeprefix("file://")).read_text() for one in report.outputs] == ["0\n", "1\n", "2\n"]
-    values = script("true", {"f": "File"}, {"o": {"type": "Any", "outputBinding": {"outputEval": "$(['a', null, 'c'])"}}})
+    assert [Path(one.url.removeprefix("file://")).read_text() for one in report.outputs] == [
+        "0\n",
+        "1\n",
+        "2\n",
+    ]
+    values = script(
+        "true",
+        {"f": "File"},
+        {"o": {"type": "Any", "outputBinding": {"outputEval": "$(['a', null, 'c'])"}}},
+    )
     report = run(runner, task(root, values, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
     assert [one.number for one in report.outputs] == [0, 2], report.message
-    one = script("true", {"f": "File"}, {"o": {"type": "Any", "outputBinding": {"outputEval": "$(3)"}}})
-    _, message = failed(run(runner, task(root, one, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file]))
+    one = script(
+        "true", {"f": "File"}, {"o": {"type": "Any", "outputBinding": {"outputEval": "$(3)"}}}
+    )
+    _, message = failed(
+        run(runner, task(root, one, outputs=[spread(root, kind=EntryKind.BUNDLE)]), [file])
+    )
     assert message == "output 'o' is not a list"
 
 
@@ -156,14 +228,28 @@ def test_a_file_that_is_no_bundle_is_said_to_be_none(runner: Runner, root: Path)
 
 
 @pytest.mark.parametrize(("name", "own"), [("d" * 200, "d" * 200), ("d" * 230, "o")])
-def test_long_names_give_way_to_the_output_s(name: str, own: str, runner: Runner, root: Path) -> None:
-    make = script(f"mkdir {name}", {"f": "File"}, {"o": {"type": "Directory", "outputBinding": {"glob": "d*"}}})
-    report = run(runner, task(root, make, outputs=[bundled(root)]), [input_file(root / "in" / "a.dat")])
+def test_long_names_give_way_to_the_output_s(
+    name: str, own: str, runner: Runner, root: Path
+) -> None:
+    make = script(
+        f"mkdir {name}",
+        {"f": "File"},
+        {"o": {"type": "Directory", "outputBinding": {"glob": "d*"}}},
+    )
+    report = run(
+        runner, task(root, make, outputs=[bundled(root)]), [input_file(root / "in" / "a.dat")]
+    )
     assert [one.name for one in report.outputs] == [f"00000000.1-{own}.tar"], report.message
 
 
 def test_what_cannot_be_kept_fails_the_job(runner: Runner, root: Path) -> None:
-    pipe = script("mkdir d && mkfifo d/pipe", {"f": "File"}, {"o": {"type": "Directory", "outputBinding": {"glob": "d"}}})
-    error, message = failed(run(runner, task(root, pipe, outputs=[bundled(root)]), [input_file(root / "in" / "a.dat")]))
+    pipe = script(
+        "mkdir d && mkfifo d/pipe",
+        {"f": "File"},
+        {"o": {"type": "Directory", "outputBinding": {"glob": "d"}}},
+    )
+    error, message = failed(
+        run(runner, task(root, pipe, outputs=[bundled(root)]), [input_file(root / "in" / "a.dat")])
+    )
     assert error is ErrorClass.TOOL_REFUSED
     assert message == "output 'o' cannot be taken: 'd/pipe' is neither a file nor a folder"

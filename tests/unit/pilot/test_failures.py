@@ -12,8 +12,14 @@ from sluice.storage import StorageFull, StorageUnavailable
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_told_from_other_faults_of_the_node(number: int) -> None:
-    assert node_error(OSError(number, os.strerror(number), "/jobs/in")).error_class is ErrorClass.NO_ROOM
-    assert node_error(OSError(errno.EIO, "broken", "/jobs/in")).error_class is ErrorClass.STAGE_IN_FAILED
+    assert (
+        node_error(OSError(number, os.strerror(number), "/jobs/in")).error_class
+        is ErrorClass.NO_ROOM
+    )
+    assert (
+        node_error(OSError(errno.EIO, "broken", "/jobs/in")).error_class
+        is ErrorClass.STAGE_IN_FAILED
+    )
 
 
 def test_a_full_storage_is_told_from_one_that_is_away() -> None:

@@ -21,7 +21,11 @@ from tests.unit.pilot.cores import (
 def test_a_heartbeat_names_the_phase_of_what_runs() -> None:
     core = pilot(1)
     granted(core, 1, 2)
-    known = {(1, 1): Progress(AttemptPhase.STAGE_OUT, 17), (2, 1): Progress(AttemptPhase.RUN), (7, 1): Progress(AttemptPhase.RUN)}
+    known = {
+        (1, 1): Progress(AttemptPhase.STAGE_OUT, 17),
+        (2, 1): Progress(AttemptPhase.RUN),
+        (7, 1): Progress(AttemptPhase.RUN),
+    }
     (running,) = core.heartbeat(known).running
     assert (running.id, running.phase, running.bytes) == (1, AttemptPhase.STAGE_OUT, 17)
     (plain,) = core.heartbeat().running
@@ -54,7 +58,11 @@ def test_cancel_of_a_waiting_job() -> None:
     core = pilot(1)
     granted(core, 1, 2)
     (report,) = reports(command(core, "cancel", 2))
-    assert (report.id, report.outcome, report.error_class) == (2, AttemptOutcome.CANCELED, ErrorClass.CANCELED)
+    assert (report.id, report.outcome, report.error_class) == (
+        2,
+        AttemptOutcome.CANCELED,
+        ErrorClass.CANCELED,
+    )
     assert core.heartbeat().confirmed == [JobToken(id=2, attempt=1)]
 
 

@@ -17,7 +17,9 @@ from tests.unit.pilot.test_attempts import failed, run
 OPERATION = {"class": "Operation", "inputs": {"f": "File"}, "outputs": {"o": "File"}}
 
 
-def invocation(root: Path, process: dict[str, Any], order: dict[str, Any], *, name: str = "0.json", **more: Any) -> InputFile:
+def invocation(
+    root: Path, process: dict[str, Any], order: dict[str, Any], *, name: str = "0.json", **more: Any
+) -> InputFile:
     body = {"process": process, "order": order, **more}
     return input_file(root / "store" / "orders" / name, data=json.dumps(body).encode())
 
@@ -49,7 +51,10 @@ def text(value: dict[str, Any]) -> str:
 
 
 def test_what_the_file_says_is_run(runner: Runner, root: Path) -> None:
-    inputs = {"f": {"type": "File", "inputBinding": {}}, "n": {"type": "int", "inputBinding": {"prefix": "-n"}}}
+    inputs = {
+        "f": {"type": "File", "inputBinding": {}},
+        "n": {"type": "int", "inputBinding": {"prefix": "-n"}},
+    }
     head = tool(["head"], inputs=inputs)
     about = task(root, OPERATION)
     order = {"f": stored(root, "a b.txt", "one\ntwo\nthree\n"), "n": 2}
@@ -57,11 +62,15 @@ def test_what_the_file_says_is_run(runner: Runner, root: Path) -> None:
     assert (found["o"]["basename"], text(found["o"])) == ("a b.out", "one\ntwo\n")
     count = tool(["wc", "-l"], inputs={"f": {"type": "File"}}, stdin="$(inputs.f.path)")
     report = run(runner, about, [invocation(root, count, {"f": order["f"]}, name="named-1")])
-    assert text(result(report, root / "second")["o"]).strip() == "3", "another process, the same task"
+    assert text(result(report, root / "second")["o"]).strip() == "3", (
+        "another process, the same task"
+    )
 
 
 def test_directories_and_secondary_files_are_brought_along(runner: Runner, root: Path) -> None:
-    reads = stored(root, "x.bam", "reads") | {"secondaryFiles": [stored(root, "x.bam.bai", "index")]}
+    reads = stored(root, "x.bam", "reads") | {
+        "secondaryFiles": [stored(root, "x.bam.bai", "index")]
+    }
     show = tool(
         ["sh", "-c", 'cat "$0" "$0.bai"; cd "$1"; find . -type f'],
         inputs={
@@ -70,7 +79,9 @@ def test_directories_and_secondary_files_are_brought_along(runner: Runner, root:
         },
     )
     order = {"f": reads, "d": stored_tree(root)}
-    found = result(run(runner, task(root, OPERATION), [invocation(root, show, order)]), root / "out")
+    found = result(
+        run(runner, task(root, OPERATION), [invocation(root, show, order)]), root / "out"
+    )
     assert text(found["o"]) == "readsindex./deep/leaf\n"
 
 
@@ -83,7 +94,9 @@ def collection(name: str, *listing: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_literal_directory_holds_all_that_is_listed(runner: Runner, root: Path) -> None:
-    paired = stored(root, "b", "b") | {"secondaryFiles": [stored(root, "b.i", "b.i"), literal("b.j")]}
+    paired = stored(root, "b", "b") | {
+        "secondaryFiles": [stored(root, "b.i", "b.i"), literal("b.j")]
+    }
     inner = collection("inner", paired, stored_tree(root))
     made = collection("made", stored(root, "a", "a"), literal("x"), inner, collection("empty"))
     show = tool(
@@ -92,13 +105,17 @@ def test_a_literal_directory_holds_all_that_is_listed(runner: Runner, root: Path
         stdout="$(inputs.d.basename).out",
         outputs={"o": "stdout"},
     )
-    found = result(run(runner, task(root, OPERATION), [invocation(root, show, {"d": made})]), root / "out")
+    found = result(
+        run(runner, task(root, OPERATION), [invocation(root, show, {"d": made})]), root / "out"
+    )
     inside = ["", "/b", "/b.i", "/b.j", "/tree", "/tree/deep", "/tree/deep/leaf"]
     listed = [".", "./a", "./empty", *(f"./inner{name}" for name in inside), "./x"]
     assert text(found["o"]) == "\n".join([*listed, "ableaf"])
 
 
-def test_secondary_files_lie_beside_their_file_whichever_are_literals(runner: Runner, root: Path) -> None:
+def test_secondary_files_lie_beside_their_file_whichever_are_literals(
+    runner: Runner, root: Path
+) -> None:
     a, b = stored(root, "a", "a"), stored(root, "b", "b")
     show = tool(
         ["sh", "-c", 'cd "$(dirname "$0")"; find -L . | LC_ALL=C sort | tr -d "\\n"'],
@@ -106,13 +123,19 @@ def test_secondary_files_lie_beside_their_file_whichever_are_literals(runner: Ru
     )
     for number, (order, expected) in enumerate(
         [
-            (literal("p", secondaryFiles=[a, literal("x"), collection("d", b)]), "../a./d./d/b./p./x"),
+            (
+                literal("p", secondaryFiles=[a, literal("x"), collection("d", b)]),
+                "../a./d./d/b./p./x",
+            ),
             (a | {"secondaryFiles": [literal("x")]}, "../a./x"),
             (a | {"secondaryFiles": [b, collection("d", b, literal("x"))]}, "../a./b./d./d/b./d/x"),
         ]
     ):
         files = [invocation(root, show, {"f": order}, name=f"named-{number}")]
-        assert text(result(run(runner, task(root, OPERATION), files), root / f"out-{number}")["o"]) == expected
+        assert (
+            text(result(run(runner, task(root, OPERATION), files), root / f"out-{number}")["o"])
+            == expected
+        )
 
 
 def test_outputs_of_every_type_come_back(runner: Runner, root: Path) -> None:
@@ -126,7 +149,11 @@ def test_outputs_of_every_type_come_back(runner: Runner, root: Path) -> None:
             "all": {"type": "File[]", "outputBinding": {"glob": ["y", "z"]}},
             "n": {
                 "type": "int",
-                "outputBinding": {"glob": "n", "loadContents": True, "outputEval": "$(parseInt(self[0].contents))"},
+                "outputBinding": {
+                    "glob": "n",
+                    "loadContents": True,
+                    "outputEval": "$(parseInt(self[0].contents))",
+                },
             },
             "none": {"type": "File?", "outputBinding": {"glob": "nothing"}},
         },
@@ -138,24 +165,36 @@ def test_outputs_of_every_type_come_back(runner: Runner, root: Path) -> None:
     assert [(one["basename"], text(one)) for one in found["all"]] == [("y", "2\n"), ("z", "2\n")]
 
 
-@pytest.mark.parametrize("location", ["../../in/secret", "/etc/passwd", "files/../../secret", "%2e%2e/secret"])
+@pytest.mark.parametrize(
+    "location", ["../../in/secret", "/etc/passwd", "files/../../secret", "%2e%2e/secret"]
+)
 def test_nothing_outside_the_storage_is_read(location: str, runner: Runner, root: Path) -> None:
     (root / "secret").parent.mkdir(parents=True, exist_ok=True)
     (root / "secret").write_text("secret")
     order = {"f": {"class": "File", "location": location}}
-    error, message = failed(run(runner, task(root, OPERATION), [invocation(root, tool(["cat"]), order)]))
+    error, message = failed(
+        run(runner, task(root, OPERATION), [invocation(root, tool(["cat"]), order)])
+    )
     assert error is ErrorClass.TOOL_REFUSED
     assert "not in its storage" in message
 
 
 def test_a_failing_tool_is_not_tried_again(runner: Runner, root: Path) -> None:
     order = {"f": stored(root, "a", "")}
-    for exit_code, codes, expected in ((3, {}, "tool_refused"), (3, {"temporaryFailCodes": [3]}, "tool_failed")):
+    for exit_code, codes, expected in (
+        (3, {}, "tool_refused"),
+        (3, {"temporaryFailCodes": [3]}, "tool_failed"),
+    ):
         fails = tool(["sh", "-c", f"echo no beam >&2; exit {exit_code}"], **codes)
-        error, message = failed(run(runner, task(root, OPERATION), [invocation(root, fails, order)]))
+        error, message = failed(
+            run(runner, task(root, OPERATION), [invocation(root, fails, order)])
+        )
         assert (error, "no beam" in message) == (expected, True)
     well = tool(["sh", "-c", "exit 3"], successCodes=[3])
-    assert run(runner, task(root, OPERATION), [invocation(root, well, order)]).outcome is AttemptOutcome.FINISHED
+    assert (
+        run(runner, task(root, OPERATION), [invocation(root, well, order)]).outcome
+        is AttemptOutcome.FINISHED
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,6 +209,12 @@ def test_a_failing_tool_is_not_tried_again(runner: Runner, root: Path) -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_run_is_refused(body: bytes, why: str, runner: Runner, root: Path) -> None:
-    error, message = failed(run(runner, task(root, OPERATION), [input_file(root / "store" / "orders" / "0.json", data=body)]))
+    error, message = failed(
+        run(
+            runner,
+            task(root, OPERATION),
+            [input_file(root / "store" / "orders" / "0.json", data=body)],
+        )
+    )
     assert error is ErrorClass.TOOL_REFUSED
     assert why in message

@@ -12,7 +12,12 @@ from tests.unit.pilot.builders import leftovers
 
 
 def report(job_id: int) -> AttemptReport:
-    return AttemptReport(id=job_id, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=datetime(2030, 1, 1, tzinfo=UTC))
+    return AttemptReport(
+        id=job_id,
+        attempt=1,
+        outcome=AttemptOutcome.FINISHED,
+        ended_at=datetime(2030, 1, 1, tzinfo=UTC),
+    )
 
 
 def test_every_stage_is_told_apart(tmp_path: Path) -> None:
@@ -78,13 +83,16 @@ def test_a_large_journal_is_followed_by_a_new_one_between_attempts(tmp_path: Pat
 
 
 async def test_an_answer_that_cannot_be_noted_is_still_an_answer(tmp_path: Path) -> None:
-    """A full disk, say; here the folder has gone. After a kill the report would be sent once more, which is harmless."""
+    """A full disk, say; here the folder has gone. After a kill the report would be sent once more,
+    which is harmless."""
     outbox = Outbox(tmp_path / "journals", leftovers())
     (tmp_path / "journals").mkdir()
     outbox.add(report(1))
     shutil.rmtree(tmp_path / "journals")
     [sent] = outbox.next_batch()
-    answers = ReportAnswers(answers=[AnsweredReport(id=sent.id, attempt=sent.attempt, answer=ReportAnswer.ACCEPTED)])
+    answers = ReportAnswers(
+        answers=[AnsweredReport(id=sent.id, attempt=sent.attempt, answer=ReportAnswer.ACCEPTED)]
+    )
     await outbox.answered([sent], answers)
     assert outbox.empty.is_set()
 
@@ -93,9 +101,13 @@ def test_lines_that_a_full_disk_has_damaged_hide_no_others(tmp_path: Path) -> No
     journal = Journal(tmp_path, "slot-7")
     journal.begun((1, 1))
     path = tmp_path / journal.name
-    path.write_text(path.read_text() + 'begun [2\nreport {"id": 3\nplacing [[1, 1], ["file:///a"]]\n')
+    path.write_text(
+        path.read_text() + 'begun [2\nreport {"id": 3\nplacing [[1, 1], ["file:///a"]]\n'
+    )
     path.with_name(f"{journal.name}.answered").write_text("[9\n")
-    assert {token: trace.urls for token, trace in read_journals(tmp_path).items()} == {(1, 1): ["file:///a"]}
+    assert {token: trace.urls for token, trace in read_journals(tmp_path).items()} == {
+        (1, 1): ["file:///a"]
+    }
 
 
 def test_a_journal_goes_with_what_says_which_of_it_was_answered(tmp_path: Path) -> None:

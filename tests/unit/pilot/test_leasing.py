@@ -49,7 +49,9 @@ async def test_no_job_is_asked_for_while_the_disk_is_full(
 
     monkeypatch.setattr(shutil, "disk_usage", usage)
     resources = NodeResources(cores=1, ram=1024, disk=1024)
-    pilot = RegisterPilot(uid=uuid4(), name="node-1", host="node", slots=1, resources=resources, version="1")
+    pilot = RegisterPilot(
+        uid=uuid4(), name="node-1", host="node", slots=1, resources=resources, version="1"
+    )
     async with httpx.AsyncClient(base_url=wms.url) as http:
         session = Session(WmsClient(http), pilot)
         await session.register()

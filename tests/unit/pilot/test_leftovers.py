@@ -46,7 +46,9 @@ async def test_files_of_storages_are_removed(store: Path) -> None:
 )
 async def test_nothing_else_is_removed(store: Path, precious: Path, url: str) -> None:
     (store / "door").symlink_to(precious.parent)
-    assert await leftovers(store).remove([url.format(store=store, precious=precious), f"file://{store}/set/left"])
+    assert await leftovers(store).remove(
+        [url.format(store=store, precious=precious), f"file://{store}/set/left"]
+    )
     assert list(precious.parent.iterdir()) == [precious]
     assert list((store / "set").iterdir()) == []
 
@@ -66,8 +68,12 @@ async def test_a_storage_that_was_registered_later_is_found(store: Path) -> None
     assert not (store / "set" / "left").exists()
 
 
-@pytest.mark.parametrize(("error", "done"), [(NotAvailable("the DMS is away"), False), (NotFound("no such route"), True)])
-async def test_nothing_is_removed_where_the_storages_are_not_told(store: Path, error: ServiceError, done: bool) -> None:
+@pytest.mark.parametrize(
+    ("error", "done"), [(NotAvailable("the DMS is away"), False), (NotFound("no such route"), True)]
+)
+async def test_nothing_is_removed_where_the_storages_are_not_told(
+    store: Path, error: ServiceError, done: bool
+) -> None:
     """For ever so, at a WMS of the release before."""
 
     async def ask() -> StorageUrls:
@@ -77,7 +83,9 @@ async def test_nothing_is_removed_where_the_storages_are_not_told(store: Path, e
     assert (store / "set" / "left").exists()
 
 
-async def test_a_further_storage_is_asked_for_and_what_is_behind_a_link_keeps_nothing_up(store: Path, tmp_path: Path) -> None:
+async def test_a_further_storage_is_asked_for_and_what_is_behind_a_link_keeps_nothing_up(
+    store: Path, tmp_path: Path
+) -> None:
     (tmp_path / "later").mkdir()
     (tmp_path / "later" / "left").touch()
     (store / "door").symlink_to("set")

@@ -1,4 +1,5 @@
-"""What a tool has written so far can be read beside its log while it runs, and is gone when it has ended."""
+"""What a tool has written so far can be read beside its log while it runs, and is gone when it has
+ended."""
 
 import os
 import sys
@@ -65,7 +66,12 @@ def test_of_a_long_stream_the_end_is_told_and_where_it_begins(tmp_path: Path) ->
     with stream(tmp_path / "out") as out:
         os.write(out, b"a" * LIVE_BYTES + b"b" * 1000)
         with logs.following(url, {"stdout": out}):
-            wait_until(lambda: told(tmp_path / "live.json", "stdout") == (1000, b"a" * (LIVE_BYTES - 1000) + b"b" * 1000))
+            wait_until(
+                lambda: (
+                    told(tmp_path / "live.json", "stdout")
+                    == (1000, b"a" * (LIVE_BYTES - 1000) + b"b" * 1000)
+                )
+            )
             assert (tmp_path / "live.json").stat().st_size < 180_000 / 2
     assert not (tmp_path / "live.json").exists()
 

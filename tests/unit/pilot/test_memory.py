@@ -40,7 +40,10 @@ for number in range(192):
 def groups() -> Iterator[MemoryGroups]:
     found = find_memory_groups(str(uuid.uuid4()))
     if found is None:
-        pytest.skip("no control group for memory can be made here: no delegated one, and no right to make one")
+        pytest.skip(
+            "no control group for memory can be made here: no delegated one, and no right to"
+            " make one"
+        )
     yield found.groups
     found.remove()
     assert not Path(found.groups.folder).exists()
@@ -49,7 +52,9 @@ def groups() -> Iterator[MemoryGroups]:
 @pytest.fixture(scope="module")
 def grouped(groups: MemoryGroups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     runner = Runner(
-        tmp_path_factory.mktemp("pilot"), environment={"PYTHONPATH": str(Path.cwd())}, settings={"memory_groups": groups}
+        tmp_path_factory.mktemp("pilot"),
+        environment={"PYTHONPATH": str(Path.cwd())},
+        settings={"memory_groups": groups},
     )
     yield runner
     runner.close()
@@ -72,10 +77,16 @@ def attempt(runner: Runner, root: Path, command: list[str], *arguments: str) -> 
 
 
 def tasked(root: Path, command: list[str], *arguments: str) -> PilotTask:
-    return task(root, tool(command, arguments=list(arguments)), resources=Resources(ram=ASKED, time_limit=60.0))
+    return task(
+        root,
+        tool(command, arguments=list(arguments)),
+        resources=Resources(ram=ASKED, time_limit=60.0),
+    )
 
 
-def test_a_greedy_tool_is_ended_at_its_limit(limited: Runner, kind: str, root: Path, tmp_path: Path) -> None:
+def test_a_greedy_tool_is_ended_at_its_limit(
+    limited: Runner, kind: str, root: Path, tmp_path: Path
+) -> None:
     note = tmp_path / "taken"
     report = attempt(limited, root, ["python3", "-c"], GREEDY, str(note))
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
@@ -92,14 +103,18 @@ def test_so_are_many_processes_together(limited: Runner, root: Path, tmp_path: P
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
 
 
-def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root: Path, tmp_path: Path) -> None:
+def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(
+    grouped: Runner, root: Path, tmp_path: Path
+) -> None:
     """A process of its own was ended for want of memory, and the tool says that all is well."""
     script = 'python3 -c "$0" "$1"; exit 0'
     report = attempt(grouped, root, ["sh", "-c"], script, GREEDY, str(tmp_path / "taken"))
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
 
 
-@pytest.mark.parametrize(("asked", "error"), [(700, ErrorClass.OUT_OF_MEMORY), (1500, ErrorClass.PILOT_LOST)])
+@pytest.mark.parametrize(
+    ("asked", "error"), [(700, ErrorClass.OUT_OF_MEMORY), (1500, ErrorClass.PILOT_LOST)]
+)
 def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_than_it_asked_for(
     asked: int, error: ErrorClass, groups: MemoryGroups, grouped: Runner, root: Path, tmp_path: Path
 ) -> None:
@@ -113,19 +128,26 @@ def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_t
     finally:
         limit.write_text(before if before.strip() == "max" else "-1")
     assert report.error_class is error
-    assert report.message.startswith("was ended by the kernel: the node had no memory left, of which it used ")
+    assert report.message.startswith(
+        "was ended by the kernel: the node had no memory left, of which it used "
+    )
     assert report.message.endswith(f" MiB, having asked for {asked} MiB")
 
 
 def test_the_next_tool_has_the_limit_to_itself(limited: Runner, root: Path, tmp_path: Path) -> None:
     for number in range(2):
         attempt(limited, root, ["python3", "-c"], GREEDY, str(tmp_path / f"taken {number}"))
-        report = attempt(limited, root, ["python3", "-c", f"print(len(bytearray({LIMIT // 2} << 20)))"])
+        report = attempt(
+            limited, root, ["python3", "-c", f"print(len(bytearray({LIMIT // 2} << 20)))"]
+        )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
 def test_address_space_that_is_only_reserved_does_not_count(limited: Runner, root: Path) -> None:
-    reserve = "import mmap; kept = mmap.mmap(-1, 1 << 36, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0); print('fine')"
+    reserve = (
+        "import mmap; kept = mmap.mmap(-1, 1 << 36, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,"
+        " prot=0); print('fine')"
+    )
     report = attempt(limited, root, ["python3", "-c", reserve])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
 
@@ -137,13 +159,22 @@ def test_a_refusal_that_a_tool_tells_of_is_one_of_memory(runner: Runner, root: P
     assert f"it may use {LIMIT} MiB" in report.message
 
 
-def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(grouped: Runner, root: Path, tmp_path: Path) -> None:
+def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(
+    grouped: Runner, root: Path, tmp_path: Path
+) -> None:
     """Nor do they count as its own."""
     for number in range(4):
-        report = attempt(grouped, root, ["sh", "-c", "head -c 200000000 /dev/zero > large; sync; cat large > /dev/null"])
+        report = attempt(
+            grouped,
+            root,
+            ["sh", "-c", "head -c 200000000 /dev/zero > large; sync; cat large > /dev/null"],
+        )
         assert report.outcome is AttemptOutcome.FINISHED, (number, report.message)
     note = tmp_path / "taken"
-    assert attempt(grouped, root, ["python3", "-c"], GREEDY, str(note)).error_class is ErrorClass.OUT_OF_MEMORY
+    assert (
+        attempt(grouped, root, ["python3", "-c"], GREEDY, str(note)).error_class
+        is ErrorClass.OUT_OF_MEMORY
+    )
     assert int(note.read_text()) <= LIMIT + 256
 
 
@@ -168,7 +199,9 @@ sys.stdin.read()
 def other_pilot(**options: Any) -> Iterator[tuple["subprocess.Popen[str]", str, str]]:
     """Its process, what it says, and where its groups are."""
     command = [sys.executable, "-c", PILOT, str(uuid.uuid4())]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options
+    ) as process:
         assert process.stdout is not None
         said = ""
         while not (line := process.stdout.readline()).startswith("there is "):
@@ -210,7 +243,10 @@ def test_pilots_that_start_together_each_have_theirs() -> None:
     wait, go = os.pipe()
     with ExitStack() as stack:
         command = [sys.executable, "-c", BUSY]
-        pilots = [stack.enter_context(subprocess.Popen(command, stdin=wait, stdout=subprocess.PIPE)) for _ in range(3)]
+        pilots = [
+            stack.enter_context(subprocess.Popen(command, stdin=wait, stdout=subprocess.PIPE))
+            for _ in range(3)
+        ]
         for pilot in pilots:
             assert pilot.stdout is not None
             assert pilot.stdout.readline() == b"\n"
@@ -220,7 +256,9 @@ def test_pilots_that_start_together_each_have_theirs() -> None:
         assert [pilot.returncode for pilot in pilots] == [0] * len(pilots), said
 
 
-def test_a_pilot_that_cannot_have_groups_goes_back_to_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pilot_that_cannot_have_groups_goes_back_to_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of the kernel's interface of version 2, as plain files: not every machine has it."""
     for name, text in {"controllers": "memory", "subtree_control": ""}.items():
         (tmp_path / f"cgroup.{name}").write_text(text)
@@ -265,12 +303,17 @@ def test_without_the_right_to_make_groups_the_pilot_says_so() -> None:
 
 
 def brake_of(runner: Runner, root: Path, resources: Resources, *, ram: int | None = None) -> int:
-    """What a tool is told that each of its processes may have for its data, which follows from what it may use of memory; it uses
-    300 MiB. ``ram``: of the attempt."""
-    waits = "import resource as r\nx = bytearray(300 << 20)\nwhile (most := r.getrlimit(r.RLIMIT_DATA)[0]) < 0: pass\nprint(most)"
+    """What a tool is told that each of its processes may have for its data, which follows from what
+    it may use of memory; it uses 300 MiB. ``ram``: of the attempt."""
+    waits = (
+        "import resource as r\nx = bytearray(300 << 20)\nwhile (most :="
+        " r.getrlimit(r.RLIMIT_DATA)[0]) < 0: pass\nprint(most)"
+    )
     task_ = task(root, python(waits), resources=resources)
     inputs = [input_file(root / "in" / "b.dat")]
-    report = runner.attempt(task_, job(task_, inputs, job_id=ram or resources.ram).model_copy(update={"ram": ram}))
+    report = runner.attempt(
+        task_, job(task_, inputs, job_id=ram or resources.ram).model_copy(update={"ram": ram})
+    )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return int((root / "out" / report.outputs[0].name).read_text())
 
@@ -280,20 +323,27 @@ def test_memory_that_nobody_asked_for_is_limited_by_the_node(runner: Runner, roo
     small = Runner(root.parent / "small", settings={"memory_unasked": 200})
     hungry = python("import time; x = bytearray(300 << 20); time.sleep(60)")
     asks_nothing = Resources(time_limit=30.0)
-    report = run(small, task(root, hungry, resources=asks_nothing), [input_file(root / "in" / "a.dat")])
+    report = run(
+        small, task(root, hungry, resources=asks_nothing), [input_file(root / "in" / "a.dat")]
+    )
     small.close()
     error_class, message = failed(report)
     assert error_class is ErrorClass.OUT_OF_MEMORY
     assert message.endswith(
-        "MiB of memory, all that this node lets a job have that asks for none (ramMin): 200 MiB, and was ended"
+        "MiB of memory, all that this node lets a job have that asks for none (ramMin): 200 MiB,"
+        " and was ended"
     )
     large = Runner(root.parent / "large", settings={"memory_unasked": 4000})
     unasked = brake_of(large, root, asks_nothing)
     large.close()
-    assert unasked == brake_of(runner, root, Resources(time_limit=30.0, ram=2000)), "of which twice as much may be used"
+    assert unasked == brake_of(runner, root, Resources(time_limit=30.0, ram=2000)), (
+        "of which twice as much may be used"
+    )
 
 
-def test_another_attempt_may_have_more_memory_than_its_task_asks_for(runner: Runner, root: Path) -> None:
+def test_another_attempt_may_have_more_memory_than_its_task_asks_for(
+    runner: Runner, root: Path
+) -> None:
     asks_more = brake_of(runner, root, Resources(time_limit=30.0, ram=400))
     assert brake_of(runner, root, Resources(time_limit=30.0, ram=200)) < asks_more
     assert brake_of(runner, root, Resources(time_limit=30.0, ram=200), ram=400) == asks_more

@@ -13,7 +13,8 @@ MIB = 1 << 20
 
 
 def system(root: Path, group: str, **limits: tuple[str, str]) -> Path:
-    """Files as the kernel shows them: ``limits``: of a control group (``top`` or a name), cores and memory."""
+    """Files as the kernel shows them: ``limits``: of a control group (``top`` or a name), cores and
+    memory."""
     (root / "proc/self").mkdir(parents=True)
     (root / "proc/self/cgroup").write_text(f"1:name=systemd:/elsewhere\n0::{group}\n")
     for name, (cores, memory) in limits.items():
@@ -32,7 +33,12 @@ def test_without_limits_all_that_the_machine_has(tmp_path: Path) -> None:
 
 
 def test_the_tightest_limit_of_the_groups_counts(tmp_path: Path) -> None:
-    root = system(tmp_path, "/job/step", job=("100000 100000", str(300 * MIB)), **{"job/step": ("max 100000", str(200 * MIB))})
+    root = system(
+        tmp_path,
+        "/job/step",
+        job=("100000 100000", str(300 * MIB)),
+        **{"job/step": ("max 100000", str(200 * MIB))},
+    )
     node = detect(tmp_path, root=root)
     assert (node.cores, node.ram) == (1, 200)
 
@@ -47,6 +53,10 @@ def test_the_tightest_limit_of_the_groups_counts(tmp_path: Path) -> None:
         (0.5, None, None, (0.5, 1000)),
     ],
 )
-def test_what_is_offered(cores: float | None, memory: int | None, slots: int | None, expected: tuple[float, int]) -> None:
-    node = offered(NodeResources(cores=4, ram=1000, disk=1), cores=cores, memory=memory, slots=slots)
+def test_what_is_offered(
+    cores: float | None, memory: int | None, slots: int | None, expected: tuple[float, int]
+) -> None:
+    node = offered(
+        NodeResources(cores=4, ram=1000, disk=1), cores=cores, memory=memory, slots=slots
+    )
     assert (node.cores, node.ram) == expected

@@ -60,17 +60,23 @@ def test_a_large_input_is_a_link(runner: Runner, root: Path) -> None:
     file = large(root)
     report = run(runner, task(root, READ), [file])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    assert int(text_of(report.outputs[0].url)) == Path(file.url.removeprefix("file://")).stat().st_ino
+    assert (
+        int(text_of(report.outputs[0].url)) == Path(file.url.removeprefix("file://")).stat().st_ino
+    )
 
 
 @pytest.mark.parametrize("ending", ["true", "false", "sleep 600"])
-def test_who_writes_to_a_large_input_is_caught_however_it_ends(runner: Runner, root: Path, ending: str) -> None:
+def test_who_writes_to_a_large_input_is_caught_however_it_ends(
+    runner: Runner, root: Path, ending: str
+) -> None:
     file = large(root)
     writes = tool(["sh", "-c", f'echo more >> "$0"; {ending}'], arguments=["$(inputs.f.path)"])
     limit = task(root, READ).resources.model_copy(update={"time_limit": 2.0})
     report = run(runner, task(root, writes, resources=limit), [file])
     error_class, message = failed(report)
-    assert error_class is ErrorClass.TOOL_REFUSED, "another attempt would only find a wrong checksum"
+    assert error_class is ErrorClass.TOOL_REFUSED, (
+        "another attempt would only find a wrong checksum"
+    )
     assert f"input file 'large.dat', {file.url}" in message
     assert "writable: true" in message
 
@@ -82,7 +88,9 @@ def test_one_that_all_jobs_are_given_is_looked_after_in_each(runner: Runner, roo
         inputs={"f": "File", "g": "File"},
         arguments=["$(inputs.f.basename)", "$(inputs.g.path)"],
     )
-    task_ = task(root, writes, side_ports=["g"], shared_inputs=[shared.model_copy(update={"port": "g"})])
+    task_ = task(
+        root, writes, side_ports=["g"], shared_inputs=[shared.model_copy(update={"port": "g"})]
+    )
     assert run(runner, task_, [own], seq=0).outcome is AttemptOutcome.FINISHED
     report = run(runner, task_, [input_file(root / "in" / "b.dat")], seq=1)
     assert "input file 'large.dat'" in failed(report)[1]
@@ -90,7 +98,10 @@ def test_one_that_all_jobs_are_given_is_looked_after_in_each(runner: Runner, roo
 
 def test_a_job_that_is_stopped_tells_of_it_in_its_log(runner: Runner, root: Path) -> None:
     written = root.parent / "written"
-    writes = tool(["sh", "-c", 'echo more >> "$0"; touch "$1"; sleep 600'], arguments=["$(inputs.f.path)", str(written)])
+    writes = tool(
+        ["sh", "-c", 'echo more >> "$0"; touch "$1"; sleep 600'],
+        arguments=["$(inputs.f.path)", str(written)],
+    )
     task_ = task(root, writes)
     running = job(task_, [large(root)], job_id=7001)
     runner.submit(task_, running)
@@ -103,7 +114,9 @@ def test_a_job_that_is_stopped_tells_of_it_in_its_log(runner: Runner, root: Path
 
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("kept", [False, True])
-def test_a_tool_that_changes_its_input_in_place_gets_a_copy(runner: Runner, root: Path, *, inside: bool, kept: bool) -> None:
+def test_a_tool_that_changes_its_input_in_place_gets_a_copy(
+    runner: Runner, root: Path, *, inside: bool, kept: bool
+) -> None:
     file = large(root)
     executable: dict[str, Any] = around(IN_PLACE, mode="File") if inside else deepcopy(IN_PLACE)
     data_port, given = ("f", [file])
@@ -123,6 +136,10 @@ def test_a_tool_that_changes_its_input_in_place_gets_a_copy(runner: Runner, root
 def test_what_changes_its_inputs_says_so_in_one_of_two_forms() -> None:
     assert changes_inputs(around(IN_PLACE))
     assert changes_inputs({"hints": [{"class": "InplaceUpdateRequirement", "inplaceUpdate": True}]})
-    assert not changes_inputs({"requirements": [{"class": "InplaceUpdateRequirement", "inplaceUpdate": False}]})
-    assert not changes_inputs({"requirements": {"InplaceUpdateRequirement": {"inplaceUpdate": False}}})
+    assert not changes_inputs(
+        {"requirements": [{"class": "InplaceUpdateRequirement", "inplaceUpdate": False}]}
+    )
+    assert not changes_inputs(
+        {"requirements": {"InplaceUpdateRequirement": {"inplaceUpdate": False}}}
+    )
     assert not changes_inputs(around(READ))

@@ -6,7 +6,8 @@ import sys
 
 ROUNDS = 25
 
-#: Starts a child from one of several busy threads: the first thread of a killed process ends before the others do.
+#: Starts a child from one of several busy threads: the first thread of a killed process ends before
+#: the others do.
 PARENT = """
 import subprocess, threading, time
 for _ in range(6):
@@ -17,7 +18,8 @@ def start():
 threading.Thread(target=start).start()
 """
 
-#: Adopts orphans, as a pilot does; prints how many were not yet its own when their parent counted as ended.
+#: Adopts orphans, as a pilot does; prints how many were not yet its own when their parent counted
+#: as ended.
 ADOPTER = f"""
 import os, signal, subprocess, sys
 from pilot.runner.orphans import adopt_orphans, children, has_ended, kill_orphans
@@ -41,6 +43,11 @@ print(missed)
 def test_the_children_of_an_ended_process_have_their_new_parent() -> None:
     environment = os.environ | {"PYTHONPATH": os.getcwd()}
     done = subprocess.run(
-        [sys.executable, "-c", ADOPTER], env=environment, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, "-c", ADOPTER],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     assert int(done.stdout) == 0

@@ -31,7 +31,16 @@ def own(work: WorkFolder, inputs: set[tuple[int, int]]) -> OwnFiles:
 def out(work: WorkFolder) -> Path:
     """What a tool may leave behind."""
     folder = Path(work.path, "out")
-    for name in ("a.txt", "b.txt", ".hidden", "[1].dat", "sub/c.txt", "sub/deep/d.txt", "sub/.e", "ü ö"):
+    for name in (
+        "a.txt",
+        "b.txt",
+        ".hidden",
+        "[1].dat",
+        "sub/c.txt",
+        "sub/deep/d.txt",
+        "sub/.e",
+        "ü ö",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(name)
     (folder / "file").symlink_to("a.txt")
@@ -53,10 +62,14 @@ def out(work: WorkFolder) -> Path:
 )  # fmt: skip
 def test_patterns_match_what_they_match_elsewhere(own: OwnFiles, out: Path, pattern: str) -> None:
     path = f"{out}/{pattern}".removesuffix("/") if not pattern else f"{out}/{pattern}"
-    assert sorted(map(os.path.normpath, own.glob(path))) == sorted(map(os.path.normpath, glob.glob(path)))
+    assert sorted(map(os.path.normpath, own.glob(path))) == sorted(
+        map(os.path.normpath, glob.glob(path))
+    )
 
 
-@pytest.mark.parametrize("name", ["a.txt", "file", "absolute", "folder/c.txt", "in/x.dat", "sub/../sub/./deep/../c.txt"])
+@pytest.mark.parametrize(
+    "name", ["a.txt", "file", "absolute", "folder/c.txt", "in/x.dat", "sub/../sub/./deep/../c.txt"]
+)
 def test_links_among_its_own_are_followed(own: OwnFiles, out: Path, name: str) -> None:
     assert own.is_file(f"{out}/{name}")
     with own.taken(f"{out}/{name}") as found:
@@ -76,15 +89,31 @@ def test_what_is_not_there_is_not(own: OwnFiles, out: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "to", ["{}/foreign", "{}/foreign/f", "../../foreign/f", "sub/../../../foreign/f", "{}", "/", "/proc/self/root"]
+    "to",
+    [
+        "{}/foreign",
+        "{}/foreign/f",
+        "../../foreign/f",
+        "sub/../../../foreign/f",
+        "{}",
+        "/",
+        "/proc/self/root",
+    ],
 )
-def test_what_lies_elsewhere_it_cannot_have_whether_it_is_there_or_not(own: OwnFiles, out: Path, tmp_path: Path, to: str) -> None:
+def test_what_lies_elsewhere_it_cannot_have_whether_it_is_there_or_not(
+    own: OwnFiles, out: Path, tmp_path: Path, to: str
+) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "f").write_text("foreign")
     target = to.format(os.path.realpath(tmp_path))
     (out / "x").symlink_to(target)
     (out / "y").symlink_to(f"{target}-that-is-not-there")
-    for path in (f"{out}/x", f"{out}/y", f"{out}/x/f", f"{out}/{target}" if target.startswith("..") else target):
+    for path in (
+        f"{out}/x",
+        f"{out}/y",
+        f"{out}/x/f",
+        f"{out}/{target}" if target.startswith("..") else target,
+    ):
         for use in (own.status, own.open, own.names, own.is_file, own.is_folder, own.require):
             with pytest.raises(NotOwnError, match="no file of the job"):
                 use(path)
@@ -124,7 +153,9 @@ def test_what_was_looked_at_is_what_is_taken(own: OwnFiles, out: Path, tmp_path:
     assert (tmp_path / "storage" / "a").read_text() == "a.txt"
 
 
-def test_an_output_with_two_names_is_given_away_once(own: OwnFiles, out: Path, tmp_path: Path) -> None:
+def test_an_output_with_two_names_is_given_away_once(
+    own: OwnFiles, out: Path, tmp_path: Path
+) -> None:
     for number, name in enumerate(("a.txt", "file")):
         with own.taken(f"{out}/{name}") as found:
             put_open(found.descriptor, f"file://{tmp_path}/storage/{number}", given=found.given)
@@ -134,7 +165,9 @@ def test_an_output_with_two_names_is_given_away_once(own: OwnFiles, out: Path, t
     assert first.read_text() == second.read_text() == "a.txt"
 
 
-def test_nothing_is_made_by_way_of_a_link(own: OwnFiles, work: WorkFolder, out: Path, tmp_path: Path) -> None:
+def test_nothing_is_made_by_way_of_a_link(
+    own: OwnFiles, work: WorkFolder, out: Path, tmp_path: Path
+) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "f").write_text("foreign")
     (out / "to-folder").symlink_to(tmp_path / "foreign")
@@ -167,7 +200,15 @@ def test_no_descriptor_is_left_open(own: OwnFiles, out: Path) -> None:
     (out / "loop").symlink_to("loop")
     (out / "away").symlink_to("/")
     before = used()
-    for name in ("sub/deep/d.txt", "folder/c.txt", "absolute", "nothing/x", "loop", "away", "sub/../a.txt/x"):
+    for name in (
+        "sub/deep/d.txt",
+        "folder/c.txt",
+        "absolute",
+        "nothing/x",
+        "loop",
+        "away",
+        "sub/../a.txt/x",
+    ):
         try:
             own.status(f"{out}/{name}")
             own.glob(f"{out}/{name}/*")

@@ -1,4 +1,5 @@
-"""A pilot works in a folder that nobody else can put anything into, and says what is wrong with one that is not so."""
+"""A pilot works in a folder that nobody else can put anything into, and says what is wrong with one
+that is not so."""
 
 import os
 from pathlib import Path
@@ -68,13 +69,17 @@ def test_the_way_that_a_link_leads_is_looked_at_too(tmp_path: Path) -> None:
 def test_others_may_not_write_to_it(tmp_path: Path, given: int) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work").chmod(given)
-    with pytest.raises(UnsafeFolderError, match=rf"mode {given:o}.*--work-dir, SLUICE_PILOT_WORK_DIR"):
+    with pytest.raises(
+        UnsafeFolderError, match=rf"mode {given:o}.*--work-dir, SLUICE_PILOT_WORK_DIR"
+    ):
         own_folder(tmp_path / "work")
 
 
 def test_it_may_not_lie_where_everybody_can_replace_it(shared: Path) -> None:
     shared.chmod(0o777)
-    with pytest.raises(UnsafeFolderError, match=r"everybody may write to .*shared, which has no sticky bit"):
+    with pytest.raises(
+        UnsafeFolderError, match=r"everybody may write to .*shared, which has no sticky bit"
+    ):
         own_folder(shared / "mine" / "work")
 
 
@@ -105,18 +110,24 @@ def test_it_may_not_belong_to_somebody_else(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what belongs to somebody else")
 @pytest.mark.parametrize("entry", ["folder", "link"])
-def test_what_somebody_else_has_put_there_is_not_entered(tmp_path: Path, shared: Path, entry: str) -> None:
+def test_what_somebody_else_has_put_there_is_not_entered(
+    tmp_path: Path, shared: Path, entry: str
+) -> None:
     if entry == "folder":
         (shared / "work" / "node-1").mkdir(parents=True, mode=0o700)
     else:
         (tmp_path / "mine" / "node-1").mkdir(parents=True, mode=0o700)
         (shared / "work").symlink_to(tmp_path / "mine")
     os.lchown(shared / "work", SOMEBODY, SOMEBODY)
-    with pytest.raises(UnsafeFolderError, match=r"was put into .*shared, where everybody may write, by user nobody"):
+    with pytest.raises(
+        UnsafeFolderError, match=r"was put into .*shared, where everybody may write, by user nobody"
+    ):
         own_folder(shared / "work" / "node-1")
 
 
-def test_the_default_lies_where_only_its_user_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_lies_where_only_its_user_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("SLUICE_PILOT_WORK_DIR", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))

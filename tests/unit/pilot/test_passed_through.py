@@ -1,4 +1,5 @@
-"""Outputs that are inputs, in a real slot process: they are copied, and the input stays what it was."""
+"""Outputs that are inputs, in a real slot process: they are copied, and the input stays what it
+was."""
 
 from pathlib import Path
 from typing import Any
@@ -62,9 +63,13 @@ def given(root: Path, content: bytes, *, linked: bool) -> InputFile:
 
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize(
-    ("content", "linked"), [(_SMALL, False), (_LARGE, False), (_LARGE, True)], ids=["small", "large", "large and linked"]
+    ("content", "linked"),
+    [(_SMALL, False), (_LARGE, False), (_LARGE, True)],
+    ids=["small", "large", "large and linked"],
 )
-@pytest.mark.parametrize("process", [*PASSED.values(), EXPRESSION], ids=[*PASSED, "expression tool"])
+@pytest.mark.parametrize(
+    "process", [*PASSED.values(), EXPRESSION], ids=[*PASSED, "expression tool"]
+)
 def test_an_input_can_be_an_output(
     runner: Runner, root: Path, process: dict[str, Any], content: bytes, *, linked: bool, batch: int
 ) -> None:
@@ -74,11 +79,17 @@ def test_an_input_can_be_an_output(
 
 
 @pytest.mark.parametrize("linked", [False, True])
-@pytest.mark.parametrize("name", ["link to where it lies", "put into the work folder", "expression", "output object"])
-def test_an_input_can_be_an_output_inside_a_workflow(runner: Runner, root: Path, name: str, *, linked: bool) -> None:
+@pytest.mark.parametrize(
+    "name", ["link to where it lies", "put into the work folder", "expression", "output object"]
+)
+def test_an_input_can_be_an_output_inside_a_workflow(
+    runner: Runner, root: Path, name: str, *, linked: bool
+) -> None:
     """cwltool removes the links that it makes of inputs with the tool's temporary folder."""
     file = given(root, _LARGE, linked=linked)
-    _require_apart(run(runner, task(root, around(PASSED[name], mode="File")), [file]), root, _LARGE, 1)
+    _require_apart(
+        run(runner, task(root, around(PASSED[name], mode="File")), [file]), root, _LARGE, 1
+    )
 
 
 def _require_apart(report: AttemptReport, root: Path, content: bytes, outputs: int) -> None:
@@ -93,19 +104,36 @@ def _require_apart(report: AttemptReport, root: Path, content: bytes, outputs: i
 
 def test_an_input_can_be_in_an_output_folder(runner: Runner, root: Path) -> None:
     folder = {"o": {"type": "Directory", "outputBinding": {"glob": "d"}}}
-    process = linking('mkdir d; ln -s "$0" d/x; ln -s x d/y; ln -s "$(dirname "$0")" d/in', outputs=folder)
+    process = linking(
+        'mkdir d; ln -s "$0" d/x; ln -s x d/y; ln -s "$(dirname "$0")" d/in', outputs=folder
+    )
     bundle = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
     report = run(runner, task(root, process, outputs=[bundle]), [given(root, _LARGE, linked=False)])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
-    place = Path(unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")["location"].removeprefix("file://"))
-    assert [(place / name).read_bytes() == _LARGE for name in ("x", "y", "in/a.dat")] == [True, True, True]
+    place = Path(
+        unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")[
+            "location"
+        ].removeprefix("file://")
+    )
+    assert [(place / name).read_bytes() == _LARGE for name in ("x", "y", "in/a.dat")] == [
+        True,
+        True,
+        True,
+    ]
 
 
 def test_an_invocation_can_give_what_it_was_given(runner: Runner, root: Path) -> None:
     input_file(root / "store" / "files" / "a.dat", data=_LARGE)
     order = {"f": {"class": "File", "location": "files/a.dat"}}
     for number, process in enumerate(PASSED.values()):
-        report = run(runner, task(root, OPERATION), [invocation(root, process, order, name=str(number))], seq=number)
+        report = run(
+            runner,
+            task(root, OPERATION),
+            [invocation(root, process, order, name=str(number))],
+            seq=number,
+        )
         assert report.outcome is AttemptOutcome.FINISHED, report.message
-        value = unpack(Path(report.outputs[0].url.removeprefix("file://")), root / f"found-{number}")
+        value = unpack(
+            Path(report.outputs[0].url.removeprefix("file://")), root / f"found-{number}"
+        )
         assert Path(value["o"]["location"].removeprefix("file://")).read_bytes() == _LARGE

@@ -1,4 +1,5 @@
-"""A job knows its folder by a name without a dot, whatever the folder is called that the pilot works in."""
+"""A job knows its folder by a name without a dot, whatever the folder is called that the pilot
+works in."""
 
 import os
 import uuid
@@ -23,7 +24,10 @@ JAVASCRIPT = {"class": "InlineJavascriptRequirement"}
 
 @pytest.fixture(scope="module")
 def dotted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    runner = Runner(tmp_path_factory.mktemp("home") / ".local" / "sluice", environment={"PYTHONPATH": str(Path.cwd())})
+    runner = Runner(
+        tmp_path_factory.mktemp("home") / ".local" / "sluice",
+        environment={"PYTHONPATH": str(Path.cwd())},
+    )
     yield runner
     runner.close()
     runner.run.delete()
@@ -39,7 +43,13 @@ def said(root: Path, report: AttemptReport) -> str:
 
 
 def test_a_tool_may_cut_paths_at_a_dot(dotted: Runner, root: Path) -> None:
-    assert said(root, run(dotted, task(root, cat()), [input_file(root / "in" / "a.dat", data=b"all of it")])) == "all of it"
+    assert (
+        said(
+            root,
+            run(dotted, task(root, cat()), [input_file(root / "in" / "a.dat", data=b"all of it")]),
+        )
+        == "all of it"
+    )
 
 
 def test_so_may_one_in_a_workflow_inside_a_job(dotted: Runner, root: Path) -> None:
@@ -49,11 +59,27 @@ def test_so_may_one_in_a_workflow_inside_a_job(dotted: Runner, root: Path) -> No
         "inputs": {"f": "File"},
         "outputs": {"o": {"type": "File", "outputSource": "last/o"}},
         "steps": {
-            "first": {"run": cat(stdout="first.dat", outputs={"o": {"type": "stdout"}}), "in": {"f": "f"}, "out": ["o"]},
-            "last": {"run": cat(outputs={"o": {"type": "stdout"}}), "in": {"f": "first/o"}, "out": ["o"]},
+            "first": {
+                "run": cat(stdout="first.dat", outputs={"o": {"type": "stdout"}}),
+                "in": {"f": "f"},
+                "out": ["o"],
+            },
+            "last": {
+                "run": cat(outputs={"o": {"type": "stdout"}}),
+                "in": {"f": "first/o"},
+                "out": ["o"],
+            },
         },
     }
-    assert said(root, run(dotted, task(root, workflow), [input_file(root / "in" / "a.dat", data=b"all of it")])) == "all of it"
+    assert (
+        said(
+            root,
+            run(
+                dotted, task(root, workflow), [input_file(root / "in" / "a.dat", data=b"all of it")]
+            ),
+        )
+        == "all of it"
+    )
 
 
 def test_what_it_names_by_the_real_path_is_its_own_all_the_same(dotted: Runner, root: Path) -> None:
@@ -62,7 +88,9 @@ def test_what_it_names_by_the_real_path_is_its_own_all_the_same(dotted: Runner, 
         echo '{"o": {"class": "File", '"$named"'}, "l": {"class": "File", "path": "link.txt"}}' > cwl.output.json"""
     executable = tool(["sh", "-c"], arguments=[script], outputs={"o": "File", "l": "File"})
     report = run(
-        dotted, task(root, executable, outputs=[output(root, "o"), output(root, "l", "l")]), [input_file(root / "in" / "a.dat")]
+        dotted,
+        task(root, executable, outputs=[output(root, "o"), output(root, "l", "l")]),
+        [input_file(root / "in" / "a.dat")],
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
 
@@ -89,7 +117,9 @@ def test_a_folder_without_a_dot_is_known_as_it_is(tmp_path: Path) -> None:
     assert work.known(plain=True) == work.folders
 
 
-def test_what_somebody_else_has_put_in_its_place_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_somebody_else_has_put_in_its_place_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("pilot.plain_names._places", lambda: [str(tmp_path)])
     (tmp_path / "sluice-x").mkdir()
     (tmp_path / "sluice-x" / "slots").symlink_to(tmp_path)

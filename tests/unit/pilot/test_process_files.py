@@ -13,12 +13,20 @@ _TOOL = {"class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outpu
 
 
 def _around(run: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"class": "Workflow", "inputs": {}, "outputs": {}, "steps": {"run": {"run": run, "in": {}, "out": []}}, **more}
+    return {
+        "class": "Workflow",
+        "inputs": {},
+        "outputs": {},
+        "steps": {"run": {"run": run, "in": {}, "out": []}},
+        **more,
+    }
 
 
 def _nested(*, as_list: bool) -> dict[str, Any]:
     old = _around({**_TOOL, "cwlVersion": "v1.2"}, cwlVersion="v1.0")
-    found = _around(_around(old), cwlVersion="v1.2", requirements={"SubworkflowFeatureRequirement": {}})
+    found = _around(
+        _around(old), cwlVersion="v1.2", requirements={"SubworkflowFeatureRequirement": {}}
+    )
     if as_list:
         found["steps"] = [{"id": "run", **found["steps"]["run"]}]
     return found
@@ -38,7 +46,9 @@ def test_each_file_has_its_version_and_none_is_left(tmp_path: Path, as_list: boo
 
 
 def test_prefixes_go_along(tmp_path: Path) -> None:
-    document = _around({**_TOOL, "cwlVersion": "v1.0"}, cwlVersion="v1.2") | {"$namespaces": {"x": "urn:x:"}}
+    document = _around({**_TOOL, "cwlVersion": "v1.0"}, cwlVersion="v1.2") | {
+        "$namespaces": {"x": "urn:x:"}
+    }
     _, inner = write_process(document, str(tmp_path / "process.cwl"))
     assert '"$namespaces": {"x": "urn:x:"}' in Path(inner).read_text()
     assert inner.startswith(str(tmp_path))

@@ -24,7 +24,8 @@ from sluice.contracts.states import AttemptPhase, ContainerEngine
 
 
 class Wms:
-    """Its route for registrations. ``known``: fields that its release knows; as every contract, it refuses others."""
+    """Its route for registrations. ``known``: fields that its release knows; as every contract, it
+    refuses others."""
 
     def __init__(self, known: set[str]) -> None:
         self.bodies: list[dict[str, object]] = []
@@ -34,8 +35,15 @@ class Wms:
         body = json.loads(request.content)
         self.bodies.append(body)
         if unknown := body.keys() - self._known:
-            problem = {"type": "urn:sluice:problem:unprocessable", "title": "x", "status": 422, "detail": f"{unknown}"}
-            return httpx.Response(422, json=problem, headers={"content-type": "application/problem+json"})
+            problem = {
+                "type": "urn:sluice:problem:unprocessable",
+                "title": "x",
+                "status": 422,
+                "detail": f"{unknown}",
+            }
+            return httpx.Response(
+                422, json=problem, headers={"content-type": "application/problem+json"}
+            )
         return httpx.Response(200, json=Registration(heartbeat=1.0, lease=5.0).model_dump())
 
 
@@ -43,10 +51,20 @@ BEFORE = {"uid", "name", "host", "slots", "resources", "version"}
 
 
 @pytest.mark.parametrize("engines", [[], [ContainerEngine.PODMAN]])
-async def test_a_wms_of_the_release_before_gets_what_it_knows(engines: list[ContainerEngine]) -> None:
+async def test_a_wms_of_the_release_before_gets_what_it_knows(
+    engines: list[ContainerEngine],
+) -> None:
     wms = Wms(BEFORE)
     resources = NodeResources(cores=1, ram=1024, disk=1024)
-    pilot = RegisterPilot(uid=uuid4(), name="node-1", host="node", slots=1, resources=resources, version="1", engines=engines)
+    pilot = RegisterPilot(
+        uid=uuid4(),
+        name="node-1",
+        host="node",
+        slots=1,
+        resources=resources,
+        version="1",
+        engines=engines,
+    )
     async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
         session = Session(WmsClient(http), pilot)
         await session.register()
@@ -62,12 +80,22 @@ async def test_phases_are_told_to_a_wms_that_knows_them() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         jobs.extend(json.loads(request.content)["running"])
         known = {"id", "attempt", "started_at"}
-        return httpx.Response(200, json={"lease": 5.0}) if jobs[-1].keys() == known else httpx.Response(422)
+        return (
+            httpx.Response(200, json={"lease": 5.0})
+            if jobs[-1].keys() == known
+            else httpx.Response(422)
+        )
 
     resources = NodeResources(cores=1, ram=1024, disk=1024)
-    pilot = RegisterPilot(uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1")
-    started = StartedJob(id=1, attempt=1, started_at=datetime.now(UTC), phase=AttemptPhase.STAGE_OUT, bytes=3)
-    async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(answer)) as http:
+    pilot = RegisterPilot(
+        uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1"
+    )
+    started = StartedJob(
+        id=1, attempt=1, started_at=datetime.now(UTC), phase=AttemptPhase.STAGE_OUT, bytes=3
+    )
+    async with httpx.AsyncClient(
+        base_url="http://wms", transport=httpx.MockTransport(answer)
+    ) as http:
         session = Session(WmsClient(http), pilot)
         for _ in range(2):
             assert (await session.heartbeat(Heartbeat(running=[started]))).lease == 5.0
@@ -79,13 +107,20 @@ async def test_a_wms_that_does_not_know_of_rooms_is_asked_without() -> None:
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append(json.loads(request.content))
-        return httpx.Response(422 if "room" in asked[-1] else 200, json=Lease(seconds=5.0, jobs=[], tasks=[]).model_dump())
+        return httpx.Response(
+            422 if "room" in asked[-1] else 200,
+            json=Lease(seconds=5.0, jobs=[], tasks=[]).model_dump(),
+        )
 
     free = Amounts(cores=1, ram=1024)
     request = LeaseRequest(jobs=1, room=Room(free=free, soon=free))
     resources = NodeResources(cores=1, ram=1024, disk=1024)
-    pilot = RegisterPilot(uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1")
-    async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(answer)) as http:
+    pilot = RegisterPilot(
+        uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1"
+    )
+    async with httpx.AsyncClient(
+        base_url="http://wms", transport=httpx.MockTransport(answer)
+    ) as http:
         session = Session(WmsClient(http), pilot)
         for _ in range(2):
             assert (await session.lease(request)).seconds == 5.0
@@ -96,7 +131,13 @@ async def test_a_wms_of_this_release_is_told_of_the_engines() -> None:
     wms = Wms({*RegisterPilot.model_fields})
     resources = NodeResources(cores=1, ram=1024, disk=1024)
     pilot = RegisterPilot(
-        uid=uuid4(), name="n", host="h", slots=1, resources=resources, version="1", engines=[ContainerEngine.DOCKER]
+        uid=uuid4(),
+        name="n",
+        host="h",
+        slots=1,
+        resources=resources,
+        version="1",
+        engines=[ContainerEngine.DOCKER],
     )
     async with httpx.AsyncClient(base_url="http://wms", transport=httpx.MockTransport(wms)) as http:
         await Session(WmsClient(http), pilot).register()

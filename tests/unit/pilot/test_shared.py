@@ -1,4 +1,5 @@
-"""Files that all jobs of a task are given are brought to the node once, and no job gets one that another has written to."""
+"""Files that all jobs of a task are given are brought to the node once, and no job gets one that
+another has written to."""
 
 from pathlib import Path
 
@@ -23,23 +24,32 @@ def shared_task(root: Path, last: bytes = b"z") -> PilotTask:
         input_file(root / "c" / "z", data=last),
     ]
     ports = ("all", "all", "one")
-    shared = [file.model_copy(update={"port": port}) for file, port in zip(files, ports, strict=True)]
+    shared = [
+        file.model_copy(update={"port": port}) for file, port in zip(files, ports, strict=True)
+    ]
     return task(root, JOIN, side_ports=["all", "one"], shared_inputs=shared)
 
 
-def run(runner: Runner, task_: PilotTask, file: InputFile, number: int) -> tuple[AttemptOutcome, ErrorClass | None]:
+def run(
+    runner: Runner, task_: PilotTask, file: InputFile, number: int
+) -> tuple[AttemptOutcome, ErrorClass | None]:
     report = runner.attempt(task_, job(task_, [file], job_id=number, seq=number))
     return report.outcome, report.error_class
 
 
 def test_every_job_gets_them_after_they_were_fetched_once(runner: Runner, root: Path) -> None:
     shared = shared_task(root)
-    own = [input_file(root / "in" / f"{number}.dat", data=str(number).encode()) for number in range(3)]
+    own = [
+        input_file(root / "in" / f"{number}.dat", data=str(number).encode()) for number in range(3)
+    ]
     assert run(runner, shared, own[0], 0) == (AttemptOutcome.FINISHED, None)
     for name in ("a/x", "b/x", "c/z"):
         (root / name).unlink()
     assert run(runner, shared, own[1], 1) == (AttemptOutcome.FINISHED, None)
-    assert [(root / "out" / f"0000000{n}.1-{n}.out").read_text() for n in range(2)] == ["0xyz", "1xyz"]
+    assert [(root / "out" / f"0000000{n}.1-{n}.out").read_text() for n in range(2)] == [
+        "0xyz",
+        "1xyz",
+    ]
     kept = Path(RunFolder(runner.run.path).shared_folder(runner.slot_pid)) / str(shared.uid)
     assert len(list(kept.iterdir())) == 3
     runner.forget(shared)

@@ -1,4 +1,5 @@
-"""Copies of inputs are written over old ones: nothing of a job is in the next job's, whatever its tool has done to them."""
+"""Copies of inputs are written over old ones: nothing of a job is in the next job's, whatever its
+tool has done to them."""
 
 import os
 from pathlib import Path
@@ -25,18 +26,29 @@ DOINGS = {
 
 
 @pytest.mark.parametrize("doing", DOINGS)
-def test_nothing_of_a_job_is_in_the_next_jobs_inputs(runner: Runner, root: Path, tmp_path: Path, doing: str) -> None:
+def test_nothing_of_a_job_is_in_the_next_jobs_inputs(
+    runner: Runner, root: Path, tmp_path: Path, doing: str
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     first = tool(["sh", "-c", DOINGS[doing]], arguments=["$(inputs.f.path)", str(elsewhere)])
-    report = run(runner, task(root, first), [input_file(root / "in" / "a.dat", data=b"a longer content, of the first job")])
+    report = run(
+        runner,
+        task(root, first),
+        [input_file(root / "in" / "a.dat", data=b"a longer content, of the first job")],
+    )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     left = elsewhere.read_bytes() if elsewhere.exists() else None
     second = tool(["sh", "-c", 'cat "$0"; stat -c %a "$0"'], arguments=["$(inputs.f.path)"])
-    report = run(runner, task(root, second), [input_file(root / "in" / "b.dat", data=b"short\n")], seq=1)
+    report = run(
+        runner, task(root, second), [input_file(root / "in" / "b.dat", data=b"short\n")], seq=1
+    )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     umask = os.umask(0)
     os.umask(umask)
-    assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == f"short\n{0o666 & ~umask:o}\n"
+    assert (
+        Path(report.outputs[0].url.removeprefix("file://")).read_text()
+        == f"short\n{0o666 & ~umask:o}\n"
+    )
     assert (elsewhere.read_bytes() if elsewhere.exists() else None) == left
 
 
@@ -44,7 +56,9 @@ def test_the_next_job_makes_no_new_file(runner: Runner, root: Path) -> None:
     inodes = []
     for number in range(2):
         reading = task(root, tool(["stat", "-c", "%i"], arguments=["$(inputs.f.path)"]))
-        report = run(runner, reading, [input_file(root / "in" / f"{number}.dat", data=b"one")], seq=number)
+        report = run(
+            runner, reading, [input_file(root / "in" / f"{number}.dat", data=b"one")], seq=number
+        )
         inodes.append(Path(report.outputs[0].url.removeprefix("file://")).read_text())
     assert inodes[0] == inodes[1]
 

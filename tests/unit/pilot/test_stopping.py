@@ -50,14 +50,19 @@ def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
     runner = Runner(root.parent / "pilot", grace=600.0)
     for number, executable in enumerate((tool(["sleep", "600"]), around(tool(["sleep", "600"])))):
         task_ = task(root, executable, resources=Resources(time_limit=2.0))
-        report = runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=20 + number))
+        report = runner.attempt(
+            task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=20 + number)
+        )
         assert (report.error_class, report.exit_code) == (ErrorClass.TOOL_TIMEOUT, -signal.SIGTERM)
     runner.close()
 
 
 def test_a_slot_notes_what_it_is_at(runner: Runner, root: Path) -> None:
     started, go = root.parent / "begun", root.parent / "on"
-    code = "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    code = (
+        "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not"
+        " os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    )
     code += "\nprint('12')"
     task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
     note = runner.run.phase_file(runner.slot_pid)
@@ -72,7 +77,10 @@ def test_a_slot_notes_what_it_is_at(runner: Runner, root: Path) -> None:
 
 def test_signals_to_the_slot_itself_change_nothing(runner: Runner, root: Path) -> None:
     started, go = root.parent / "started", root.parent / "go"
-    code = "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    code = (
+        "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not"
+        " os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    )
     task_ = task(root, tool([sys.executable, "-c"], arguments=[code, str(started), str(go)]))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=22))
     wait_until(started.exists)
@@ -103,7 +111,11 @@ def test_grandchildren_do_not_outlive_a_tool_that_succeeds(runner: Runner, root:
     ],
 )
 def test_stop_of_a_running_job(
-    runner: Runner, root: Path, reason: StopReason, outcome: AttemptOutcome, error_class: ErrorClass | None
+    runner: Runner,
+    root: Path,
+    reason: StopReason,
+    outcome: AttemptOutcome,
+    error_class: ErrorClass | None,
 ) -> None:
     pids = root.parent / "pids"
     task_ = task(root, family(pids, "time.sleep(600)"))
@@ -137,7 +149,10 @@ def test_a_gentle_tool_may_tidy_up_when_canceled(runner: Runner, root: Path) -> 
 
 def test_stop_of_a_job_that_waits_behind_another(runner: Runner, root: Path) -> None:
     ready, go = root.parent / "ready", root.parent / "go"
-    code = "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    code = (
+        "import os, sys, time\nopen(sys.argv[1], 'w').close()\nwhile not"
+        " os.path.exists(sys.argv[2]): time.sleep(0.01)"
+    )
     slow = task(root, tool([sys.executable, "-c"], arguments=[code, str(ready), str(go)]))
     first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
     second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
@@ -179,5 +194,8 @@ def test_the_server_replaces_a_slot_that_died(root: Path) -> None:
     runner.connection.close()
     runner.open_slot()
     task_ = task(root, SHA)
-    assert runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")])).outcome is AttemptOutcome.FINISHED
+    assert (
+        runner.attempt(task_, job(task_, [input_file(root / "in" / "a.dat")])).outcome
+        is AttemptOutcome.FINISHED
+    )
     runner.close()

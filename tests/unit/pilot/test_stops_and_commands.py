@@ -1,4 +1,5 @@
-"""Jobs that are being stopped: told once, hardest reason last, named no more, and confirmed when they have ended."""
+"""Jobs that are being stopped: told once, hardest reason last, named no more, and confirmed when
+they have ended."""
 
 import pytest
 
@@ -89,6 +90,8 @@ def test_a_job_behind_another_in_a_slot_that_dies_is_stopped_all_the_same(why: s
     left = core.handle(SlotLost(0, "ended"), at(2))
     assert 4 not in [job_id for _, job_id in runs(left)]
     assert not core.held((4, 1))
-    assert [report.outcome for report in reports(left)] == ([AttemptOutcome.CANCELED] if why == "cancel" else [])
+    assert [report.outcome for report in reports(left)] == (
+        [AttemptOutcome.CANCELED] if why == "cancel" else []
+    )
     assert (one(4) in core.heartbeat().confirmed) is (why != "shutdown")
     assert (one(4) in core.returned) is (why == "shutdown")

@@ -23,7 +23,9 @@ def text_of(report: AttemptReport) -> str:
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-def test_tools_find_the_users_programs_before_ours(root: Path, tmp_path: Path, *, inside: bool) -> None:
+def test_tools_find_the_users_programs_before_ours(
+    root: Path, tmp_path: Path, *, inside: bool
+) -> None:
     """Those of pipeline packs, which are installed with ours, they find as well."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "python3").write_text("#!/bin/sh\necho the user\\'s\n")
@@ -32,7 +34,11 @@ def test_tools_find_the_users_programs_before_ours(root: Path, tmp_path: Path, *
     runner = Runner(tmp_path / "pilot", environment={"PYTHONPATH": str(Path.cwd()), "PATH": path})
     try:
         shows = tool(["sh", "-c", 'python3; command -v spd-decode; echo "$PATH"'])
-        report = run(runner, task(root, around(shows) if inside else shows), [input_file(root / "in" / "a.dat")])
+        report = run(
+            runner,
+            task(root, around(shows) if inside else shows),
+            [input_file(root / "in" / "a.dat")],
+        )
     finally:
         runner.close()
     own = os.path.dirname(sys.executable)
@@ -40,13 +46,19 @@ def test_tools_find_the_users_programs_before_ours(root: Path, tmp_path: Path, *
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-def test_no_dot_in_the_folders_of_jobs_is_taken_for_the_one_of_an_ending(runner: Runner, root: Path, *, inside: bool) -> None:
+def test_no_dot_in_the_folders_of_jobs_is_taken_for_the_one_of_an_ending(
+    runner: Runner, root: Path, *, inside: bool
+) -> None:
     shows = tool(
         ["echo"],
         requirements={"InlineJavascriptRequirement": {}},
         arguments=["$(inputs.f.path.split('.')[0])", "$(runtime.outdir)", "$(runtime.tmpdir)"],
     )
-    report = run(runner, task(root, around(shows) if inside else shows), [input_file(root / "in" / "reads.txt")])
+    report = run(
+        runner,
+        task(root, around(shows) if inside else shows),
+        [input_file(root / "in" / "reads.txt")],
+    )
     stem, outdir, tmpdir = text_of(report).split()
     assert "." not in f"{outdir}{tmpdir}".removeprefix(str(runner.run.path))
     assert stem.endswith("/reads")
@@ -54,19 +66,27 @@ def test_no_dot_in_the_folders_of_jobs_is_taken_for_the_one_of_an_ending(runner:
 
 def _evaluating(expression: str) -> dict[str, Any]:
     port = {"type": ["null", "string"], "outputBinding": {"glob": "x", "outputEval": expression}}
-    process = tool(["sh", "-c", "printf content > x"], requirements={"InlineJavascriptRequirement": {}}, outputs={"o": port})
+    process = tool(
+        ["sh", "-c", "printf content > x"],
+        requirements={"InlineJavascriptRequirement": {}},
+        outputs={"o": port},
+    )
     del process["stdout"]
     return process
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-def test_an_expression_sees_the_checksum_of_what_it_looks_at(runner: Runner, root: Path, *, inside: bool) -> None:
+def test_an_expression_sees_the_checksum_of_what_it_looks_at(
+    runner: Runner, root: Path, *, inside: bool
+) -> None:
     evaluating = _evaluating("$(self[0].checksum)")
     executable = around(evaluating) if inside else evaluating
     if inside:
         executable["outputs"]["o"]["type"] = ["null", "string"]
     value = output(root, "o").model_copy(update={"kind": EntryKind.BUNDLE})
-    report = run(runner, task(root, executable, outputs=[value]), [input_file(root / "in" / "a.dat")])
+    report = run(
+        runner, task(root, executable, outputs=[value]), [input_file(root / "in" / "a.dat")]
+    )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     found = unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")
     assert found == f"sha1${hashlib.sha1(b'content').hexdigest()}"  # noqa: S324 - as CWL has it

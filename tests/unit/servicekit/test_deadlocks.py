@@ -1,4 +1,5 @@
-"""What PostgreSQL ends because two transactions stood in each other's way is done again, and no traceback is logged."""
+"""What PostgreSQL ends because two transactions stood in each other's way is done again, and no
+traceback is logged."""
 
 import asyncio
 
@@ -41,10 +42,14 @@ async def test_a_request_is_answered_as_not_now_and_repeated_by_the_client() -> 
         return victim.change()
 
     app = create_app("victim", [router], health=Health({}), metrics=ServiceMetrics())
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://victim") as http:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url="http://victim"
+    ) as http:
         with capture_logs() as logs:
             assert (await ServiceClient(http).call("POST", "/change", answer=Answer)).times == 3
-    assert [(line["event"], line["log_level"], "exc_info" in line) for line in logs] == [("http.not_now", "warning", False)] * 2
+    assert [(line["event"], line["log_level"], "exc_info" in line) for line in logs] == [
+        ("http.not_now", "warning", False)
+    ] * 2
 
 
 async def test_a_loop_tries_again() -> None:

@@ -12,7 +12,9 @@ def test_a_zombie_is_dead() -> None:
         assert lives(process.pid)
         assert process.stdin is not None
         process.stdin.close()
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has buried it
+        os.waitid(
+            os.P_PID, process.pid, os.WEXITED | os.WNOWAIT
+        )  # it has ended, and nobody has buried it
         assert not lives(process.pid)
     assert not lives(process.pid)
 

@@ -4,7 +4,8 @@ import base64
 
 from sluice.setup.scram import is_password_of, scram_verifier
 
-#: The example of RFC 7677: password, salt, iterations; stored and server key were computed from it by PostgreSQL's own formula.
+#: The example of RFC 7677: password, salt, iterations; stored and server key were computed from it
+#: by PostgreSQL's own formula.
 SALT = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
 EXAMPLE = (
     "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ=="

@@ -55,8 +55,11 @@ def test_secret_files_give_what_the_environment_does_not(secrets: Path) -> None:
     assert (settings.port, settings.host, settings.log_level) == (9000, "127.0.0.1", "INFO")
 
 
-def test_first_place_with_a_value_wins(secrets: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the last place to the first; the own variable of a place goes before the shared one of the same place only."""
+def test_first_place_with_a_value_wins(
+    secrets: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the last place to the first; the own variable of a place goes before the shared one of
+    the same place only."""
     settings_file.write_text("SLUICE_LOG_LEVEL=WARNING\n")
     assert load_settings(LedgerSettings).log_level == "WARNING"
     settings_file.write_text("SLUICE_LOG_LEVEL=WARNING\nSLUICE_LEDGER_LOG_LEVEL=ERROR\n")
@@ -73,15 +76,25 @@ def test_first_place_with_a_value_wins(secrets: Path, settings_file: Path, monke
     assert load_settings(LedgerSettings).log_level == "WARNING", "an empty value counts as none"
 
 
-def test_addresses_come_from_several_places_at_once(secrets: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings_file.write_text("SLUICE_ADDRESSES__DMS=http://file-dms\nSLUICE_ADDRESSES__WMS=http://file-wms\n")
+def test_addresses_come_from_several_places_at_once(
+    secrets: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings_file.write_text(
+        "SLUICE_ADDRESSES__DMS=http://file-dms\nSLUICE_ADDRESSES__WMS=http://file-wms\n"
+    )
     monkeypatch.setenv("SLUICE_ADDRESSES__WMS", "http://shared-wms")
     monkeypatch.setenv("SLUICE_LEDGER_ADDRESSES__CHAINS", "http://own-chains")
     addresses = load_settings(LedgerSettings).addresses
-    assert (addresses.dms, addresses.wms, addresses.chains) == ("http://file-dms", "http://shared-wms", "http://own-chains")
+    assert (addresses.dms, addresses.wms, addresses.chains) == (
+        "http://file-dms",
+        "http://shared-wms",
+        "http://own-chains",
+    )
 
 
-def test_only_what_all_services_share_has_a_shared_variable(secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_all_services_share_has_a_shared_variable(
+    secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One login for all of them, or one port, can never be meant."""
     monkeypatch.setenv("SLUICE_PORT", "1")
     monkeypatch.setenv("SLUICE_PAGES", "1")
@@ -92,16 +105,24 @@ def test_only_what_all_services_share_has_a_shared_variable(secrets: Path, monke
     assert settings.database_url.startswith("postgresql://ledger")
 
 
-def test_settings_file_knows_comments_quotes_and_dollars(secrets: Path, settings_file: Path) -> None:
+def test_settings_file_knows_comments_quotes_and_dollars(
+    secrets: Path, settings_file: Path
+) -> None:
     settings_file.write_text(
         "# of the ledger\n\nSLUICE_LEDGER_HOST='::1'\nSLUICE_LEDGER_PAGES=7 # many\nOTHER=1\n"
         'SLUICE_ADDRESSES__DMS="http://a$b${HOME}"\n'
     )
     settings = load_settings(LedgerSettings)
-    assert (settings.host, settings.pages, settings.addresses.dms) == ("::1", 7, "http://a$b${HOME}")
+    assert (settings.host, settings.pages, settings.addresses.dms) == (
+        "::1",
+        7,
+        "http://a$b${HOME}",
+    )
 
 
-def test_missing_values_are_named_with_all_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_values_are_named_with_all_places(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("SLUICE_SECRETS_DIR", str(tmp_path))
     sentences = wrong()
     assert [sentence.split(":")[0] for sentence in sentences] == [
@@ -119,10 +140,20 @@ def test_wrong_values_are_named_with_their_place_and_never_shown(
     monkeypatch.setenv("SLUICE_LEDGER_PORT", "70000")
     settings_file.write_text("SLUICE_LEDGER_PAGES=a few")
     sentences = wrong()
-    assert f"SLUICE_LEDGER_DATABASE_URL (in the folder {secrets}): must begin with postgresql://" in sentences
-    assert "SLUICE_LOG_LEVEL (in the environment): must be one of DEBUG, INFO, WARNING, ERROR" in sentences
-    assert "SLUICE_LEDGER_PORT (in the environment): a port is a number from 0 to 65535" in sentences
-    assert any(one.startswith(f"SLUICE_LEDGER_PAGES (in the file {settings_file}): ") for one in sentences)
+    assert (
+        f"SLUICE_LEDGER_DATABASE_URL (in the folder {secrets}): must begin with postgresql://"
+        in sentences
+    )
+    assert (
+        "SLUICE_LOG_LEVEL (in the environment): must be one of DEBUG, INFO, WARNING, ERROR"
+        in sentences
+    )
+    assert (
+        "SLUICE_LEDGER_PORT (in the environment): a port is a number from 0 to 65535" in sentences
+    )
+    assert any(
+        one.startswith(f"SLUICE_LEDGER_PAGES (in the file {settings_file}): ") for one in sentences
+    )
     assert "secret@" not in " ".join(sentences)
 
 
@@ -132,17 +163,23 @@ def test_places_that_cannot_be_read_are_named(
     settings_file.write_text("SLUICE_LEDGER_PAGES=1\nSLUICE_LEDGER_PORT\n")
     assert wrong() == [f"{settings_file}, line 2: expected NAME=value"]
     monkeypatch.setenv("SLUICE_SETTINGS_FILE", str(tmp_path / "none"))
-    assert wrong()[0].startswith(f"SLUICE_SETTINGS_FILE: the file {tmp_path / 'none'} cannot be read")
+    assert wrong()[0].startswith(
+        f"SLUICE_SETTINGS_FILE: the file {tmp_path / 'none'} cannot be read"
+    )
     monkeypatch.delenv("SLUICE_SETTINGS_FILE")
     monkeypatch.setenv("SLUICE_SECRETS_DIR", str(tmp_path / "none"))
-    assert wrong()[0].startswith(f"SLUICE_SECRETS_DIR: the folder {tmp_path / 'none'} cannot be read")
+    assert wrong()[0].startswith(
+        f"SLUICE_SECRETS_DIR: the folder {tmp_path / 'none'} cannot be read"
+    )
     monkeypatch.setenv("SLUICE_SECRETS_DIR", str(secrets))
     monkeypatch.setenv("SLUICE_ADDRESSES", "http://all")
     assert "SLUICE_LEDGER_…" in wrong()[0]
     assert "not JSON" in wrong()[0]
 
 
-def test_variables_that_nothing_reads_are_found(secrets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_that_nothing_reads_are_found(
+    secrets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SLUICE_LEDGER_PAGE", "1")
     monkeypatch.setenv("SLUICE_LEDGER_ADDRESSES__DMS", "http://x")
     monkeypatch.setenv("SLUICE_OTHER_PAGE", "1")
@@ -155,7 +192,11 @@ def _give(monkeypatch: pytest.MonkeyPatch, setting: str, url: str) -> None:
 
 
 def test_logins_are_read_from_the_services_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    _give(monkeypatch, "DATABASE_URL", "postgresql://{service}:a%2Fb%20c@db:5432/{service}_data?sslmode=require")
+    _give(
+        monkeypatch,
+        "DATABASE_URL",
+        "postgresql://{service}:a%2Fb%20c@db:5432/{service}_data?sslmode=require",
+    )
     _give(monkeypatch, "BROKER_URL", "amqps://{service}:x@rabbit/%2Fsluice")
     logins = {login.service: login for login in database_logins()}
     assert (logins["wfms.chains"].user, logins["wfms.chains"].password) == ("chains", "a/b c")
@@ -171,8 +212,16 @@ def test_logins_are_read_from_the_services_settings(monkeypatch: pytest.MonkeyPa
         ("DATABASE_URL", "", "SLUICE_WMS_DATABASE_URL is not set"),
         ("DATABASE_URL", "postgresql://db/wms", "SLUICE_WMS_DATABASE_URL must name a login"),
         ("DATABASE_URL", "postgresql://wms:x@db", "SLUICE_WMS_DATABASE_URL must name a database"),
-        ("DATABASE_URL", "postgresql://wms:%C3%A4@db/wms", "SLUICE_WMS_DATABASE_URL: a password here"),
-        ("DATABASE_URL", "postgresql://dms:x@db/wms", "a login of its own; 'dms' is in SLUICE_DMS_DATABASE_URL and SLUICE_WMS"),
+        (
+            "DATABASE_URL",
+            "postgresql://wms:%C3%A4@db/wms",
+            "SLUICE_WMS_DATABASE_URL: a password here",
+        ),
+        (
+            "DATABASE_URL",
+            "postgresql://dms:x@db/wms",
+            "a login of its own; 'dms' is in SLUICE_DMS_DATABASE_URL and SLUICE_WMS",
+        ),
         (
             "DATABASE_URL",
             "postgresql://wms:x@db/dms",
@@ -183,7 +232,9 @@ def test_logins_are_read_from_the_services_settings(monkeypatch: pytest.MonkeyPa
         ("BROKER_URL", "amqp://dms:y@db/sluice", "login dms has different passwords"),
     ],
 )
-def test_logins_that_cannot_be_right_are_named(monkeypatch: pytest.MonkeyPatch, setting: str, url: str, said: str) -> None:
+def test_logins_that_cannot_be_right_are_named(
+    monkeypatch: pytest.MonkeyPatch, setting: str, url: str, said: str
+) -> None:
     _give(monkeypatch, "DATABASE_URL", "postgresql://{service}:x@db/{service}")
     _give(monkeypatch, "BROKER_URL", "amqp://{service}:x@db/sluice")
     monkeypatch.setenv(f"SLUICE_WMS_{setting}", url)

@@ -29,8 +29,10 @@ async def test_an_address_that_is_not_served_is_named(http: httpx.AsyncClient) -
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["type"] == "urn:sluice:problem:not-found"
-    assert answer.json()["detail"] == (
-        "nothing is served at /api/v1/thing: look at the address (/api/openapi.json lists what there is)"
+    assert (
+        answer.json()["detail"]
+        == "nothing is served at /api/v1/thing: look at the address (/api/openapi.json lists what"
+        " there is)"
     )
     assert len((await http.get("/" + "x" * 5000)).json()["detail"]) < 300
 
@@ -40,6 +42,8 @@ async def test_a_wrong_method_is_refused_with_all_that_are_right(http: httpx.Asy
     answer = await http.put("/api/v1/things")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
     assert answer.json()["type"] == "urn:sluice:problem:wrong-method"
-    assert answer.json()["detail"] == (
-        "PUT is not possible at /api/v1/things: use GET, POST (/api/openapi.json lists what there is)"
+    assert (
+        answer.json()["detail"]
+        == "PUT is not possible at /api/v1/things: use GET, POST (/api/openapi.json lists what"
+        " there is)"
     )

@@ -53,7 +53,9 @@ async def test_what_may_come_later_is_waited_for() -> None:
         TimeoutError(),
     )
     told: list[tuple[str, str]] = []
-    await waiting.start_when_possible(component, what="database", tell=lambda what, why: told.append((what, why)))
+    await waiting.start_when_possible(
+        component, what="database", tell=lambda what, why: told.append((what, why))
+    )
     assert component.tries == 8
     assert told[0] == ("database", "database away")
     assert told[-1] == ("database", "TimeoutError")
@@ -68,7 +70,9 @@ async def test_mistakes_are_not_waited_for() -> None:
 
 async def test_gate_says_what_it_waits_for_until_it_is_open() -> None:
     gate = Gate("ledger")
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(gate), base_url="http://ledger") as client:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(gate), base_url="http://ledger"
+    ) as client:
         gate.tell("database", "refused")
         assert (await client.get("/healthz")).status_code == 200
         ready = await client.get("/readyz")
@@ -104,7 +108,9 @@ def taken() -> Iterator[int]:
 
 
 async def test_port_that_is_taken_is_said(taken: int) -> None:
-    with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{taken}: Address already in use"):
+    with pytest.raises(
+        OSError, match=f"cannot listen on 127.0.0.1:{taken}: Address already in use"
+    ):
         await HttpServer(PlainTextResponse("x"), host="127.0.0.1", port=taken).start()
 
 
@@ -126,6 +132,8 @@ process._let_go_of_threads(0)
 
 
 def test_thread_that_hangs_does_not_keep_the_process() -> None:
-    done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert "storage that hangs" in done.stdout + done.stderr

@@ -28,7 +28,8 @@ def checked(frames: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path
         if raw.stem.endswith(f"{DAMAGED:06d}"):
             continue
         hits, events, selected, out, histograms = (
-            folder / f"{raw.stem}.{end}" for end in ("hits", "events", "selected", "checked", "histograms")
+            folder / f"{raw.stem}.{end}"
+            for end in ("hits", "events", "selected", "checked", "histograms")
         )
         assert decode.main([str(raw), "--out", str(hits)]) == 0
         assert build_events.main([str(hits), "--out", str(events)]) == 0

@@ -52,7 +52,9 @@ def true_rows(truth: TrueEvents) -> list[tuple[int, int, float, int]]:
     time_gap_ns=st.integers(EVENT_WINDOW_NS, GUARD_NS),
     min_hits=st.integers(MAX_NOISE_GROUP + 1, 8),
 )
-def test_exactly_the_true_events_are_found(seed: int, conditions: Conditions, time_gap_ns: int, min_hits: int) -> None:
+def test_exactly_the_true_events_are_found(
+    seed: int, conditions: Conditions, time_gap_ns: int, min_hits: int
+) -> None:
     block, truth = read_out(seed, conditions)
     built = build_events(block, time_gap_ns=time_gap_ns, min_hits=min_hits)
     assert as_rows(built) == true_rows(truth)
@@ -76,7 +78,9 @@ def test_a_gap_outside_the_rule_joins_or_tears_events() -> None:
 
 def test_noise_is_taken_for_events_when_too_few_hits_are_asked_for() -> None:
     block, truth = read_out(3, Conditions(gap_noise=4))
-    assert len(build_events(block, time_gap_ns=110, min_hits=MAX_NOISE_GROUP).number) > len(truth.time_ns)
+    assert len(build_events(block, time_gap_ns=110, min_hits=MAX_NOISE_GROUP).number) > len(
+        truth.time_ns
+    )
 
 
 @settings(deadline=None, max_examples=50)
@@ -86,12 +90,20 @@ def test_noise_is_taken_for_events_when_too_few_hits_are_asked_for() -> None:
     tracks=st.integers(0, 12),
     energy=st.floats(0, 5_000),
 )
-def test_the_filter_keeps_what_the_truth_says(seed: int, conditions: Conditions, tracks: int, energy: float) -> None:
+def test_the_filter_keeps_what_the_truth_says(
+    seed: int, conditions: Conditions, tracks: int, energy: float
+) -> None:
     block, truth = read_out(seed, conditions)
     built = build_events(block, time_gap_ns=110, min_hits=6)
     kept = filter_events(built, min_multiplicity=tracks, min_calorimeter_energy=energy)
-    expected = [(number, *row) for number, row in enumerate(true_rows(truth)) if row[1] >= tracks and row[2] >= energy]
-    assert [(number, *row) for number, row in zip(kept.number.tolist(), as_rows(kept), strict=True)] == expected
+    expected = [
+        (number, *row)
+        for number, row in enumerate(true_rows(truth))
+        if row[1] >= tracks and row[2] >= energy
+    ]
+    assert [
+        (number, *row) for number, row in zip(kept.number.tolist(), as_rows(kept), strict=True)
+    ] == expected
     assert kept.info.events_kept == len(expected)
     assert kept.info.events_built == len(truth.time_ns)
 

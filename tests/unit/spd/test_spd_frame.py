@@ -14,7 +14,9 @@ from spd.frame import HEADER_BYTES, FrameHeader, decode_frame, encode_frame
 from spd.simulation import Conditions, simulate_frame
 
 SOURCE = Path("run000007-frame000003.raw")
-HEADER = FrameHeader(run=7, frame=3, period="2026-A", start_time_ns=1_767_225_600_000_000_000, length_ns=5_000)
+HEADER = FrameHeader(
+    run=7, frame=3, period="2026-A", start_time_ns=1_767_225_600_000_000_000, length_ns=5_000
+)
 CRC_AT = HEADER_BYTES - 4
 
 
@@ -41,7 +43,9 @@ FRAME = encode_frame(HEADER, some_hits([5, 900, 4_999]))
     period=st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=16),
     times=st.lists(st.integers(0, 4_999), max_size=30),
 )
-def test_a_frame_comes_back_as_it_was_written(run: int, frame: int, period: str, times: list[int]) -> None:
+def test_a_frame_comes_back_as_it_was_written(
+    run: int, frame: int, period: str, times: list[int]
+) -> None:
     header = FrameHeader(run, frame, period, 123_456_789, 5_000)
     hits = some_hits(times)
     read, found = decode_frame(encode_frame(header, hits), SOURCE)
@@ -107,7 +111,9 @@ def test_a_hit_after_the_end_of_the_frame_is_refused_though_the_checksum_is_righ
 
 def test_hits_of_many_events_interleave_in_readout_order() -> None:
     hits, truth = simulate_frame(1, 1, 1, Conditions())
-    _, read = decode_frame(encode_frame(FrameHeader(1, 1, "", 0, Conditions().length_ns), hits), SOURCE)
+    _, read = decode_frame(
+        encode_frame(FrameHeader(1, 1, "", 0, Conditions().length_ns), hits), SOURCE
+    )
     assert len(truth.time_ns) > 50
     assert (np.diff(read["channel"].astype(np.int64)) >= 0).all()
     assert (np.diff(read["time"].astype(np.int64)) < 0).sum() > len(read) / 3

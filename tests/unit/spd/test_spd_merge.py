@@ -21,7 +21,9 @@ def merged(parts: list[Path], out: Path) -> Path:
     return out
 
 
-def test_the_root_file_holds_the_expected_events_in_order(checked: list[Path], frames: Path, tmp_path: Path) -> None:
+def test_the_root_file_holds_the_expected_events_in_order(
+    checked: list[Path], frames: Path, tmp_path: Path
+) -> None:
     found = read_root_events([merged(checked, tmp_path / "all.root")])
     expected = expected_events(frames.parent / "truth.json")
     assert len(found) >= 10
@@ -35,13 +37,19 @@ def test_several_files_in_a_row_hold_what_one_does(checked: list[Path], tmp_path
     assert summarise(halves) == summarise([whole])
 
 
-def test_batches_do_not_show(checked: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_do_not_show(
+    checked: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = merged(checked, tmp_path / "all.root")
     monkeypatch.setattr(merge, "FILES_AT_ONCE", 2)
-    assert read_root_events([merged(checked, tmp_path / "batched.root")]) == read_root_events([whole])
+    assert read_root_events([merged(checked, tmp_path / "batched.root")]) == read_root_events(
+        [whole]
+    )
 
 
-def test_the_summary_counts_frames_events_and_hits(checked: list[Path], frames: Path, tmp_path: Path) -> None:
+def test_the_summary_counts_frames_events_and_hits(
+    checked: list[Path], frames: Path, tmp_path: Path
+) -> None:
     truth = read_truth(frames.parent / "truth.json")
     whole = [frame for frame in truth["frames"] if frame["frame"] not in truth["damaged_frames"]]
     summary = summarise([merged(checked, tmp_path / "all.root")])
@@ -61,7 +69,9 @@ def test_hits_and_metadata_are_in_the_trees(checked: list[Path], tmp_path: Path)
     assert events["nhit"].tolist() == events["n_hits"].tolist()
     assert events["hit_amplitude"][0].tolist() == first.hits["amplitude"][: first.sizes[0]].tolist()
     assert events["hit_time_ns"][0][0] == 0
-    per_part = sum(events[f"n_{part}"] for part in ("vertex", "straw", "tof", "calorimeter", "muon"))
+    per_part = sum(
+        events[f"n_{part}"] for part in ("vertex", "straw", "tof", "calorimeter", "muon")
+    )
     assert per_part.tolist() == events["n_hits"].tolist()
     assert frames["frame"].tolist() == [1, 2, 3, 5, 6]
     assert frames["start_time_ns"][0] == first.info.start_time_ns
@@ -122,7 +132,9 @@ def test_monitoring_is_added_up(checked: list[Path], tmp_path: Path) -> None:
         assert one["overflow"] == sum(part["histograms"][name]["overflow"] for part in single)
 
 
-def test_histograms_with_other_bins_are_refused(checked: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_histograms_with_other_bins_are_refused(
+    checked: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     other = json.loads(checked[1].with_suffix(".histograms").read_text())
     other["histograms"]["multiplicity"]["edges"][-1] += 1
     strange = tmp_path / "strange.histograms"

@@ -16,7 +16,9 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> str:
     return lines[0]
 
 
-def test_the_damaged_frame_is_refused_and_named(frames: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_damaged_frame_is_refused_and_named(
+    frames: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     raw = frames / "run000012-frame000004.raw"
     assert decode.main([str(raw), "--out", str(tmp_path / "x.hits")]) == 65
     assert complaint(capsys).startswith(f"spd-decode: {raw}: wrong checksum: the header says CRC ")
@@ -27,11 +29,18 @@ def test_the_damaged_frame_is_refused_and_named(frames: Path, tmp_path: Path, ca
     ("options", "reason"),
     [
         (["--run", "13"], "the frame is of run 12, but its data set is said to be of run 13"),
-        (["--period", "2027-A"], "the frame is of period 2026-B, but its data set is said to be of 2027-A"),
+        (
+            ["--period", "2027-A"],
+            "the frame is of period 2026-B, but its data set is said to be of 2027-A",
+        ),
     ],
 )
 def test_a_frame_of_another_run_or_period_is_refused(
-    frames: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], reason: str
+    frames: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    reason: str,
 ) -> None:
     raw = frames / "run000012-frame000001.raw"
     assert decode.main([str(raw), *options, "--out", str(tmp_path / "x.hits")]) == 65
@@ -44,8 +53,12 @@ def test_the_period_of_the_data_set_stands_in(tmp_path: Path) -> None:
     assert decode.decode(raw.read_bytes(), raw, run=5, period="2026-C").info.period == "2026-C"
 
 
-@pytest.mark.parametrize("program", [decode, build_events, filter_events, verify, merge, merge_monitoring])
-def test_a_missing_input_is_named(program: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "program", [decode, build_events, filter_events, verify, merge, merge_monitoring]
+)
+def test_a_missing_input_is_named(
+    program: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     missing = tmp_path / "nowhere"
     extra = ["--histograms", str(tmp_path / "h")] if program is verify else []
     assert program.main([str(missing), "--out", str(tmp_path / "x"), *extra]) == 66  # type: ignore[attr-defined]
@@ -56,7 +69,12 @@ def test_a_missing_input_is_named(program: object, tmp_path: Path, capsys: pytes
 @pytest.mark.parametrize("program", [build_events, filter_events, verify, merge, merge_monitoring])
 @pytest.mark.parametrize("kind", ["raw", "nothing", "half", "histograms"])
 def test_a_file_of_another_kind_is_bad_data(
-    program: object, kind: str, checked: list[Path], frames: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    program: object,
+    kind: str,
+    checked: list[Path],
+    frames: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     contents = {
         "raw": (frames / "run000012-frame000001.raw").read_bytes(),
@@ -72,7 +90,9 @@ def test_a_file_of_another_kind_is_bad_data(
     assert list(tmp_path.iterdir()) == [wrong]
 
 
-def test_hits_are_not_taken_for_events(checked: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hits_are_not_taken_for_events(
+    checked: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     hits = checked[0].with_suffix(".hits")
     assert filter_events.main([str(hits), "--out", str(tmp_path / "x")]) == 65
     assert "holds hits of version 1, not events of version 1" in complaint(capsys)
@@ -84,7 +104,10 @@ def test_hits_are_not_taken_for_events(checked: list[Path], tmp_path: Path, caps
         ([], "the following arguments are required"),
         ([*RUN_OPTIONS, "--damage", "3"], "frame 3 cannot be damaged: the run has frames 1 to 2"),
         ([*RUN_OPTIONS, "--period", "x" * 17], "is not at most 16 printable ASCII characters"),
-        ([*RUN_OPTIONS, "--truth", "{out}/t/truth.json"], "the truth must not lie among the frames"),
+        (
+            [*RUN_OPTIONS, "--truth", "{out}/t/truth.json"],
+            "the truth must not lie among the frames",
+        ),
         ([*RUN_OPTIONS, "--events-per-frame", "nan"], "nan is not a finite number"),
         ([*RUN_OPTIONS, "--frames", "0"], "0 is below 1"),
         ([*RUN_OPTIONS, "--seed", "two"], "argument --seed: 'two' is not a whole number"),
@@ -100,7 +123,9 @@ def test_arguments_that_cannot_be_carried_out(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_output_that_cannot_be_written_is_named(frames: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_output_that_cannot_be_written_is_named(
+    frames: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "no folder" / "x.hits"
     assert decode.main([str(frames / "run000012-frame000001.raw"), "--out", str(out)]) == 74
     assert "no folder" in complaint(capsys)
@@ -111,15 +136,27 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     for name, seed in (("a", "9"), ("b", "9"), ("c", "10")):
         assert daq.main([*RUN_OPTIONS, "--seed", seed, "--out", str(tmp_path / name)]) == 0
         files = sorted((tmp_path / name).iterdir())
-        assert [file.name for file in files] == ["run000005-frame000001.raw", "run000005-frame000002.raw"]
+        assert [file.name for file in files] == [
+            "run000005-frame000001.raw",
+            "run000005-frame000002.raw",
+        ]
         contents.append([file.read_bytes() for file in files])
     assert contents[0] == contents[1]
     assert contents[0][0] != contents[2][0]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "a-truth", "b", "b-truth", "c", "c-truth"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a",
+        "a-truth",
+        "b",
+        "b-truth",
+        "c",
+        "c-truth",
+    ]
 
 
 def test_steps_start_without_the_root_libraries() -> None:
-    modules = "spd.decode, spd.build_events, spd.filter_events, spd.verify, spd.merge_monitoring, spd.daq"
+    modules = (
+        "spd.decode, spd.build_events, spd.filter_events, spd.verify, spd.merge_monitoring, spd.daq"
+    )
     heavy = "{'uproot', 'awkward', 'scipy', 'pandas'}"
     code = f"import sys, {modules}; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -66,7 +66,9 @@ def test_what_the_steps_made_is_right() -> None:
 
 
 @pytest.mark.parametrize(("reason", "spoil"), DEFECTS)
-def test_every_defect_is_found_and_named(reason: str, spoil: Callable[[EventBlock], EventBlock]) -> None:
+def test_every_defect_is_found_and_named(
+    reason: str, spoil: Callable[[EventBlock], EventBlock]
+) -> None:
     with pytest.raises(BadData, match=reason):
         verify(spoil(good_block()), SOURCE)
 
@@ -90,10 +92,17 @@ def test_events_out_of_the_order_of_time_are_found() -> None:
 def test_the_histograms_count_every_event_and_hit() -> None:
     block = good_block()
     monitoring = monitor(block)
-    totals = {name: sum(one["counts"]) + one["underflow"] + one["overflow"] for name, one in monitoring["histograms"].items()}
+    totals = {
+        name: sum(one["counts"]) + one["underflow"] + one["overflow"]
+        for name, one in monitoring["histograms"].items()
+    }
     for name in ("multiplicity", "calorimeter_energy", "event_hits"):
         assert totals[name] == len(block.number)
     assert totals["hit_time"] == len(block.hits)
-    assert sum(total for name, total in totals.items() if name.startswith("occupancy")) == len(block.hits)
-    assert all(len(one["edges"]) == len(one["counts"]) + 1 for one in monitoring["histograms"].values())
+    assert sum(total for name, total in totals.items() if name.startswith("occupancy")) == len(
+        block.hits
+    )
+    assert all(
+        len(one["edges"]) == len(one["counts"]) + 1 for one in monitoring["histograms"].values()
+    )
     assert monitoring["frames"][0]["events_kept"] == len(block.number)

@@ -21,7 +21,9 @@ def workflow() -> dict[str, Any]:
 
 
 def test_defaults_are_the_programs_own(workflow: dict[str, Any]) -> None:
-    defaults = {name: one["default"] for name, one in workflow["inputs"].items() if "default" in one}
+    defaults = {
+        name: one["default"] for name, one in workflow["inputs"].items() if "default" in one
+    }
     assert defaults == {
         "time_gap_ns": build_events.DEFAULT_TIME_GAP_NS,
         "min_hits": build_events.DEFAULT_MIN_HITS,

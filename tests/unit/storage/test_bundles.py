@@ -1,4 +1,5 @@
-"""Bundles: what goes in comes out, the same every time, and nothing of an archive goes where it should not."""
+"""Bundles: what goes in comes out, the same every time, and nothing of an archive goes where it
+should not."""
 
 import io
 import os
@@ -73,7 +74,15 @@ def test_the_same_value_gives_the_same_bytes(made: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["../out.txt", "/etc/out.txt", "files/../../out.txt", "files/out.txt", "files/0//a", "other/0/a"]
+    "name",
+    [
+        "../out.txt",
+        "/etc/out.txt",
+        "files/../../out.txt",
+        "files/out.txt",
+        "files/0//a",
+        "other/0/a",
+    ],
 )
 def test_nothing_is_written_outside(name: str, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "bad.tar", "w") as archive:
@@ -124,7 +133,9 @@ def test_names_are_of_files_in_their_folder(name: str, made: Path, tmp_path: Pat
             pack({"class": "File", "basename": name, **value}, tmp_path / "x.tar")
 
 
-def test_of_files_beside_one_another_none_takes_the_place_of_another(made: Path, tmp_path: Path) -> None:
+def test_of_files_beside_one_another_none_takes_the_place_of_another(
+    made: Path, tmp_path: Path
+) -> None:
     (made / "tree" / "x").write_text("in the tree")
     (made / "x").write_text("above it")
     beside = [
@@ -134,7 +145,11 @@ def test_of_files_beside_one_another_none_takes_the_place_of_another(made: Path,
     pack({"class": "File", "path": str(made / "x"), "secondaryFiles": beside}, tmp_path / "x.tar")
     found = unpack(tmp_path / "x.tar", tmp_path / "out")
     every = [found, *found["secondaryFiles"]]
-    assert [one["basename"] for one in every] == [path_of(one).name for one in every] == ["x", "x_2", "x_3"]
+    assert (
+        [one["basename"] for one in every]
+        == [path_of(one).name for one in every]
+        == ["x", "x_2", "x_3"]
+    )
     assert [path_of(one).read_text() for one in every] == ["above it", "in the tree", "reads"]
 
 

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from sluice.storage import BehindLink, StorageError, folder_at, probe, remove_folder_within, through_link
+from sluice.storage import (
+    BehindLink,
+    StorageError,
+    folder_at,
+    probe,
+    remove_folder_within,
+    through_link,
+)
 
 
 @pytest.fixture
@@ -43,12 +50,20 @@ def test_only_a_folder_that_is_there_has_an_identity(tree: Path) -> None:
     assert folder_at(f"{tree}/missing").identity is folder_at(f"{tree}/file").identity is None
 
 
-@pytest.mark.parametrize(("path", "answer"), [("b", False), ("b/x", False), ("door", True), ("door/x/y", True), ("b/to", True)])
-def test_links_are_found_below_a_storage_not_on_the_way_to_it(tree: Path, path: str, answer: bool) -> None:
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [("b", False), ("b/x", False), ("door", True), ("door/x/y", True), ("b/to", True)],
+)
+def test_links_are_found_below_a_storage_not_on_the_way_to_it(
+    tree: Path, path: str, answer: bool
+) -> None:
     (tree / "a" / "door").symlink_to("b")
     (tree / "a" / "b" / "to").symlink_to("nothing")
     for root in ("a", "link", "link/"):
-        assert through_link(f"file://{tree}/{root}", f"file://{tree}/{root.rstrip('/')}/{path}") is answer
+        assert (
+            through_link(f"file://{tree}/{root}", f"file://{tree}/{root.rstrip('/')}/{path}")
+            is answer
+        )
     assert not through_link("s3://b", f"s3://b/{path}")
 
 
@@ -89,7 +104,9 @@ def test_a_storage_that_is_only_read_is_not_written_to(tmp_path: Path) -> None:
         ("nonsense://bucket", False, "no driver for this protocol"),
     ],
 )
-def test_a_storage_that_does_not_work_is_told_with_the_reason(tmp_path: Path, url: str, read_only: bool, reason: str) -> None:
+def test_a_storage_that_does_not_work_is_told_with_the_reason(
+    tmp_path: Path, url: str, read_only: bool, reason: str
+) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StorageError, match=reason):
         probe(url.format(folder=tmp_path, unique=uuid.uuid4().hex), read_only=read_only)

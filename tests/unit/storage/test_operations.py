@@ -1,4 +1,5 @@
-"""Every operation on both kinds of storage: a local folder, and one behind fsspec (its memory file system)."""
+"""Every operation on both kinds of storage: a local folder, and one behind fsspec (its memory file
+system)."""
 
 import errno
 import os
@@ -9,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from sluice import storage
-from sluice.storage import BehindLink, ChecksumMismatch, FileMissing, OutsideStorage, StorageFull, StorageUnavailable, local
+from sluice.storage import (
+    BehindLink,
+    ChecksumMismatch,
+    FileMissing,
+    OutsideStorage,
+    StorageFull,
+    StorageUnavailable,
+    local,
+)
 
 CONTENT = b"hit " * 1000
 
@@ -39,7 +48,9 @@ def names(root: str) -> list[str]:
 def test_put_then_fetch_gives_the_content_back(root: str, source: Path, tmp_path: Path) -> None:
     stored = storage.put(source, f"{root}/deep/er/ü 1.dat")
     assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
-    storage.fetch(f"{root}/deep/er/ü 1.dat", tmp_path / "back", checksum=stored.checksum, size=stored.size)
+    storage.fetch(
+        f"{root}/deep/er/ü 1.dat", tmp_path / "back", checksum=stored.checksum, size=stored.size
+    )
     assert (tmp_path / "back").read_bytes() == CONTENT
     assert source.exists()
     assert names(root) == ["ü 1.dat"]
@@ -51,7 +62,8 @@ def test_put_then_fetch_gives_the_content_back(root: str, source: Path, tmp_path
 def test_put_of_an_open_file_is_of_that_file_whatever_its_name_leads_to_by_now(
     root: str, source: Path, tmp_path: Path, *, given: bool, names: int, there: bool
 ) -> None:
-    """It becomes the storage's own where it is given away and has one name, so that it need not be copied."""
+    """It becomes the storage's own where it is given away and has one name, so that it need not be
+    copied."""
     if there:
         storage.put_bytes(b"old", f"{root}/a")
     for number in range(1, names):
@@ -66,7 +78,9 @@ def test_put_of_an_open_file_is_of_that_file_whatever_its_name_leads_to_by_now(
     assert own is not (given and names == 1 and not there and root.startswith("file://"))
 
 
-def test_put_of_a_link_writes_the_content_not_the_link(root: str, source: Path, tmp_path: Path) -> None:
+def test_put_of_a_link_writes_the_content_not_the_link(
+    root: str, source: Path, tmp_path: Path
+) -> None:
     link = tmp_path / "link"
     link.symlink_to(source)
     storage.put(link, f"{root}/a")
@@ -86,7 +100,11 @@ def test_put_of_nothing_is_missing(root: str, tmp_path: Path) -> None:
     assert names(root) == []
 
 
-@pytest.mark.parametrize("after", [0, 1, 2, 3], ids=["before all", "while it is read", "while it is read back", "at its end"])
+@pytest.mark.parametrize(
+    "after",
+    [0, 1, 2, 3],
+    ids=["before all", "while it is read", "while it is read back", "at its end"],
+)
 def test_put_is_broken_off_and_leaves_nothing(root: str, source: Path, after: int) -> None:
     calls: list[int] = []
 
@@ -98,7 +116,9 @@ def test_put_is_broken_off_and_leaves_nothing(root: str, source: Path, after: in
             raise NobodyWaits
 
     if after >= 2 and root.startswith("memory"):
-        storage.put(source, f"{root}/a", check=check)  # what is read back from afar is not asked for
+        storage.put(
+            source, f"{root}/a", check=check
+        )  # what is read back from afar is not asked for
         return
     with pytest.raises((NobodyWaits, StorageUnavailable)):
         storage.put(source, f"{root}/a", check=check)
@@ -122,7 +142,10 @@ def test_fetch_of_changed_content_leaves_nothing(root: str, tmp_path: Path) -> N
     target.parent.mkdir()
     with pytest.raises(ChecksumMismatch) as caught:
         storage.fetch(f"{root}/a", target, checksum=checksum(b"written"), size=7)
-    assert (caught.value.expected, caught.value.found) == (checksum(b"written"), checksum(b"changed"))
+    assert (caught.value.expected, caught.value.found) == (
+        checksum(b"written"),
+        checksum(b"changed"),
+    )
     with pytest.raises(ChecksumMismatch, match="expected 3 bytes, found 7 bytes"):
         storage.fetch(f"{root}/a", target, checksum=None, size=3)
     assert list(target.parent.iterdir()) == []
@@ -138,7 +161,9 @@ def test_fetch_replaces_what_stood_there(root: str, tmp_path: Path) -> None:
 def test_copy_verifies_and_may_be_repeated(root: str) -> None:
     storage.put_bytes(CONTENT, f"{root}/a")
     for _ in range(2):
-        stored = storage.copy(f"{root}/a", f"{root}/out/b", checksum=checksum(CONTENT), size=len(CONTENT))
+        stored = storage.copy(
+            f"{root}/a", f"{root}/out/b", checksum=checksum(CONTENT), size=len(CONTENT)
+        )
         assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
     assert names(root) == ["a", "b"]
 
@@ -195,7 +220,9 @@ def test_a_link_made_at_the_last_moment_leads_nowhere(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "set").symlink_to(tmp_path / "other")
     with pytest.raises(OutsideStorage):
-        local.remove_below(f"{tmp_path}/store", f"file://{tmp_path}/store/set/b.dat", f"file://{tmp_path}/store")
+        local.remove_below(
+            f"{tmp_path}/store", f"file://{tmp_path}/store/set/b.dat", f"file://{tmp_path}/store"
+        )
     assert (tmp_path / "other" / "b.dat").exists()
 
 
@@ -212,7 +239,9 @@ def test_no_link_within_a_storage_is_followed_to_remove_a_file(tmp_path: Path, r
         storage.remove_within(url, f"{url}/door/a.dat")
     assert storage.remove_within(url, f"{url}/file"), "the link, not what it leads to"
     assert kept.exists()
-    assert storage.remove_within(url, f"{url}/set/a.dat"), "links on the way to the storage are nobody's concern"
+    assert storage.remove_within(url, f"{url}/set/a.dat"), (
+        "links on the way to the storage are nobody's concern"
+    )
 
 
 def test_remove_folder_only_when_empty(root: str) -> None:
@@ -228,7 +257,9 @@ def test_entries_of_a_tree(root: str) -> None:
     for name in ("b", "sub/a", "sub/deep/c d"):
         storage.put_bytes(name.encode(), f"{root}/{name}")
     found = storage.entries(root)
-    assert sorted(entry.url for entry in found) == sorted(f"{root}/{name}" for name in ("b", "sub/a", "sub/deep/c d"))
+    assert sorted(entry.url for entry in found) == sorted(
+        f"{root}/{name}" for name in ("b", "sub/a", "sub/deep/c d")
+    )
     assert {entry.name: entry.size for entry in found} == {"b": 1, "a": 5, "c d": 12}
     assert all(entry.modified.tzinfo is not None for entry in found)
     assert storage.entries(f"{root}/nowhere") == []
@@ -239,7 +270,9 @@ def test_unknown_protocol() -> None:
         storage.remove("nosuch://x/y")
 
 
-def test_full_disk_says_so_and_leaves_nothing(tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_says_so_and_leaves_nothing(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -269,11 +302,15 @@ def test_temporary_files_are_told_apart(root: str, monkeypatch: pytest.MonkeyPat
     assert not storage.is_temporary("a.part")
 
 
-def test_a_file_comes_as_a_copy_or_as_a_link_by_its_size(root: str, source: Path, tmp_path: Path) -> None:
+def test_a_file_comes_as_a_copy_or_as_a_link_by_its_size(
+    root: str, source: Path, tmp_path: Path
+) -> None:
     stored = storage.put(source, f"{root}/a")
     back = tmp_path / "back"
     for most, linked in ((len(CONTENT) - 1, root.startswith("file://")), (len(CONTENT), False)):
-        told = storage.fetch(f"{root}/a", back, checksum=stored.checksum, size=stored.size, copied=most)
+        told = storage.fetch(
+            f"{root}/a", back, checksum=stored.checksum, size=stored.size, copied=most
+        )
         assert (told, back.read_bytes()) == (linked, CONTENT)
         assert (back.stat().st_nlink > 1) is linked
     back.write_bytes(b"changed")
@@ -283,15 +320,30 @@ def test_a_file_comes_as_a_copy_or_as_a_link_by_its_size(root: str, source: Path
 def test_a_copy_of_something_else_is_not_left(root: str, source: Path, tmp_path: Path) -> None:
     storage.put(source, f"{root}/a")
     with pytest.raises(ChecksumMismatch):
-        storage.fetch(f"{root}/a", tmp_path / "back", checksum=checksum(b"other"), size=len(CONTENT), copied=1 << 20)
+        storage.fetch(
+            f"{root}/a",
+            tmp_path / "back",
+            checksum=checksum(b"other"),
+            size=len(CONTENT),
+            copied=1 << 20,
+        )
     assert not (tmp_path / "back").exists()
 
 
 @pytest.mark.parametrize("before", [b"", b"short", CONTENT * 2], ids=["empty", "shorter", "longer"])
-def test_a_copy_may_be_written_over_a_file(root: str, source: Path, tmp_path: Path, before: bytes) -> None:
+def test_a_copy_may_be_written_over_a_file(
+    root: str, source: Path, tmp_path: Path, before: bytes
+) -> None:
     stored = storage.put(source, f"{root}/f.dat")
     (to := tmp_path / "copy").write_bytes(before)
-    storage.fetch(f"{root}/f.dat", to, checksum=stored.checksum, size=stored.size, copied=stored.size, reuse=True)
+    storage.fetch(
+        f"{root}/f.dat",
+        to,
+        checksum=stored.checksum,
+        size=stored.size,
+        copied=stored.size,
+        reuse=True,
+    )
     assert to.read_bytes() == source.read_bytes()
 
 
@@ -302,7 +354,9 @@ def test_who_may_execute_a_file_may_execute_its_copies(tmp_path: Path, source: P
         urls = [f"file://{tmp_path}/storage/{number}-{place}" for place in ("put", "copied")]
         stored = storage.put(path, urls[0])
         storage.copy(urls[0], urls[1], checksum=stored.checksum, size=stored.size)
-        storage.fetch(urls[1], tmp_path / "back", checksum=stored.checksum, size=stored.size, copied=1 << 20)
+        storage.fetch(
+            urls[1], tmp_path / "back", checksum=stored.checksum, size=stored.size, copied=1 << 20
+        )
         copies = [*(Path(url.removeprefix("file://")) for url in urls), tmp_path / "back"]
         modes = {copy.stat().st_mode & 0o777 for copy in copies}
         assert modes == {0o755 if path == source else 0o644}

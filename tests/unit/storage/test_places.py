@@ -1,4 +1,5 @@
-"""Invariant 4, last part: nothing outside a storage's root is ever named by a URL that counts as inside."""
+"""Invariant 4, last part: nothing outside a storage's root is ever named by a URL that counts as
+inside."""
 
 from pathlib import Path
 
@@ -9,7 +10,18 @@ from sluice.storage import OutsideStorage, local_path, local_url, require_within
 
 @pytest.mark.parametrize(
     "relative",
-    ["a.dat", "run 1/a b.dat", "a/../b.dat", "100%.dat", "a%20b.dat", "...", ".hidden", "naïve/ß.dat", "x..y", "a#b?c=d"],
+    [
+        "a.dat",
+        "run 1/a b.dat",
+        "a/../b.dat",
+        "100%.dat",
+        "a%20b.dat",
+        "...",
+        ".hidden",
+        "naïve/ß.dat",
+        "x..y",
+        "a#b?c=d",
+    ],
 )
 def test_inside(tmp_path: Path, relative: str) -> None:
     assert within(local_url(tmp_path), f"{local_url(tmp_path)}/{relative}")

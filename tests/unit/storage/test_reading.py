@@ -14,7 +14,9 @@ CONTENT = bytes(range(256)) * 40
 
 @pytest.fixture(params=["local", "remote"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    root = f"file://{tmp_path}/storage" if request.param == "local" else f"memory://{uuid.uuid4().hex}"
+    root = (
+        f"file://{tmp_path}/storage" if request.param == "local" else f"memory://{uuid.uuid4().hex}"
+    )
     storage.put_bytes(CONTENT, f"{root}/a.bin")
     return f"{root}/a.bin"
 

@@ -10,7 +10,14 @@ from wms.domain.boundary import Counts, ending, needed
 shares = st.floats(0, 1)
 numbers = st.integers(0, 40)
 counts = st.builds(
-    Counts, ready=numbers, leased=numbers, running=numbers, finished=numbers, failed=numbers, canceled=st.just(0), held=numbers
+    Counts,
+    ready=numbers,
+    leased=numbers,
+    running=numbers,
+    finished=numbers,
+    failed=numbers,
+    canceled=st.just(0),
+    held=numbers,
 )
 
 
@@ -25,7 +32,13 @@ def state_of(boundary: Boundary, counts: Counts) -> TaskState | None:
 
 
 def test_shares_round_up_but_not_by_binary_accident() -> None:
-    assert [needed(0.1, 10), needed(0.1, 11), needed(0.7, 10), needed(1.0, 3), needed(0.0, 3)] == [1, 2, 7, 3, 0]
+    assert [needed(0.1, 10), needed(0.1, 11), needed(0.7, 10), needed(1.0, 3), needed(0.0, 3)] == [
+        1,
+        2,
+        7,
+        3,
+        0,
+    ]
     assert needed(0.07, 100) == 7
 
 
@@ -68,14 +81,19 @@ def test_errors_are_weighed_only_where_the_minimum_asks_for_half() -> None:
 def test_sentences_carry_numbers() -> None:
     decided = ending(Boundary(minimum=0.8), Counts(ready=7, failed=3))
     assert decided is not None
-    assert decided.reason == "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached"
+    assert (
+        decided.reason
+        == "3 of 10 jobs failed, so that the 8 that must succeed (minimum 0.8) cannot be reached"
+    )
     decided = ending(Boundary(minimum=0.5, sufficient=0.8), Counts(ready=1, failed=1, finished=8))
     assert decided is not None
     assert decided.reason == "8 of 10 jobs finished, 1 failed, 1 canceled, for 8 are sufficient"
 
 
 @given(boundaries(), counts)
-def test_a_task_without_open_jobs_always_ends_unless_held_ones_matter(boundary: Boundary, counts: Counts) -> None:
+def test_a_task_without_open_jobs_always_ends_unless_held_ones_matter(
+    boundary: Boundary, counts: Counts
+) -> None:
     """Invariant 5: exactly one end; nothing is left hanging."""
     if not counts.open and not counts.held:
         assert ending(boundary, counts) is not None

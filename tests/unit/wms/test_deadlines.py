@@ -20,7 +20,9 @@ HOUR = Allowance(time_limit=3600.0, entries=1, in_container=False, grace=300.0)
         (replace(HOUR, time_limit=1.0, grace=5.0), 1_000_000, 1 + STAGING + 1 + 5),
     ],
 )
-def test_time_limit_staging_and_grace_together(allowed: Allowance, size: int, seconds: float) -> None:
+def test_time_limit_staging_and_grace_together(
+    allowed: Allowance, size: int, seconds: float
+) -> None:
     assert too_long(Kept(True, seconds, size), allowed) is None
     assert too_long(Kept(True, seconds + 1, size), allowed) is not None
 
@@ -33,8 +35,10 @@ def test_without_a_time_limit_there_is_no_deadline_once_it_runs() -> None:
 
 def test_the_sentence_has_the_numbers_and_what_the_pilot_said_last() -> None:
     sentence = too_long(Kept(True, 5000.0, 12_000_000, AttemptPhase.STAGE_OUT), HOUR)
-    assert sentence == (
-        "kept it for 5000 s, beyond its time limit of 3600 s, 72 s for its files and 300 s of grace; it was storing its outputs"
+    assert (
+        sentence
+        == "kept it for 5000 s, beyond its time limit of 3600 s, 72 s for its files and 300 s of"
+        " grace; it was storing its outputs"
     )
     batch = too_long(Kept(True, 50_000.0), replace(HOUR, entries=10))
     assert batch is not None

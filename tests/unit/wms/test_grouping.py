@@ -18,12 +18,20 @@ groupings = st.one_of(
 
 def files(sizes: list[int]) -> list[InputFile]:
     return [
-        InputFile(seq=10 * n, name=f"f{n}", size=size, checksum="sha256:" + "0" * 64, url=f"file:///in/{n}")
+        InputFile(
+            seq=10 * n,
+            name=f"f{n}",
+            size=size,
+            checksum="sha256:" + "0" * 64,
+            url=f"file:///in/{n}",
+        )
         for n, size in enumerate(sizes)
     ]
 
 
-def split(mode: TaskMode, groups: MergeGroups, inputs: list[InputFile], *, page: int, batch: int = 1) -> list[JobDraft]:
+def split(
+    mode: TaskMode, groups: MergeGroups, inputs: list[InputFile], *, page: int, batch: int = 1
+) -> list[JobDraft]:
     grouping = Grouping(mode, groups, batch=batch)
     drafts: list[JobDraft] = []
     for start in range(0, len(inputs), page):
@@ -32,7 +40,9 @@ def split(mode: TaskMode, groups: MergeGroups, inputs: list[InputFile], *, page:
 
 
 @given(groupings, st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50))
-def test_merge_keeps_order_and_is_the_same_for_any_page(groups: MergeGroups, sizes: list[int], page: int) -> None:
+def test_merge_keeps_order_and_is_the_same_for_any_page(
+    groups: MergeGroups, sizes: list[int], page: int
+) -> None:
     """Invariant 8."""
     inputs = files(sizes)
     drafts = split(TaskMode.MERGE, groups, inputs, page=page)
@@ -50,7 +60,9 @@ def test_merge_keeps_order_and_is_the_same_for_any_page(groups: MergeGroups, siz
 
 
 @given(groupings)
-def test_of_no_files_what_gives_one_file_has_one_job_and_groups_have_none(groups: MergeGroups) -> None:
+def test_of_no_files_what_gives_one_file_has_one_job_and_groups_have_none(
+    groups: MergeGroups,
+) -> None:
     drafts = split(TaskMode.MERGE, groups, [], page=1)
     assert drafts == ([JobDraft(0, [])] if groups.tree or groups == MergeGroups() else [])
 
@@ -59,17 +71,24 @@ def test_of_no_files_what_gives_one_file_has_one_job_and_groups_have_none(groups
 def test_map_keeps_the_files_numbers(sizes: list[int], page: int) -> None:
     """Invariant 8."""
     inputs = files(sizes)
-    assert split(TaskMode.MAP, MergeGroups(), inputs, page=page) == [JobDraft(file.seq, [file]) for file in inputs]
+    assert split(TaskMode.MAP, MergeGroups(), inputs, page=page) == [
+        JobDraft(file.seq, [file]) for file in inputs
+    ]
 
 
 @given(st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50), st.integers(2, 9))
-def test_batches_hold_the_files_in_order_whatever_the_page(sizes: list[int], page: int, batch: int) -> None:
+def test_batches_hold_the_files_in_order_whatever_the_page(
+    sizes: list[int], page: int, batch: int
+) -> None:
     """Invariant 8."""
     inputs = files(sizes)
     drafts = split(TaskMode.MAP, MergeGroups(), inputs, page=page, batch=batch)
     assert [file for draft in drafts for file in draft.inputs] == inputs
     assert all(len(draft.inputs) == batch for draft in drafts[:-1])
-    assert all((draft.seq, draft.last_seq) == (draft.inputs[0].seq, draft.inputs[-1].seq) for draft in drafts)
+    assert all(
+        (draft.seq, draft.last_seq) == (draft.inputs[0].seq, draft.inputs[-1].seq)
+        for draft in drafts
+    )
 
 
 def test_two_files_of_one_number_are_never_in_one_batch() -> None:
@@ -81,10 +100,19 @@ def test_two_files_of_one_number_are_never_in_one_batch() -> None:
 
 
 @given(st.integers(2, 9), st.integers(1, 30), st.integers(1, 5))
-def test_the_last_group_of_a_tree_is_known_to_be_that_when_it_is_made(size: int, number: int, page: int) -> None:
+def test_the_last_group_of_a_tree_is_known_to_be_that_when_it_is_made(
+    size: int, number: int, page: int
+) -> None:
     """Whichever page ends with a full group: it is made when there are more files, or at the end."""
-    grouping, inputs = Grouping(TaskMode.MERGE, MergeGroups(files=size, tree=True)), files([1] * number)
-    made = [draft for start in range(0, number, page) for draft in grouping.add(inputs[start : start + page])]
+    grouping, inputs = (
+        Grouping(TaskMode.MERGE, MergeGroups(files=size, tree=True)),
+        files([1] * number),
+    )
+    made = [
+        draft
+        for start in range(0, number, page)
+        for draft in grouping.add(inputs[start : start + page])
+    ]
     (last,) = grouping.rest()
     assert [len(draft.inputs) for draft in made] == [size] * ((number - 1) // size)
     assert last.inputs == inputs[(number - 1) // size * size :]

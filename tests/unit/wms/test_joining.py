@@ -10,11 +10,21 @@ from wms.domain.joining import Stream, is_over, joined
 
 def files(port: str, numbers: list[int]) -> list[InputFile]:
     return [
-        InputFile(seq=n, name=f"{port}-{n}", size=1, checksum=CHECKSUM, url=f"file:///s/{port}-{n}", port=port) for n in numbers
+        InputFile(
+            seq=n,
+            name=f"{port}-{n}",
+            size=1,
+            checksum=CHECKSUM,
+            url=f"file:///s/{port}-{n}",
+            port=port,
+        )
+        for n in numbers
     ]
 
 
-def pairs(numbers: dict[str, list[int]], optional: set[str], pages: dict[str, int]) -> list[tuple[int, list[str]]]:
+def pairs(
+    numbers: dict[str, list[int]], optional: set[str], pages: dict[str, int]
+) -> list[tuple[int, list[str]]]:
     """The jobs of streams that are read page by page."""
     streams = [Stream(port, port in optional) for port in numbers]
     left = {port: files(port, sorted(found)) for port, found in numbers.items()}
@@ -22,7 +32,10 @@ def pairs(numbers: dict[str, list[int]], optional: set[str], pages: dict[str, in
     while not is_over(streams):
         for stream in streams:
             while stream.dry:
-                page, left[stream.port] = left[stream.port][: pages[stream.port]], left[stream.port][pages[stream.port] :]
+                page, left[stream.port] = (
+                    left[stream.port][: pages[stream.port]],
+                    left[stream.port][pages[stream.port] :],
+                )
                 stream.add(page, last=not left[stream.port])
         made += [(number, [file.port for file in found]) for number, found in joined(streams)]
     return made
@@ -30,7 +43,10 @@ def pairs(numbers: dict[str, list[int]], optional: set[str], pages: dict[str, in
 
 @given(data=st.data())
 def test_pages_of_any_size_give_the_jobs_of_the_whole(data: st.DataObject) -> None:
-    numbers = {port: data.draw(st.lists(st.integers(0, 12), unique=True), label=port) for port in ("a", "b", "c")}
+    numbers = {
+        port: data.draw(st.lists(st.integers(0, 12), unique=True), label=port)
+        for port in ("a", "b", "c")
+    }
     optional = data.draw(st.sets(st.sampled_from(["a", "b", "c"])), label="optional")
     pages = {port: data.draw(st.integers(1, 5), label=f"page of {port}") for port in numbers}
     expected = []

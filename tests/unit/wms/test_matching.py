@@ -12,9 +12,19 @@ NODE = Node(NodeResources(cores=2, ram=1000, disk=1000))
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def demand(number: int, *, rank: float = 1.0, ready: int = 5, cores: float = 1, ram: int = 100, gpu: bool = False) -> Demand:
+def demand(
+    number: int,
+    *,
+    rank: float = 1.0,
+    ready: int = 5,
+    cores: float = 1,
+    ram: int = 100,
+    gpu: bool = False,
+) -> Demand:
     device = DeviceType.GPU if gpu else DeviceType.CPU
-    return Demand(UUID(int=number), rank, START + timedelta(seconds=number), ready, cores, ram, 100, device)
+    return Demand(
+        UUID(int=number), rank, START + timedelta(seconds=number), ready, cores, ram, 100, device
+    )
 
 
 def test_highest_rank_then_oldest() -> None:
@@ -27,14 +37,25 @@ def test_what_does_not_fit_is_passed_over() -> None:
     assert [found.uid.int for found in choose(asked, NODE)] == [4]
     assert misfit(asked[0], NODE) == "needs 4 cores, the node has 2"
     assert misfit(asked[1], NODE) == "needs 2000 MiB of memory, the node has 1000"
-    assert misfit(replace(asked[3], disk=90_000_000), NODE) == "needs 90000000 MiB of disk, the node has 1000"
+    assert (
+        misfit(replace(asked[3], disk=90_000_000), NODE)
+        == "needs 90000000 MiB of disk, the node has 1000"
+    )
     assert misfit(asked[2], NODE) == "needs a GPU, the node has none"
-    assert misfit(asked[2], replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]}))) is None
+    assert (
+        misfit(
+            asked[2], replace(NODE, resources=NODE.resources.model_copy(update={"gpus": ["H200"]}))
+        )
+        is None
+    )
 
 
 def test_a_job_that_needs_a_container_goes_where_one_can_run() -> None:
     asked = replace(demand(1), needs_container=True)
-    assert misfit(asked, NODE) == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"
+    assert (
+        misfit(asked, NODE)
+        == "needs a container, the node has none of Docker, Podman, Apptainer or udocker"
+    )
     assert choose([asked, demand(2)], NODE) == [demand(2)]
     for engine in ContainerEngine:
         assert misfit(asked, replace(NODE, engines=[engine])) is None

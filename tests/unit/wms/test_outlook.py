@@ -12,16 +12,38 @@ from wms.domain.matching import Demand, Node
 from wms.domain.outlook import Horizon, why_never
 
 
-def node(cores: float = 2, ram: int = 1000, gpus: int = 0, engines: Sequence[ContainerEngine] = ()) -> Node:
+def node(
+    cores: float = 2, ram: int = 1000, gpus: int = 0, engines: Sequence[ContainerEngine] = ()
+) -> Node:
     return Node(NodeResources(cores=cores, ram=ram, disk=1000, gpus=["A"] * gpus), engines)
 
 
-def demand(cores: float = 1, ram: int = 100, *, gpu: bool = False, container: bool = False, waited: float = 60.0) -> Demand:
+def demand(
+    cores: float = 1,
+    ram: int = 100,
+    *,
+    gpu: bool = False,
+    container: bool = False,
+    waited: float = 60.0,
+) -> Demand:
     device = DeviceType.GPU if gpu else DeviceType.CPU
-    return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), 5, cores, ram, 100, device, container, waited)
+    return Demand(
+        UUID(int=1),
+        1.0,
+        datetime(2026, 1, 1, tzinfo=UTC),
+        5,
+        cores,
+        ram,
+        100,
+        device,
+        container,
+        waited,
+    )
 
 
-def look(one: Demand, *there: Node, launchable: Sequence[Node] | None = None, newest: float = 60.0) -> str | None:
+def look(
+    one: Demand, *there: Node, launchable: Sequence[Node] | None = None, newest: float = 60.0
+) -> str | None:
     return why_never(one, Horizon(there, newest, launchable, grace=30.0))
 
 
@@ -29,11 +51,23 @@ def look(one: Demand, *there: Node, launchable: Sequence[Node] | None = None, ne
     ("one", "sentence"),
     [
         (demand(3), "no node fits: a job needs 3 cores, the node has 2 (the largest of 1 pilot)"),
-        (demand(ram=1001), "no node fits: a job needs 1001 MiB of memory, the node has 1000 (the largest of 1 pilot)"),
-        (demand(gpu=True), "no node fits: a job needs a GPU, the node has none (the largest of 1 pilot)"),
+        (
+            demand(ram=1001),
+            (
+                "no node fits: a job needs 1001 MiB of memory, the node has 1000 (the largest of 1"
+                " pilot)"
+            ),
+        ),
+        (
+            demand(gpu=True),
+            "no node fits: a job needs a GPU, the node has none (the largest of 1 pilot)",
+        ),
         (
             demand(container=True),
-            "no node fits: a job needs a container, and the only pilot has none of Docker, Podman, Apptainer or udocker",
+            (
+                "no node fits: a job needs a container, and the only pilot has none of Docker,"
+                " Podman, Apptainer or udocker"
+            ),
         ),
         (demand(2), None),
     ],
@@ -53,8 +87,10 @@ def test_what_may_still_come_is_waited_for() -> None:
 
 def test_what_can_be_launched_counts() -> None:
     assert look(demand(3), node(), launchable=[]) is not None
-    assert look(demand(5), node(), launchable=[node(4)]) == (
-        "no node fits: a job needs 5 cores, the node has 4 (the largest of 2 pilots); nor does one that can be launched"
+    assert (
+        look(demand(5), node(), launchable=[node(4)])
+        == "no node fits: a job needs 5 cores, the node has 4 (the largest of 2 pilots); nor does"
+        " one that can be launched"
     )
     assert look(demand(5), launchable=[node(4)]) is not None
     assert look(demand(5, waited=1.0), launchable=[node(4)]) is None

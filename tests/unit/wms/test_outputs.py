@@ -36,16 +36,30 @@ def task(**changes: object) -> Task:
     return Task.model_validate({**plain, **changes})
 
 
-OTHER = TaskOutput(port="p", dat_out_uid=uuid.uuid4(), dat_stor_url="file:///store", dat_out_url="file:///store/out")
+OTHER = TaskOutput(
+    port="p",
+    dat_out_uid=uuid.uuid4(),
+    dat_stor_url="file:///store",
+    dat_out_url="file:///store/out",
+)
 
 
 def written(number: int | None, *, port: str = "o") -> OutputFile:
     name = f"{number or 0:08d}.1-x"
-    return OutputFile(port=port, name=name, size=1, checksum="sha256:" + "0" * 64, url=f"file:///store/out/{name}", number=number)
+    return OutputFile(
+        port=port,
+        name=name,
+        size=1,
+        checksum="sha256:" + "0" * 64,
+        url=f"file:///store/out/{name}",
+        number=number,
+    )
 
 
 def report(*outputs: OutputFile) -> AttemptReport:
-    return AttemptReport(id=1, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=NOW, outputs=list(outputs))
+    return AttemptReport(
+        id=1, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=NOW, outputs=list(outputs)
+    )
 
 
 def test_items_of_a_list_are_registered_in_their_places() -> None:
@@ -60,7 +74,9 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
         (spread.dat_out_uid, 2, "00000002.1-x"),
     ]
     plain = task()
-    [(_, file)] = output_files(plain, known(plain).outputs, report(written(None)), seq=7, inputs=inputs)
+    [(_, file)] = output_files(
+        plain, known(plain).outputs, report(written(None)), seq=7, inputs=inputs
+    )
     assert file.seq == 7
     check_report(spread, outputs, report(), inputs=inputs)  # an empty list
 
@@ -69,8 +85,13 @@ def test_what_was_counted_in_an_output_goes_with_it_and_that_of_the_input_does_n
     cut = task(mode=TaskMode.MAP, side_outputs=[OTHER])
     inputs = [{"name": "a", "seq": 4, "meta": {"run": 7, "sluice:counts": {"events": 99}}}]
     counted = written(None).model_copy(update={"counts": {"events": 3}})
-    files = output_files(cut, known(cut).outputs, report(counted, written(None, port="p")), seq=4, inputs=inputs)
-    assert [file.meta for _, file in files] == [{"run": 7, "sluice:counts": {"events": 3}}, {"run": 7}]
+    files = output_files(
+        cut, known(cut).outputs, report(counted, written(None, port="p")), seq=4, inputs=inputs
+    )
+    assert [file.meta for _, file in files] == [
+        {"run": 7, "sluice:counts": {"events": 3}},
+        {"run": 7},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -84,10 +105,14 @@ def test_what_was_counted_in_an_output_goes_with_it_and_that_of_the_input_does_n
         (False, [written(None, port="p")], ErrorClass.INTERNAL, "which the step does not have"),
     ],
 )
-def test_what_is_not_as_the_task_says_is_refused(is_list: bool, outputs: list[OutputFile], error: ErrorClass, why: str) -> None:
+def test_what_is_not_as_the_task_says_is_refused(
+    is_list: bool, outputs: list[OutputFile], error: ErrorClass, why: str
+) -> None:
     given = task(dat_out_spread=is_list)
     with pytest.raises(Fault, match=why) as fault:
-        check_report(given, known(given).outputs, report(*outputs), inputs=[{"name": "a", "seq": 0}])
+        check_report(
+            given, known(given).outputs, report(*outputs), inputs=[{"name": "a", "seq": 0}]
+        )
     assert fault.value.error is error
 
 
@@ -102,7 +127,10 @@ def test_what_each_entry_of_a_batch_gives_is_registered_as_its_own() -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
     given = report(written(4), written(6))
     check_report(batched, known(batched).outputs, given, inputs=BATCH)
-    files = [file for _, file in output_files(batched, known(batched).outputs, given, seq=4, inputs=BATCH)]
+    files = [
+        file
+        for _, file in output_files(batched, known(batched).outputs, given, seq=4, inputs=BATCH)
+    ]
     assert [(file.seq, file.meta, file.origin and file.origin["inputs"]) for file in files] == [
         (4, {"frame": 4}, ["a", "a.idx"]),
         (6, {"frame": 6}, ["c"]),
@@ -118,7 +146,9 @@ def test_what_each_entry_of_a_batch_gives_is_registered_as_its_own() -> None:
         ([written(4), written(4), written(6)], "two files for output 'o'"),
     ],
 )
-def test_a_batch_must_have_all_of_its_entries_and_no_other(outputs: list[OutputFile], why: str) -> None:
+def test_a_batch_must_have_all_of_its_entries_and_no_other(
+    outputs: list[OutputFile], why: str
+) -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
     with pytest.raises(Fault, match=why):
         check_report(batched, known(batched).outputs, report(*outputs), inputs=BATCH)

@@ -7,7 +7,9 @@ from wms.domain.rank import ALPHA, BETA, GAMMA, aging, next_rank, retries
 
 
 def test_formula() -> None:
-    assert next_rank(3.0, 1.0, aging=10.0, retries=0.5) == 1.0 + ALPHA * 10 + BETA * 0.5 + GAMMA * 2.0
+    assert (
+        next_rank(3.0, 1.0, aging=10.0, retries=0.5) == 1.0 + ALPHA * 10 + BETA * 0.5 + GAMMA * 2.0
+    )
 
 
 def test_a_waiting_task_overtakes_a_fresh_one_within_half_an_hour() -> None:

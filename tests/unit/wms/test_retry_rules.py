@@ -6,7 +6,15 @@ import pytest
 
 from sluice.contracts.plan import Hopeless
 from sluice.contracts.states import ErrorClass, JobState
-from wms.domain.retry_rules import MAX_DELAY, RULES, History, Limits, after_error, after_return, after_success
+from wms.domain.retry_rules import (
+    MAX_DELAY,
+    RULES,
+    History,
+    Limits,
+    after_error,
+    after_return,
+    after_success,
+)
 
 LIMITS = Limits(retry=3, backoff=2.0)
 
@@ -15,7 +23,9 @@ def test_every_class_of_error_has_its_rule() -> None:
     assert set(RULES) == set(ErrorClass)
 
 
-@pytest.mark.parametrize("error", [error for error, rule in RULES.items() if rule.counts and not rule.hopeless])
+@pytest.mark.parametrize(
+    "error", [error for error, rule in RULES.items() if rule.counts and not rule.hopeless]
+)
 def test_counted_errors_use_up_the_attempts(error: ErrorClass) -> None:
     history, states = History(ram=100), []
     for _ in range(3):
@@ -38,11 +48,21 @@ def test_hopeless_errors_are_not_tried_again() -> None:
 
 @pytest.mark.parametrize("code", [126, 127])
 def test_a_program_that_is_not_there_is_not_looked_for_again(code: int) -> None:
-    assert after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=code).state is JobState.FAILED
+    assert (
+        after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=code).state
+        is JobState.FAILED
+    )
     temporary = replace(LIMITS, temporary=[code])
-    assert after_error(ErrorClass.TOOL_FAILED, History(), temporary, exit_code=code).state is JobState.READY
-    assert after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=1).state is JobState.READY
-    assert after_error(ErrorClass.NO_ROOM, History(), LIMITS, exit_code=code).state is JobState.READY
+    assert (
+        after_error(ErrorClass.TOOL_FAILED, History(), temporary, exit_code=code).state
+        is JobState.READY
+    )
+    assert (
+        after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=1).state is JobState.READY
+    )
+    assert (
+        after_error(ErrorClass.NO_ROOM, History(), LIMITS, exit_code=code).state is JobState.READY
+    )
 
 
 @pytest.mark.parametrize(
@@ -53,7 +73,9 @@ def test_a_program_that_is_not_there_is_not_looked_for_again(code: int) -> None:
         (ErrorClass.OUT_OF_MEMORY, 137, "out_of_memory"),
     ],
 )
-def test_a_template_may_ask_for_it_all_the_same(error: ErrorClass, code: int | None, word: Hopeless) -> None:
+def test_a_template_may_ask_for_it_all_the_same(
+    error: ErrorClass, code: int | None, word: Hopeless
+) -> None:
     few = replace(LIMITS, most_ram=300)
     assert after_error(error, History(ram=256), few, exit_code=code).state is JobState.FAILED
     asked, history, states = replace(few, also=[word]), History(ram=256), []
@@ -71,7 +93,11 @@ def test_out_of_memory_is_tried_again_where_a_node_has_more() -> None:
     assert (verdict.state, verdict.ram, verdict.note) == (JobState.READY, 384, "")
     verdict = after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), few)
     assert (verdict.state, verdict.ram) == (JobState.FAILED, None)
-    assert verdict.note == "not tried again: no node has the 384 MiB that another attempt would ask for (the largest 383)"
+    assert (
+        verdict.note
+        == "not tried again: no node has the 384 MiB that another attempt would ask for (the"
+        " largest 383)"
+    )
     last = after_error(ErrorClass.OUT_OF_MEMORY, History(failures=2, ram=256), enough)
     assert (last.state, last.note) == (JobState.FAILED, "")
 
@@ -80,7 +106,12 @@ def test_lost_nodes_do_not_count_and_the_fifth_in_a_row_holds() -> None:
     history = History(failures=2)
     for lost in range(1, 5):
         verdict = after_error(ErrorClass.PILOT_LOST, history, LIMITS)
-        assert (verdict.state, verdict.failures, verdict.losses, verdict.delay) == (JobState.READY, 2, lost, 0.0)
+        assert (verdict.state, verdict.failures, verdict.losses, verdict.delay) == (
+            JobState.READY,
+            2,
+            lost,
+            0.0,
+        )
         history = History(verdict.failures, verdict.losses)
     assert after_error(ErrorClass.PILOT_LOST, history, LIMITS).state is JobState.HELD
 

@@ -19,11 +19,15 @@ PILOT, OTHER = UUID(int=7), UUID(int=8)
 
 def demand(*, cores: float = 1, ram: int = 100, ready: int = 100, gpu: bool = False) -> Demand:
     device = DeviceType.GPU if gpu else DeviceType.CPU
-    return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, cores, ram, 100, device)
+    return Demand(
+        UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, cores, ram, 100, device
+    )
 
 
 def room(jobs: int, free: Amounts, soon: Amounts | None = None, ahead: int = 0) -> Room:
-    return Room(LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead)))
+    return Room(
+        LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=soon or free, ahead=ahead))
+    )
 
 
 NODE = Amounts(cores=8, ram=1000, gpus=1)
@@ -67,7 +71,11 @@ def test_of_the_jobs_that_it_asks_for_some_come_after_what_it_has() -> None:
 
 def test_a_pilot_of_the_release_before_gets_what_it_asks_for() -> None:
     asked = Room(LeaseRequest(jobs=5))
-    assert (asked.offer(demand(cores=8)), asked.offer(demand(ready=2)), asked.most_ram) == (5, 2, None)
+    assert (asked.offer(demand(cores=8)), asked.offer(demand(ready=2)), asked.most_ram) == (
+        5,
+        2,
+        None,
+    )
     asked.take(demand(cores=8), None)
     assert asked.jobs == 4
 
@@ -108,7 +116,9 @@ def test_never_more_than_is_free(free: Amounts, demands: list[Demand], jobs: int
 
 
 @given(free=_amounts, one=_demands, jobs=st.integers(1, 20))
-def test_no_room_is_left_for_a_job_that_could_have_been_given(free: Amounts, one: Demand, jobs: int) -> None:
+def test_no_room_is_left_for_a_job_that_could_have_been_given(
+    free: Amounts, one: Demand, jobs: int
+) -> None:
     offered = room(jobs, free).offer(one)
     more = offered + 1
     over = more * one.cores > free.cores + 1e-6 or more * one.ram > free.ram

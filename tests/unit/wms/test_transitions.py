@@ -1,4 +1,5 @@
-"""Every pair of states: legal exactly where the table says so, and the tables say what the life cycles mean."""
+"""Every pair of states: legal exactly where the table says so, and the tables say what the life
+cycles mean."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,7 +9,14 @@ from typing import Any
 import pytest
 
 from sluice.contracts.states import JobState, PilotState, TaskState
-from wms.domain.transitions import JOB_MOVES, PILOT_MOVES, TASK_MOVES, IllegalMove, require_move, sources
+from wms.domain.transitions import (
+    JOB_MOVES,
+    PILOT_MOVES,
+    TASK_MOVES,
+    IllegalMove,
+    require_move,
+    sources,
+)
 
 TABLES: list[tuple[type[StrEnum], Mapping[Any, frozenset[Any]]]] = [
     (TaskState, TASK_MOVES),

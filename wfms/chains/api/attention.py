@@ -23,8 +23,8 @@ def attention_routes(database: Database) -> APIRouter:
 
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
     async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
-        """Somebody has seen that it failed: it needs no attention any more. Repeating it is fine; somebody else is told who was
-        first (409)."""
+        """Somebody has seen that it failed: it needs no attention any more. Repeating it is fine;
+        somebody else is told who was first (409)."""
         await acknowledge_chain(database, uid, asked)
         return await read_chain(database, uid)
 

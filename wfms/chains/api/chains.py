@@ -33,11 +33,16 @@ def _query(
     ended: bool = False,
     limit: Limit = 50,
 ) -> ChainQuery:
-    return ChainQuery(uids=uid, state=state, dataset=dataset, attention=attention, ended=ended, limit=limit)
+    return ChainQuery(
+        uids=uid, state=state, dataset=dataset, attention=attention, ended=ended, limit=limit
+    )
 
 
-def chain_routes(database: Database, dms: DmsClient, *, keep_failed: timedelta, wake: Callable[[], None]) -> APIRouter:
-    """``wake``: called after a change that leaves work to the loops. ``keep_failed``: see the settings."""
+def chain_routes(
+    database: Database, dms: DmsClient, *, keep_failed: timedelta, wake: Callable[[], None]
+) -> APIRouter:
+    """``wake``: called after a change that leaves work to the loops. ``keep_failed``: see the
+    settings."""
     router = APIRouter(prefix="/api/v1", tags=["chains"])
 
     @router.post(
@@ -46,7 +51,8 @@ def chain_routes(database: Database, dms: DmsClient, *, keep_failed: timedelta, 
         responses={200: {"model": Chain}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
     async def new_dataset(new: NewChain, response: Response) -> Chain:
-        """Carries a data set through a template: 201 for a new chain, 200 with the first for a repetition."""
+        """Carries a data set through a template: 201 for a new chain, 200 with the first for a
+        repetition."""
         uid, created = await create_chain(database, new, dms, keep_failed=keep_failed)
         if created:
             wake()
@@ -54,21 +60,32 @@ def chain_routes(database: Database, dms: DmsClient, *, keep_failed: timedelta, 
             response.status_code = status.HTTP_200_OK
         return await read_chain(database, uid)
 
-    @router.delete("/datasets/{uid}", status_code=status.HTTP_202_ACCEPTED, responses=errors(NotFound, Conflict, NotAvailable))
+    @router.delete(
+        "/datasets/{uid}",
+        status_code=status.HTTP_202_ACCEPTED,
+        responses=errors(NotFound, Conflict, NotAvailable),
+    )
     async def delete(
-        uid: UUID, force: Annotated[bool, Query(description="Cancel chains that need it; delete an output too.")] = False
+        uid: UUID,
+        force: Annotated[
+            bool, Query(description="Cancel chains that need it; delete an output too.")
+        ] = False,
     ) -> Dataset:
-        """Has the DMS delete a data set: refused while chains that have not ended need it, and for outputs, unless forced. Then
-        they are canceled first, and the data set is deleted when the last of them has ended. Repeating it is fine."""
+        """Has the DMS delete a data set: refused while chains that have not ended need it, and for
+        outputs, unless forced. Then they are canceled first, and the data set is deleted when the
+        last of them has ended. Repeating it is fine."""
         dataset = await delete_dataset(database, dms, uid, force=force)
         wake()
         return dataset
 
     @router.get("/chains", responses=errors(Unprocessable))
-    async def list_chains(query: Annotated[ChainQuery, Depends(_query)], after: str | None = None) -> ChainPage:
-        """Newest first; `uid`: of these; `dataset`: those whose input it is; `attention`: those that failed and that nobody has
-        acknowledged, discarded or run again, and those with a step that cannot go on. `ended`: in place of that, those that have
-        ended, the last to end first, on one page."""
+    async def list_chains(
+        query: Annotated[ChainQuery, Depends(_query)], after: str | None = None
+    ) -> ChainPage:
+        """Newest first; `uid`: of these; `dataset`: those whose input it is; `attention`: those
+        that failed and that nobody has acknowledged, discarded or run again, and those with a step
+        that cannot go on. `ended`: in place of that, those that have ended, the last to end first,
+        on one page."""
         return await read_chains(database, query, after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
@@ -77,15 +94,17 @@ def chain_routes(database: Database, dms: DmsClient, *, keep_failed: timedelta, 
 
     @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
     async def cancel(uid: UUID) -> Chain:
-        """The chain is canceled once its running tasks have stopped. One whose output is on its way to the output storage is
-        canceled at once, and what is not safe there is deleted. Repeating it is fine."""
+        """The chain is canceled once its running tasks have stopped. One whose output is on its way
+        to the output storage is canceled at once, and what is not safe there is deleted. Repeating
+        it is fine."""
         await cancel_chain(database, uid, withdraw=True)
         wake()
         return await read_chain(database, uid)
 
     @router.post("/chains/{uid}/discard", responses=errors(NotFound))
     async def discard(uid: UUID) -> Chain:
-        """All data of the chain are deleted once it is over, outputs too; it is not stopped. Repeating it is fine."""
+        """All data of the chain are deleted once it is over, outputs too; it is not stopped.
+        Repeating it is fine."""
         await discard_chain(database, uid)
         wake()
         return await read_chain(database, uid)

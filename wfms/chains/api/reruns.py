@@ -17,21 +17,31 @@ from wfms.chains.usecases.rerun_chain import plan_of_rerun, rerun_chain
 
 
 def rerun_routes(
-    database: Database, dms: DmsClient, wms: WmsClient, *, keep_failed: timedelta, wake: Callable[[], None]
+    database: Database,
+    dms: DmsClient,
+    wms: WmsClient,
+    *,
+    keep_failed: timedelta,
+    wake: Callable[[], None],
 ) -> APIRouter:
-    """``wake``: called after a change that leaves work to the loops. ``keep_failed``: see the settings."""
+    """``wake``: called after a change that leaves work to the loops. ``keep_failed``: see the
+    settings."""
     router = APIRouter(prefix="/api/v1/chains/{uid}/rerun", tags=["chains"])
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
     @router.post("/plan", responses=refusals)
     async def plan(uid: UUID, asked: RerunChain) -> RerunPlan:
-        """What a rerun would do: which steps run how many jobs, which are taken over, what cannot be had any more."""
+        """What a rerun would do: which steps run how many jobs, which are taken over, what cannot
+        be had any more."""
         return await plan_of_rerun(database, uid, asked, dms=dms, wms=wms)
 
-    @router.post("", status_code=status.HTTP_201_CREATED, responses={200: {"model": Chain}, **refusals})
+    @router.post(
+        "", status_code=status.HTTP_201_CREATED, responses={200: {"model": Chain}, **refusals}
+    )
     async def rerun(uid: UUID, asked: RerunChain, response: Response) -> Chain:
-        """Runs a chain that is over again: 201 with a new chain, which takes over what is still there of finished steps; 200 with
-        the first for a repetition with the same `key`. Refused where something that it needs cannot be had any more."""
+        """Runs a chain that is over again: 201 with a new chain, which takes over what is still
+        there of finished steps; 200 with the first for a repetition with the same `key`. Refused
+        where something that it needs cannot be had any more."""
         made, created = await rerun_chain(database, uid, asked, dms=dms, keep_failed=keep_failed)
         wake()
         response.status_code = status.HTTP_201_CREATED if created else status.HTTP_200_OK

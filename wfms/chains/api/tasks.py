@@ -34,13 +34,14 @@ def task_routes(database: Database, wms: WmsClient, *, wake: Callable[[], None])
         paged: Annotated[bool, Query(description="Say where the next page begins.")] = False,
         full: Full = False,
     ) -> ChainTaskList:
-        """Tasks of the newest chains first; counts are left out where the WMS does not answer. `after`: the `next` of the page
-        before."""
+        """Tasks of the newest chains first; counts are left out where the WMS does not answer.
+        `after`: the `next` of the page before."""
         return await read_tasks(database, wms, TaskQuery(chain, state, after, limit, paged, full))
 
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
     async def finished(ended: TaskEnded) -> Release:
-        """From the watcher: a task or an upload has ended. The answer names the data sets to delete; repeating it is fine."""
+        """From the watcher: a task or an upload has ended. The answer names the data sets to
+        delete; repeating it is fine."""
         release = await end_task(database, ended)
         wake()
         return release

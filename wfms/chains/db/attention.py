@@ -1,4 +1,5 @@
-"""Chains under way and chains that need a person: counted and found by partial indexes, whatever the number of chains."""
+"""Chains under way and chains that need a person: counted and found by partial indexes, whatever
+the number of chains."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,7 +12,8 @@ UNDER_WAY = f"""
 SELECT state, count(*) AS chains FROM chains WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}') GROUP BY state
 """
 
-#: Failed ones that nobody has acknowledged, discarded or run again; and those with a step that cannot go on, as its reason says.
+#: Failed ones that nobody has acknowledged, discarded or run again; and those with a step that
+#: cannot go on, as its reason says.
 WANTED = f"""
 SELECT uid FROM chains WHERE state = '{ChainState.FAILED}' AND acknowledged_at IS NULL AND NOT discarded
     AND NOT EXISTS (SELECT 1 FROM chains AS again WHERE again.rerun_of = chains.uid)
@@ -44,7 +46,9 @@ async def acknowledge(connection: Connection, uid: UUID, by: str, *, now: dateti
     return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
 
 
-async def seen(connection: Connection, uid: UUID) -> tuple[ChainState, Acknowledgement | None] | None:
+async def seen(
+    connection: Connection, uid: UUID
+) -> tuple[ChainState, Acknowledgement | None] | None:
     """Its state, and who has acknowledged it; None: there is no such chain."""
     row = await connection.fetchrow(SEEN, uid)
     if row is None:

@@ -57,7 +57,10 @@ SELECT EXISTS (
 
 KNOWN_CHAIN = "SELECT 1 FROM chains WHERE uid = $1"
 
-FIND_CHAIN = "SELECT uid FROM chains WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3 AND variant = $4"
+FIND_CHAIN = (
+    "SELECT uid FROM chains WHERE dataset_uid = $1 AND template_id = $2 AND template_version = $3"
+    " AND variant = $4"
+)
 
 INSERT_CHAIN = """
 INSERT INTO chains (
@@ -134,7 +137,9 @@ class StoredChain:
 
 async def lock_inputs(connection: Connection, uids: Iterable[UUID]) -> list[UUID]:
     """Inputs under lock until the transaction ends, in order of uid; with those that were released."""
-    return [uid for uid in sorted(set(uids)) if await connection.fetchval(LOCK_INPUT, uid) is not None]
+    return [
+        uid for uid in sorted(set(uids)) if await connection.fetchval(LOCK_INPUT, uid) is not None
+    ]
 
 
 def origin_of(uid: UUID, template: str, dataset: Dataset) -> Origin:
@@ -148,9 +153,10 @@ async def hold_chain(connection: Connection, uid: UUID) -> Held | None:
 
 
 async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
-    """None where there is no such chain. Locks its inputs as well (the first, and files given as parameters), always after the
-    chain and in order; so are outputs that may be on the output storage of a chain that is to give them up (discarded, or
-    canceled while it uploaded), which others may have as their input."""
+    """None where there is no such chain. Locks its inputs as well (the first, and files given as
+    parameters), always after the chain and in order; so are outputs that may be on the output
+    storage of a chain that is to give them up (discarded, or canceled while it uploaded), which
+    others may have as their input."""
     row = await connection.fetchrow(LOCK_CHAIN, uid)
     if row is None:
         return None
@@ -160,8 +166,12 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
     doomed = _doomed(row, plan, datasets)
     await lock_inputs(connection, [row["dataset_uid"], *(file.dataset for file in files), *doomed])
     kept = await connection.fetchval(INPUT_KEPT, row["dataset_uid"], uid)
-    ours = {file.dataset for file in files} - {file.dataset for file in files if file.retention == "keep"}
-    passing = frozenset([one for one in ours if not await connection.fetchval(INPUT_KEPT, one, uid)])
+    ours = {file.dataset for file in files} - {
+        file.dataset for file in files if file.retention == "keep"
+    }
+    passing = frozenset(
+        [one for one in ours if not await connection.fetchval(INPUT_KEPT, one, uid)]
+    )
     used = frozenset([one for one in doomed if await connection.fetchval(INPUT_KEPT, one, uid)])
     steps = await connection.fetch(STEPS_OF, uid)
     dataset = Dataset.model_validate(row["dataset"])
@@ -184,7 +194,13 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
             for one in steps
         },
         datasets=[
-            DatasetView(one["uid"], one["step"], one["port"], ChainDatasetStatus(one["status"]), one["uploaded_at"] is not None)
+            DatasetView(
+                one["uid"],
+                one["step"],
+                one["port"],
+                ChainDatasetStatus(one["status"]),
+                one["uploaded_at"] is not None,
+            )
             for one in datasets
         ],
         passing=passing,
@@ -199,11 +215,14 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
 
 def _doomed(row: asyncpg.Record, plan: Plan, datasets: Iterable[asyncpg.Record]) -> list[UUID]:
     withdrawn = row["upload_asked"] and _ending(row) is ChainState.CANCELED
-    asked = {(output.step, output.port) for output in plan.outputs} if row["upload_asked"] else set()
+    asked = (
+        {(output.step, output.port) for output in plan.outputs} if row["upload_asked"] else set()
+    )
     return [
         one["uid"]
         for one in datasets
-        if (row["discarded"] or withdrawn) and (one["uploaded_at"] is not None or (one["step"], one["port"]) in asked)
+        if (row["discarded"] or withdrawn)
+        and (one["uploaded_at"] is not None or (one["step"], one["port"]) in asked)
     ]
 
 
@@ -211,9 +230,13 @@ def _ending(row: asyncpg.Record) -> ChainState | None:
     return None if row["ending"] is None else ChainState(row["ending"])
 
 
-async def move_chain(connection: Connection, uid: UUID, state: ChainState, *, now: datetime) -> bool:
+async def move_chain(
+    connection: Connection, uid: UUID, state: ChainState, *, now: datetime
+) -> bool:
     uploads = state is ChainState.UPLOADING
-    moved = await connection.fetchval(MOVE_CHAIN, uid, state, sources(CHAIN_MOVES, state), state.final, now, uploads)
+    moved = await connection.fetchval(
+        MOVE_CHAIN, uid, state, sources(CHAIN_MOVES, state), state.final, now, uploads
+    )
     return moved is not None
 
 
@@ -229,8 +252,8 @@ async def end_chain(connection: Connection, uid: UUID, ending: ChainState, *, re
 
 @dataclass(frozen=True, slots=True)
 class NewRow:
-    """A chain to be stored. ``params``: the values of all parameters; ``keep_failed``: how long what lies between its steps stays
-    when it does not finish."""
+    """A chain to be stored. ``params``: the values of all parameters; ``keep_failed``: how long
+    what lies between its steps stays when it does not finish."""
 
     uid: UUID
     variant: str
@@ -261,10 +284,20 @@ async def insert_chain(connection: Connection, row: NewRow, *, now: datetime) ->
     )
     names = [step.name for step in row.plan.steps]
     tasks = [task_uid(row.uid, name) for name in names]
-    await connection.execute(INSERT_STEPS, row.uid, StepState.PENDING, list(range(len(names))), names, tasks)
+    await connection.execute(
+        INSERT_STEPS, row.uid, StepState.PENDING, list(range(len(names))), names, tasks
+    )
 
 
-async def take_steps(connection: Connection, chain: UUID, *, before: UUID, whole: Collection[str], jobs: Collection[str]) -> None:
-    """Of the new chain's steps ``whole`` are finished, as in the chain ``before``; of ``jobs`` finished jobs are taken over."""
+async def take_steps(
+    connection: Connection,
+    chain: UUID,
+    *,
+    before: UUID,
+    whole: Collection[str],
+    jobs: Collection[str],
+) -> None:
+    """Of the new chain's steps ``whole`` are finished, as in the chain ``before``; of ``jobs``
+    finished jobs are taken over."""
     await connection.execute(TAKE_STEPS, chain, list(whole), before)
     await connection.execute(TAKE_JOBS, chain, list(jobs), before)

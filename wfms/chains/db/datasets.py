@@ -30,7 +30,8 @@ UPDATE datasets SET status = $3, released_at = CASE WHEN $5 THEN $6::timestamptz
 WHERE chain_uid = $1 AND uid = ANY($2::uuid[]) AND status = ANY($4::text[])
 """
 
-#: Of a data set: a rerun takes over data sets of the chain before it, and either may be the last to need them.
+#: Of a data set: a rerun takes over data sets of the chain before it, and either may be the last to
+#: need them.
 NEEDED_BY_NONE = """
 NOT EXISTS (SELECT 1 FROM datasets AS other WHERE other.uid = {uid} AND other.step IS NOT NULL AND other.released_at IS NULL)
 """
@@ -40,7 +41,8 @@ UPDATE inputs SET released_at = $2 WHERE released_at IS NULL AND {NEEDED_BY_NONE
 AND dataset_uid = ANY(ARRAY(SELECT dataset_uid FROM inputs WHERE dataset_uid = ANY($1::uuid[]) ORDER BY dataset_uid FOR UPDATE))
 """
 
-#: Of a data set: it is on the output storage, or may be without anybody having told: a chain has asked for its upload.
+#: Of a data set: it is on the output storage, or may be without anybody having told: a chain has
+#: asked for its upload.
 _MAY_BE_SAFE = """(uploaded_at IS NOT NULL OR EXISTS (
     SELECT 1 FROM datasets AS other JOIN chains ON chains.uid = other.chain_uid AND chains.upload_asked
     JOIN LATERAL jsonb_to_recordset(chains.plan->'outputs') AS output (step text, port text)
@@ -83,9 +85,13 @@ WHERE chains.state = '{ChainState.UPLOADING}' AND datasets.watched_at IS NULL AN
 LIMIT $1
 """
 
-WATCHED = "UPDATE datasets SET watched_at = $3 WHERE chain_uid = $1 AND uid = $2 AND watched_at IS NULL"
+WATCHED = (
+    "UPDATE datasets SET watched_at = $3 WHERE chain_uid = $1 AND uid = $2 AND watched_at IS NULL"
+)
 
-UPLOADED = "UPDATE datasets SET uploaded_at = $3 WHERE chain_uid = $1 AND uid = $2 AND uploaded_at IS NULL"
+UPLOADED = (
+    "UPDATE datasets SET uploaded_at = $3 WHERE chain_uid = $1 AND uid = $2 AND uploaded_at IS NULL"
+)
 
 CHAIN_OF_DATASET = """
 -- The chain that made the data set (not those that read it, nor those that have taken it over).
@@ -94,27 +100,45 @@ SELECT chain_uid FROM datasets WHERE uid = $1 AND step IS NOT NULL ORDER BY crea
 
 
 async def insert_dataset(
-    connection: Connection, chain: UUID, uid: UUID, *, name: str, place: tuple[str | None, str | None], now: datetime
+    connection: Connection,
+    chain: UUID,
+    uid: UUID,
+    *,
+    name: str,
+    place: tuple[str | None, str | None],
+    now: datetime,
 ) -> None:
-    """``place``: step and port; None and None for the chain's input, None and a parameter for the file that is its value, which
-    are complete from the start. Repetitions change nothing."""
+    """``place``: step and port; None and None for the chain's input, None and a parameter for the
+    file that is its value, which are complete from the start. Repetitions change nothing."""
     step, port = place
     status = ChainDatasetStatus.READY if step is None else ChainDatasetStatus.IN_PROGRESS
     await connection.execute(INSERT_DATASET, uid, chain, name, step, port, status, now)
 
 
-async def take_datasets(connection: Connection, chain: UUID, *, before: UUID, ports: Mapping[UUID, str], now: datetime) -> bool:
-    """``ports``: of the data sets that the chain takes over from the chain ``before``. False where that has given one up."""
+async def take_datasets(
+    connection: Connection, chain: UUID, *, before: UUID, ports: Mapping[UUID, str], now: datetime
+) -> bool:
+    """``ports``: of the data sets that the chain takes over from the chain ``before``. False where
+    that has given one up."""
     status = ChainDatasetStatus.READY
-    taken = await connection.fetch(TAKE_DATASETS, before, chain, list(ports), list(ports.values()), status, now)
+    taken = await connection.fetch(
+        TAKE_DATASETS, before, chain, list(ports), list(ports.values()), status, now
+    )
     return len(taken) == len(ports)
 
 
 async def move_datasets(
-    connection: Connection, chain: UUID, uids: Sequence[UUID], *, to: ChainDatasetStatus, now: datetime
+    connection: Connection,
+    chain: UUID,
+    uids: Sequence[UUID],
+    *,
+    to: ChainDatasetStatus,
+    now: datetime,
 ) -> None:
     release = to is ChainDatasetStatus.FINISHED
-    await connection.execute(MOVE_DATASETS, chain, list(uids), to, sources(DATASET_MOVES, to), release, now)
+    await connection.execute(
+        MOVE_DATASETS, chain, list(uids), to, sources(DATASET_MOVES, to), release, now
+    )
 
 
 async def release_input(connection: Connection, uids: Sequence[UUID], *, now: datetime) -> None:
@@ -131,7 +155,8 @@ async def all_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
 
 
 async def outputs_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
-    """Released workflow outputs that are, or may be, on the output storage and that the DMS is not known to have taken over."""
+    """Released workflow outputs that are, or may be, on the output storage and that the DMS is not
+    known to have taken over."""
     return [row["uid"] for row in await connection.fetch(OUTPUTS_UNDELIVERED, limit)]
 
 

@@ -70,7 +70,13 @@ class Needing:
 async def needed_by(connection: Connection, uid: UUID) -> list[Needing]:
     rows = await connection.fetch(NEEDED_BY, uid)
     return [
-        Needing(row["uid"], ChainState(row["state"]), row["ending"] is not None, row["template_name"], row["dataset_name"])
+        Needing(
+            row["uid"],
+            ChainState(row["state"]),
+            row["ending"] is not None,
+            row["template_name"],
+            row["dataset_name"],
+        )
         for row in rows
     ]
 
@@ -79,9 +85,14 @@ async def ask(connection: Connection, uid: UUID, *, force: bool, now: datetime) 
     await connection.execute(ASK, uid, force, now)
 
 
-async def claim(connection: Connection, token: UUID, *, hold: timedelta, limit: int) -> list[tuple[UUID, bool]]:
+async def claim(
+    connection: Connection, token: UUID, *, hold: timedelta, limit: int
+) -> list[tuple[UUID, bool]]:
     """Data set, and whether it was asked for by force. Each is the caller's alone for so long."""
-    return [(row["dataset_uid"], row["force"]) for row in await connection.fetch(CLAIM, token, hold, limit)]
+    return [
+        (row["dataset_uid"], row["force"])
+        for row in await connection.fetch(CLAIM, token, hold, limit)
+    ]
 
 
 async def unclaim(connection: Connection, token: UUID, uid: UUID | None = None) -> None:
@@ -99,8 +110,8 @@ async def forget_refused(connection: Connection, uid: UUID, *, force: bool) -> b
 
 
 async def give_up_input(connection: Connection, uid: UUID, *, now: datetime) -> None:
-    """Precondition: it is locked by ``lock_inputs``. No chain starts on it or takes it over any more, though the one that wrote
-    it may have it still."""
+    """Precondition: it is locked by ``lock_inputs``. No chain starts on it or takes it over any
+    more, though the one that wrote it may have it still."""
     await connection.execute(GIVE_UP_INPUT, uid, now)
 
 

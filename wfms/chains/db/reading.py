@@ -25,7 +25,9 @@ ORDER BY position DESC LIMIT $4
 CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nORDER")
 
 #: Found by the index chains_ended.
-CHAINS_BY_END = CHAINS.replace("\nORDER BY", "\n    AND ended_at IS NOT NULL\nORDER BY ended_at DESC,")
+CHAINS_BY_END = CHAINS.replace(
+    "\nORDER BY", "\n    AND ended_at IS NOT NULL\nORDER BY ended_at DESC,"
+)
 
 STEPS = f"""
 SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, taken_from, jobs_from,
@@ -62,13 +64,17 @@ ORDER BY chains.position, steps.ordinal LIMIT $1
 
 async def relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[UUID, UUID]]:
     """Task and input of its chain: when the chain has finished, the input goes."""
-    return [(row["task_uid"], row["dataset_uid"]) for row in await connection.fetch(RELIEVING_TASKS, limit)]
+    return [
+        (row["task_uid"], row["dataset_uid"])
+        for row in await connection.fetch(RELIEVING_TASKS, limit)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class ChainQuery:
-    """``uids``: of these; ``dataset``: those whose input it is; ``attention``: those that need a person. ``ended``: in place of
-    that, those that have ended, the last to end first, on one page."""
+    """``uids``: of these; ``dataset``: those whose input it is; ``attention``: those that need a
+    person. ``ended``: in place of that, those that have ended, the last to end first, on one page.
+    """
 
     uids: Sequence[UUID] | None = None
     state: ChainState | None = None
@@ -84,9 +90,14 @@ class ChainQuery:
         return CHAINS_OF_ATTENTION if self.attention else CHAINS
 
 
-async def chains_page(connection: Connection, query: ChainQuery, *, before: int | None = None) -> tuple[list[Chain], int | None]:
-    """Chains, and where the next page begins, None when this one is not full. ``before``: that of the page before."""
-    rows = await connection.fetch(query.statement, query.uids, query.state, before, query.limit, query.dataset)
+async def chains_page(
+    connection: Connection, query: ChainQuery, *, before: int | None = None
+) -> tuple[list[Chain], int | None]:
+    """Chains, and where the next page begins, None when this one is not full. ``before``: that of
+    the page before."""
+    rows = await connection.fetch(
+        query.statement, query.uids, query.state, before, query.limit, query.dataset
+    )
     uids = [row["uid"] for row in rows]
     steps = await connection.fetch(STEPS, uids)
     datasets = await connection.fetch(DATASETS, uids)
@@ -94,8 +105,14 @@ async def chains_page(connection: Connection, query: ChainQuery, *, before: int 
     return [_chain(row, steps, datasets) for row in rows], last
 
 
-def _chain(row: asyncpg.Record, steps: Sequence[asyncpg.Record], datasets: Sequence[asyncpg.Record]) -> Chain:
-    fields = {key: value for key, value in row.items() if key not in {"position", "acknowledged_by", "acknowledged_at"}}
+def _chain(
+    row: asyncpg.Record, steps: Sequence[asyncpg.Record], datasets: Sequence[asyncpg.Record]
+) -> Chain:
+    fields = {
+        key: value
+        for key, value in row.items()
+        if key not in {"position", "acknowledged_by", "acknowledged_at"}
+    }
     seen = row["acknowledged_at"]
     return Chain(
         **fields,
@@ -119,7 +136,9 @@ def _step(row: asyncpg.Record) -> ChainStep:
 
 
 def _dataset(row: asyncpg.Record) -> ChainDataset:
-    return ChainDataset(uid=row["uid"], name=row["name"], step=row["step"], port=row["port"], status=row["status"])
+    return ChainDataset(
+        uid=row["uid"], name=row["name"], step=row["step"], port=row["port"], status=row["status"]
+    )
 
 
 async def tasks_page(
@@ -131,8 +150,8 @@ async def tasks_page(
     after: tuple[int, int] | None = None,
     limit: int = 1,
 ) -> tuple[list[ChainTask], tuple[int, int] | None]:
-    """Tasks, without the WMS's counts, and where the last one stands, None when the page is not full: the position of its chain,
-    and its place there."""
+    """Tasks, without the WMS's counts, and where the last one stands, None when the page is not
+    full: the position of its chain, and its place there."""
     rows = await connection.fetch(TASKS, task, chain, state, limit, *(after or (None, None)))
     last = (int(rows[-1]["position"]), int(rows[-1]["ordinal"])) if len(rows) == limit else None
     tasks = [

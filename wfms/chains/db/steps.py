@@ -76,9 +76,14 @@ class Claim:
     attempts: int
 
 
-async def claim_steps(connection: Connection, token: UUID, *, hold: timedelta, limit: int) -> list[Claim]:
+async def claim_steps(
+    connection: Connection, token: UUID, *, hold: timedelta, limit: int
+) -> list[Claim]:
     rows = await connection.fetch(CLAIM_STEPS, token, hold, limit)
-    return [Claim(row["chain_uid"], row["name"], row["task_uid"], token, row["attempts"]) for row in rows]
+    return [
+        Claim(row["chain_uid"], row["name"], row["task_uid"], token, row["attempts"])
+        for row in rows
+    ]
 
 
 async def claims_still(connection: Connection, claim: Claim) -> bool:
@@ -86,12 +91,20 @@ async def claims_still(connection: Connection, claim: Claim) -> bool:
     return await connection.fetchval(CLAIMED_BY, claim.chain, claim.step, claim.token) is not None
 
 
-async def postpone_step(connection: Connection, claim: Claim, *, pause: timedelta, reason: str) -> None:
+async def postpone_step(
+    connection: Connection, claim: Claim, *, pause: timedelta, reason: str
+) -> None:
     await connection.execute(POSTPONE_STEP, claim.chain, claim.step, claim.token, pause, reason)
 
 
 async def move_steps(
-    connection: Connection, chain: UUID, names: Sequence[str], *, to: StepState, now: datetime, reason: str = ""
+    connection: Connection,
+    chain: UUID,
+    names: Sequence[str],
+    *,
+    to: StepState,
+    now: datetime,
+    reason: str = "",
 ) -> bool:
     """True when at least one was moved."""
     starts = to is StepState.IN_PROGRESS
@@ -101,5 +114,7 @@ async def move_steps(
     return len(rows) > 0
 
 
-async def claim_cancels(connection: Connection, *, again: timedelta, limit: int) -> "list[asyncpg.Record]":
+async def claim_cancels(
+    connection: Connection, *, again: timedelta, limit: int
+) -> "list[asyncpg.Record]":
     return await connection.fetch(CLAIM_CANCELS, again, limit)

@@ -7,7 +7,11 @@ from wfms.chains.domain.view import ChainView
 
 def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
     """Steps that read what ``step`` (None: the workflow itself) gives at ``port``."""
-    return [one for one in plan.steps if any((source.step, source.port) == (step, port) for source in one.sources)]
+    return [
+        one
+        for one in plan.steps
+        if any((source.step, source.port) == (step, port) for source in one.sources)
+    ]
 
 
 def output_ports(plan: Plan) -> dict[tuple[str, str], str]:
@@ -28,5 +32,8 @@ def startable(chain: ChainView) -> list[str]:
         step.name
         for step in chain.plan.steps
         if chain.steps[step.name].state is StepState.PENDING
-        and all(source.step is None or chain.steps[source.step].state is StepState.FINISHED for source in step.sources)
+        and all(
+            source.step is None or chain.steps[source.step].state is StepState.FINISHED
+            for source in step.sources
+        )
     ]

@@ -16,8 +16,9 @@ _NAMESPACE = UUID("6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11")
 
 @dataclass(frozen=True, slots=True)
 class ChainKey:
-    """What there is one chain of (invariant 1): a data set, a version of a template, and ``variant``: empty for the chain that
-    starts by itself, for another one the digest of the parameters that somebody gave."""
+    """What there is one chain of (invariant 1): a data set, a version of a template, and
+    ``variant``: empty for the chain that starts by itself, for another one the digest of the
+    parameters that somebody gave."""
 
     dataset: UUID
     template: UUID
@@ -37,9 +38,14 @@ class ChainKey:
 
 
 def given_by_hand(new: NewChain) -> Mapping[str, Any]:
-    """The parameters whose values do not come from the data set's metadata anyway: what a chain that starts by itself has not."""
+    """The parameters whose values do not come from the data set's metadata anyway: what a chain
+    that starts by itself has not."""
     bound, _ = bind(new.plan, facts_of(new.dataset))
-    return {name: value for name, value in new.params.items() if name not in bound or not _same(value, bound[name])}
+    return {
+        name: value
+        for name, value in new.params.items()
+        if name not in bound or not _same(value, bound[name])
+    }
 
 
 def _same(one: object, other: object) -> bool:
@@ -61,8 +67,9 @@ def task_uid(chain: UUID, step: str) -> UUID:
 
 
 def dataset_name(chain: UUID, step: str, port: str | None) -> str:
-    """Name in the DMS of the data set that ``step`` writes at ``port`` (None: its logs): another one for each. Templates have no
-    ``~`` in their names, so it keeps ports with a dot, or called like the logs, apart from others."""
+    """Name in the DMS of the data set that ``step`` writes at ``port`` (None: its logs): another
+    one for each. Templates have no ``~`` in their names, so it keeps ports with a dot, or called
+    like the logs, apart from others."""
     if port is None:
         return f"{chain}.{step}.logs"
     return f"{chain}.{step}.~{port}" if port == "logs" or "." in port else f"{chain}.{step}.{port}"

@@ -1,4 +1,5 @@
-"""Parameters of a chain, whose values have no findings: completed, and filled into each step's arguments when it starts."""
+"""Parameters of a chain, whose values have no findings: completed, and filled into each step's
+arguments when it starts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,21 +10,33 @@ from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan, PlanS
 
 def complete(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
     """Every parameter of the plan that has a value: as given, else its default."""
-    defaults = {name: one.default for name, one in plan.parameters.items() if one.default is not None or not one.required}
+    defaults = {
+        name: one.default
+        for name, one in plan.parameters.items()
+        if one.default is not None or not one.required
+    }
     return {**defaults, **given}
 
 
 def given_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, FileValue]:
     """Files among the values, which have no ``findings``."""
-    return {name: FileValue.model_validate(params[name]) for name in plan.file_parameters if params.get(name) is not None}
+    return {
+        name: FileValue.model_validate(params[name])
+        for name in plan.file_parameters
+        if params.get(name) is not None
+    }
 
 
 def arguments(plan: Plan, step: PlanStep, params: Mapping[str, Any]) -> dict[str, Any]:
     """The constant part of the job order of ``step``."""
-    return {port: _value(argument, plan.parameters, params) for port, argument in step.arguments.items()}
+    return {
+        port: _value(argument, plan.parameters, params) for port, argument in step.arguments.items()
+    }
 
 
-def _value(argument: ParameterRef | Constant, known: Mapping[str, Parameter], params: Mapping[str, Any]) -> Any:
+def _value(
+    argument: ParameterRef | Constant, known: Mapping[str, Parameter], params: Mapping[str, Any]
+) -> Any:
     if isinstance(argument, Constant):
         return argument.value
     if argument.name in params:

@@ -1,19 +1,23 @@
 """The release rule (invariant 4): which data sets of a chain nothing needs any more.
 
-* An intermediate data set: when the step that writes it and every step that reads it have ended, unless it is a workflow output.
-* The logs of a step: with its output data sets, when the plan says so, no job of it failed and it writes no workflow output.
-* The first input: when the whole chain has finished (its output is uploaded) and the plan says so, nobody else needs it, and it
-  came from outside.
-* A file that was given as a parameter: when the chain is over, whichever way, if it was given to go with the chain, and nobody
-  else needs it.
-* A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps its first input and all logs.
-  Once the upload was asked for, workflow outputs stay where it fails; where it is canceled, those that are safe on the output
-  storage do, and the others go at once unless somebody else needs them, for the DMS would go on uploading them. For as long as it
-  is kept for a rerun it keeps what that could use: outputs of steps that did not finish, what these would have read, would-be
-  outputs, and files given as parameters.
-* What a chain releases goes when all chains that have it have released it: a rerun takes over data sets of the chain before it.
-* A chain that was discarded gives up its outputs and logs too once it is over, and its first input as a finished one does; logs
-  of steps with failed jobs stay, and outputs that somebody else needs.
+* An intermediate data set: when the step that writes it and every step that reads it have ended,
+  unless it is a workflow output.
+* The logs of a step: with its output data sets, when the plan says so, no job of it failed and it
+  writes no workflow output.
+* The first input: when the whole chain has finished (its output is uploaded) and the plan says so,
+  nobody else needs it, and it came from outside.
+* A file that was given as a parameter: when the chain is over, whichever way, if it was given to go
+  with the chain, and nobody else needs it.
+* A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps
+  its first input and all logs. Once the upload was asked for, workflow outputs stay where it fails;
+  where it is canceled, those that are safe on the output storage do, and the others go at once
+  unless somebody else needs them, for the DMS would go on uploading them. For as long as it is kept
+  for a rerun it keeps what that could use: outputs of steps that did not finish, what these would
+  have read, would-be outputs, and files given as parameters.
+* What a chain releases goes when all chains that have it have released it: a rerun takes over data
+  sets of the chain before it.
+* A chain that was discarded gives up its outputs and logs too once it is over, and its first input
+  as a finished one does; logs of steps with failed jobs stay, and outputs that somebody else needs.
 * The data sets of a step whose task was never sent are empty and go, logs too.
 """
 
@@ -25,23 +29,35 @@ from wfms.chains.domain.view import ChainView, DatasetView
 
 
 def releasable(chain: ChainView) -> list[UUID]:
-    """Data sets to release now and not released before, in the order of the steps, the first input last."""
+    """Data sets to release now and not released before, in the order of the steps, the first input
+    last."""
     order = {step.name: place for place, step in enumerate(chain.plan.steps)}
     released = {one.uid for one in chain.datasets if one.status is ChainDatasetStatus.FINISHED}
     new: list[UUID] = []
-    written = sorted((one for one in chain.datasets if one.step is not None), key=lambda one: order[str(one.step)])
+    written = sorted(
+        (one for one in chain.datasets if one.step is not None),
+        key=lambda one: order[str(one.step)],
+    )
     for dataset in written:
         if dataset.port is not None and dataset.uid not in released and _data_done(chain, dataset):
             new.append(dataset.uid)
             released.add(dataset.uid)
     for dataset in written:
-        if dataset.port is None and dataset.uid not in released and _logs_done(chain, dataset, released):
+        if (
+            dataset.port is None
+            and dataset.uid not in released
+            and _logs_done(chain, dataset, released)
+        ):
             new.append(dataset.uid)
     first = chain.dataset(None, None)
     if first is not None and first.uid not in released and _input_done(chain):
         new.append(first.uid)
     if chain.state.final and not chain.kept_for_rerun:
-        new += [one.uid for one in chain.datasets if one.uid in chain.passing and one.uid not in released]
+        new += [
+            one.uid
+            for one in chain.datasets
+            if one.uid in chain.passing and one.uid not in released
+        ]
     return new
 
 
@@ -64,10 +80,17 @@ def _data_done(chain: ChainView, dataset: DatasetView) -> bool:
 
 def _of_use(chain: ChainView, step: str, port: str) -> bool:
     """Could a rerun of the chain take the data set over?"""
-    if not chain.steps[step].sent or all(output.port != port for output in chain.plan.step(step).outputs):
+    if not chain.steps[step].sent or all(
+        output.port != port for output in chain.plan.step(step).outputs
+    ):
         return False
-    around = [chain.steps[step], *(chain.steps[reader.name] for reader in readers(chain.plan, step, port))]
-    return (step, port) in output_ports(chain.plan) or any(one.state is not StepState.FINISHED for one in around)
+    around = [
+        chain.steps[step],
+        *(chain.steps[reader.name] for reader in readers(chain.plan, step, port)),
+    ]
+    return (step, port) in output_ports(chain.plan) or any(
+        one.state is not StepState.FINISHED for one in around
+    )
 
 
 def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> bool:
@@ -79,7 +102,12 @@ def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> b
         return True
     if chain.given_up:
         return not step.failed_jobs
-    if chain.ending is not None or chain.plan.retention.logs == "keep" or step.failed_jobs or writes_output(chain.plan, name):
+    if (
+        chain.ending is not None
+        or chain.plan.retention.logs == "keep"
+        or step.failed_jobs
+        or writes_output(chain.plan, name)
+    ):
         return False
     outputs = [one for one in chain.datasets if one.step == name and one.port is not None]
     return all(one.uid in released for one in outputs)

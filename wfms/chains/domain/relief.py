@@ -1,13 +1,18 @@
-"""Why tasks are ranked higher that make room on a storage. The same words while that lasts, so that nothing is written anew."""
+"""Why tasks are ranked higher that make room on a storage. The same words while that lasts, so that
+nothing is written anew."""
 
 from sluice.contracts.datasets import Storage
 
 
 def reason_of(storage: Storage) -> str:
-    """``storage buffer, on which the chain's input lies, reached its high water mark (80 % of 1000 bytes) at …``."""
+    """``storage buffer, on which the chain's input lies, reached its high water mark (80 % of 1000
+    bytes) at …``."""
     mark = "" if storage.marks is None else f" ({_mark(storage.marks.high, storage.capacity)})"
     since = "" if storage.filling_since is None else f" at {storage.filling_since:%F %T} UTC"
-    return f"storage {storage.name}, on which the chain's input lies, reached its high water mark{mark}{since}"
+    return (
+        f"storage {storage.name}, on which the chain's input lies, reached its high water"
+        f" mark{mark}{since}"
+    )
 
 
 def _mark(mark: float, capacity: int | None) -> str:

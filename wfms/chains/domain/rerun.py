@@ -1,10 +1,12 @@
-"""What a rerun of a chain does: which steps run again, which are taken over, and what cannot be had any more.
+"""What a rerun of a chain does: which steps run again, which are taken over, and what cannot be had
+any more.
 
-A step is taken over with the data sets that it wrote, which then belong to both chains. A step that has to run reads such data
-sets, or those of other steps that run; where one that it would read is gone, the step that wrote it runs again too, and so on up
-to the first input. Outputs that are not on the output storage are none yet, so their steps run too; jobs of these, and with
-``failed_only`` of all steps, are taken over one by one where nothing they depend on has changed and each job has an output of its
-own: a map, one entry a job.
+A step is taken over with the data sets that it wrote, which then belong to both chains. A step that
+has to run reads such data sets, or those of other steps that run; where one that it would read is
+gone, the step that wrote it runs again too, and so on up to the first input. Outputs that are not
+on the output storage are none yet, so their steps run too; jobs of these, and with ``failed_only``
+of all steps, are taken over one by one where nothing they depend on has changed and each job has an
+output of its own: a map, one entry a job.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,25 +24,35 @@ from wfms.chains.domain.view import ChainView
 
 class NoSuchStep(Unprocessable):
     def __init__(self, plan: Plan, step: str) -> None:
-        super().__init__(f"the chain has no step {step!r}; it has {', '.join(one.name for one in plan.steps)}", step=step)
+        super().__init__(
+            f"the chain has no step {step!r}; it has {', '.join(one.name for one in plan.steps)}",
+            step=step,
+        )
 
 
 class TwoBeginnings(Unprocessable):
     def __init__(self) -> None:
-        super().__init__("a rerun begins at a step, or takes what failed, not both: leave out the step or failed_only")
+        super().__init__(
+            "a rerun begins at a step, or takes what failed, not both: leave out the step or"
+            " failed_only"
+        )
 
 
 class NothingFailed(Conflict):
     """Only failed jobs were asked for, and all of them finished."""
 
     def __init__(self, uid: UUID) -> None:
-        super().__init__(f"no job of chain {uid} failed, and all its steps finished: there is nothing to run again", uid=uid)
+        super().__init__(
+            f"no job of chain {uid} failed, and all its steps finished: there is nothing to run"
+            " again",
+            uid=uid,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """``chain``, ``input``: the chain that is to run again, and its first input. ``before`` and ``params``: all values of
-    parameters, of the chain and of its rerun."""
+    """``chain``, ``input``: the chain that is to run again, and its first input. ``before`` and
+    ``params``: all values of parameters, of the chain and of its rerun."""
 
     chain: UUID
     input: UUID
@@ -52,8 +64,9 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """``runs``: steps that run, with the reason for each; ``by_jobs``: those of them that take jobs over; ``reads``: what of the
-    chain's data sets is needed: outputs of steps that are taken over, by step and port; ``missing``: sentences."""
+    """``runs``: steps that run, with the reason for each; ``by_jobs``: those of them that take jobs
+    over; ``reads``: what of the chain's data sets is needed: outputs of steps that are taken over,
+    by step and port; ``missing``: sentences."""
 
     runs: Mapping[str, str]
     by_jobs: frozenset[str]
@@ -62,12 +75,16 @@ class Rerun:
 
 
 def plan_rerun(chain: ChainView, wish: Wish, *, there: Collection[UUID]) -> Rerun:
-    """``there``: data sets that can be read, the first input and files given as parameters among them. Raises ``NoSuchStep``,
-    ``TwoBeginnings``, ``NothingFailed``."""
+    """``there``: data sets that can be read, the first input and files given as parameters among
+    them. Raises ``NoSuchStep``, ``TwoBeginnings``, ``NothingFailed``."""
     plan = chain.plan
     changed = _changed(plan, wish)
     runs = _wanted(chain, wish, changed=changed)
-    written = {(str(one.step), one.port): one for one in chain.datasets if one.step is not None and one.port is not None}
+    written = {
+        (str(one.step), one.port): one
+        for one in chain.datasets
+        if one.step is not None and one.port is not None
+    }
     here = {place for place, one in written.items() if one.uid in there}
     safe = {place for place in here if written[place].uploaded}
     while again := _again(plan, runs, here=here, safe=safe):
@@ -100,16 +117,25 @@ NOT_UPLOADED = "what it wrote is not on the output storage"
 
 def _changed(plan: Plan, wish: Wish) -> set[str]:
     """Steps whose own arguments, or files given as parameters, are others than before."""
-    files = {Source(step=None, port=name) for name in plan.file_parameters if wish.before.get(name) != wish.params.get(name)}
+    files = {
+        Source(step=None, port=name)
+        for name in plan.file_parameters
+        if wish.before.get(name) != wish.params.get(name)
+    }
     return {
         step.name
         for step in plan.steps
-        if arguments(plan, step, wish.before) != arguments(plan, step, wish.params) or not files.isdisjoint(step.sources)
+        if arguments(plan, step, wish.before) != arguments(plan, step, wish.params)
+        or not files.isdisjoint(step.sources)
     }
 
 
 def _wanted(chain: ChainView, wish: Wish, *, changed: set[str]) -> dict[str, str]:
-    unfinished = {name: f"it {_ENDED[step.state]}" for name, step in chain.steps.items() if step.state is not StepState.FINISHED}
+    unfinished = {
+        name: f"it {_ENDED[step.state]}"
+        for name, step in chain.steps.items()
+        if step.state is not StepState.FINISHED
+    }
     first = dict.fromkeys(sorted(changed), "it has other parameters")
     if wish.from_step is not None:
         if wish.failed_only:
@@ -118,7 +144,11 @@ def _wanted(chain: ChainView, wish: Wish, *, changed: set[str]) -> dict[str, str
             raise NoSuchStep(chain.plan, wish.from_step)
         first[wish.from_step] = "asked for"
     elif wish.failed_only:
-        first |= {name: f"{step.failed_jobs} of its jobs failed" for name, step in chain.steps.items() if step.failed_jobs}
+        first |= {
+            name: f"{step.failed_jobs} of its jobs failed"
+            for name, step in chain.steps.items()
+            if step.failed_jobs
+        }
         if not (first or unfinished):
             raise NothingFailed(wish.chain)
     elif not (unfinished or changed):
@@ -154,34 +184,61 @@ def _with_followers(plan: Plan, runs: Mapping[str, str]) -> dict[str, str]:
 
 
 def _again(
-    plan: Plan, runs: Mapping[str, str], *, here: Collection[tuple[str, str | None]], safe: Collection[tuple[str, str | None]]
+    plan: Plan,
+    runs: Mapping[str, str],
+    *,
+    here: Collection[tuple[str, str | None]],
+    safe: Collection[tuple[str, str | None]],
 ) -> dict[str, str]:
     """Steps that have to run because what they wrote is wanted and cannot be taken over."""
     wanted: dict[str, str] = {}
     for step in plan.steps:
         for source in step.sources if step.name in runs else []:
-            if source.step is not None and source.step not in runs and (source.step, source.port) not in here:
+            if (
+                source.step is not None
+                and source.step not in runs
+                and (source.step, source.port) not in here
+            ):
                 wanted[source.step] = f"what it wrote for step {step.name} is not there any more"
     for name, port in output_ports(plan):
         if name not in runs and (name, port) not in safe:
-            wanted.setdefault(name, NOT_UPLOADED if (name, port) in here else "its output is not there any more")
+            wanted.setdefault(
+                name, NOT_UPLOADED if (name, port) in here else "its output is not there any more"
+            )
     return wanted
 
 
 def _has_jobs(chain: ChainView, step: PlanStep) -> bool:
     """Had it jobs that can be told apart by their number, each with outputs of its own?"""
-    simple = step.mode is TaskMode.MAP and step.batch.files == 1 and not step.single and step.pick is None
-    return simple and chain.steps[step.name].sent and not any(output.spread for output in step.outputs)
+    simple = (
+        step.mode is TaskMode.MAP
+        and step.batch.files == 1
+        and not step.single
+        and step.pick is None
+    )
+    return (
+        simple and chain.steps[step.name].sent and not any(output.spread for output in step.outputs)
+    )
 
 
-def _missing(plan: Plan, wish: Wish, runs: Collection[str], *, there: Collection[UUID]) -> list[str]:
+def _missing(
+    plan: Plan, wish: Wish, runs: Collection[str], *, there: Collection[UUID]
+) -> list[str]:
     sentences = []
     for port, uid in from_outside(plan, wish).items():
-        readers = [step.name for step in plan.steps if step.name in runs and Source(step=None, port=port) in step.sources]
+        readers = [
+            step.name
+            for step in plan.steps
+            if step.name in runs and Source(step=None, port=port) in step.sources
+        ]
         if readers and uid not in there:
-            what = "its input" if port == plan.data_input else f"the file that is its parameter {port}"
+            what = (
+                "its input" if port == plan.data_input else f"the file that is its parameter {port}"
+            )
             steps = ", ".join(readers)
-            sentences.append(f"step {steps} would have to run, and {what}, data set {uid}, has been deleted")
+            sentences.append(
+                f"step {steps} would have to run, and {what}, data set {uid}, has been deleted"
+            )
     return sentences
 
 

@@ -1,4 +1,5 @@
-"""What follows from the state of a chain: worked out after every change, in the change's own transaction."""
+"""What follows from the state of a chain: worked out after every change, in the change's own
+transaction."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -11,9 +12,9 @@ from wfms.chains.domain.view import ChainView, DatasetView
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """``state``: the chain's state after all that. ``start``: pending steps that become starting; ``cancel``: steps that end
-    unsent; ``ready``: data sets whose writer has ended; ``upload``: workflow outputs that the DMS is asked to upload;
-    ``release``: data sets nobody needs."""
+    """``state``: the chain's state after all that. ``start``: pending steps that become starting;
+    ``cancel``: steps that end unsent; ``ready``: data sets whose writer has ended; ``upload``:
+    workflow outputs that the DMS is asked to upload; ``release``: data sets nobody needs."""
 
     state: ChainState
     start: tuple[str, ...] = ()
@@ -26,20 +27,30 @@ class Settlement:
 def settle(chain: ChainView) -> Settlement:
     """Applied to its own result it gives nothing more to do."""
     cancel = _to_cancel(chain)
-    steps = {name: replace(step, state=StepState.CANCELED) if name in cancel else step for name, step in chain.steps.items()}
+    steps = {
+        name: replace(step, state=StepState.CANCELED) if name in cancel else step
+        for name, step in chain.steps.items()
+    }
     ready = [
         one.uid
         for one in chain.datasets
-        if one.step is not None and one.status is ChainDatasetStatus.IN_PROGRESS and steps[one.step].state.final
+        if one.step is not None
+        and one.status is ChainDatasetStatus.IN_PROGRESS
+        and steps[one.step].state.final
     ]
-    datasets = [replace(one, status=ChainDatasetStatus.READY) if one.uid in ready else one for one in chain.datasets]
+    datasets = [
+        replace(one, status=ChainDatasetStatus.READY) if one.uid in ready else one
+        for one in chain.datasets
+    ]
     after = replace(chain, steps=steps, datasets=datasets)
     state = _next_state(after)
     uploads = state is ChainState.UPLOADING and not chain.upload_asked
     after = replace(after, state=state, upload_asked=chain.upload_asked or uploads)
     return Settlement(
         state=state,
-        start=tuple(startable(after)) if chain.ending is None and state is ChainState.IN_PROGRESS else (),
+        start=tuple(startable(after))
+        if chain.ending is None and state is ChainState.IN_PROGRESS
+        else (),
         cancel=tuple(cancel),
         ready=tuple(ready),
         upload=tuple(one.uid for one in outputs(after) if not one.uploaded) if uploads else (),
@@ -50,15 +61,22 @@ def settle(chain: ChainView) -> Settlement:
 def outputs(chain: ChainView) -> list[DatasetView]:
     """The data sets that are workflow outputs."""
     ports = output_ports(chain.plan)
-    return [one for one in chain.datasets if one.step is not None and one.port is not None and (one.step, one.port) in ports]
+    return [
+        one
+        for one in chain.datasets
+        if one.step is not None and one.port is not None and (one.step, one.port) in ports
+    ]
 
 
 def _to_cancel(chain: ChainView) -> list[str]:
-    """A step whose start has been tried ends in the start loop, which knows what it has left in the DMS."""
+    """A step whose start has been tried ends in the start loop, which knows what it has left in the
+    DMS."""
     if chain.ending is None:
         return []
     untouched = {StepState.PENDING, StepState.STARTING}
-    return [name for name, step in chain.steps.items() if step.state in untouched and not step.tried]
+    return [
+        name for name, step in chain.steps.items() if step.state in untouched and not step.tried
+    ]
 
 
 def _next_state(chain: ChainView) -> ChainState:

@@ -11,13 +11,19 @@ class NoStorage(NotAvailable):
     """No storage of this type can take data now."""
 
     def __init__(self, kind: StorageType, storages: Sequence[Storage]) -> None:
-        why = "; ".join(f"{one.name} {one.objection}" for one in storages if one.type is kind) or "none is registered"
+        why = (
+            "; ".join(f"{one.name} {one.objection}" for one in storages if one.type is kind)
+            or "none is registered"
+        )
         super().__init__(f"waits for a storage of type {kind}: {why}", type=kind)
 
 
 def choose_storage(kind: StorageType, storages: Sequence[Storage]) -> Storage:
-    """Of this type the one with the most room (no stated capacity: the most of all), then by name. Raises ``NoStorage``."""
+    """Of this type the one with the most room (no stated capacity: the most of all), then by name.
+    Raises ``NoStorage``."""
     usable = [one for one in storages if one.type is kind and one.objection is None]
     if not usable:
         raise NoStorage(kind, storages)
-    return min(usable, key=lambda one: (one.capacity is not None, one.used - (one.capacity or 0), one.name))
+    return min(
+        usable, key=lambda one: (one.capacity is not None, one.used - (one.capacity or 0), one.name)
+    )

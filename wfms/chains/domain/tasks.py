@@ -26,12 +26,17 @@ class NothingToRead(Unprocessable):
     """All that the jobs of a step would be made of are files that were not given."""
 
     def __init__(self, step: str, port: str) -> None:
-        super().__init__(f"step {step} has nothing to work on: no file was given for its input {port}", step=step, port=port)
+        super().__init__(
+            f"step {step} has nothing to work on: no file was given for its input {port}",
+            step=step,
+            port=port,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a chain's data sets carry along: the chain, its template, and the input data set's description."""
+    """What a chain's data sets carry along: the chain, its template, and the input data set's
+    description."""
 
     chain: UUID
     template: str
@@ -62,7 +67,8 @@ def ports(plan: Plan, step: str) -> list[str | None]:
 
 
 def parts_port(step: PlanStep) -> str:
-    """Stands for what the jobs of a tree give, all but the last one; no tool has an output of such a name."""
+    """Stands for what the jobs of a tree give, all but the last one; no tool has an output of such
+    a name."""
     return f"{step.outputs[0].port}~parts"
 
 
@@ -71,10 +77,14 @@ def before_port(port: str) -> str:
     return f"{port}~before"
 
 
-def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str) -> NewDataset:
+def new_dataset(
+    origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str
+) -> NewDataset:
     """The registration of what ``step`` writes at ``port``, on the storage at ``storage_url``."""
     name = dataset_name(origin.chain, step, port)
-    inherited = {key: value for key, value in origin.meta.items() if key not in _own_of(origin.meta)}
+    inherited = {
+        key: value for key, value in origin.meta.items() if key not in _own_of(origin.meta)
+    }
     meta = {"chain": str(origin.chain), "template": origin.template, "step": step}
     if port is not None:
         meta["port"] = port
@@ -92,7 +102,8 @@ def new_dataset(origin: Origin, plan: Plan, *, step: str, port: str | None, stor
 
 
 def _own_of(meta: Mapping[str, Any]) -> set[str]:
-    """What an input says of itself alone, if a chain wrote it also what its own place there and its own name are."""
+    """What an input says of itself alone, if a chain wrote it also what its own place there and its
+    own name are."""
     return {PRODUCED, "port", "output", "output_name"} if "chain" in meta else {PRODUCED}
 
 
@@ -113,19 +124,27 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
                 _NAME.validate_python(dataset_name(chain, step.name, port))
             except ValidationError:
                 what = f"step {step.name!r}" + ("" if port is None else f" with its port {port!r}")
-                wrong.append(Finding(message=f"{what} cannot name a data set: letters, digits and _.+@=,~- only, 160 at most"))
+                wrong.append(
+                    Finding(
+                        message=(
+                            f"{what} cannot name a data set: letters, digits and _.+@=,~- only, 160"
+                            " at most"
+                        )
+                    )
+                )
     return wrong
 
 
 def place_of(dataset: Dataset, storage_url: str) -> Place:
-    """Where the data set really lies: a repeated registration answers with the first, maybe on another storage."""
+    """Where the data set really lies: a repeated registration answers with the first, maybe on
+    another storage."""
     return Place(dataset.uid, dataset.url or f"{storage_url}/{dataset.name}")
 
 
 @dataclass(frozen=True, slots=True)
 class StepPlaces:
-    """Data sets of a step: what it reads, what it writes by port, its logs. Files that were not given are left out. ``before``:
-    the task whose finished jobs are taken over."""
+    """Data sets of a step: what it reads, what it writes by port, its logs. Files that were not
+    given are left out. ``before``: the task whose finished jobs are taken over."""
 
     sources: Mapping[Source, UUID]
     outputs: Mapping[str, Place]
@@ -133,7 +152,9 @@ class StepPlaces:
     before: TakenOver | None = None
 
 
-def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any], places: StepPlaces) -> Task:
+def make_task(
+    origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any], places: StepPlaces
+) -> Task:
     planned = plan.step(step)
     written = [
         TaskOutput(
@@ -169,7 +190,13 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
         side_inputs=[
             _side_input(side, given, places)
             for side in planned.side_inputs
-            if (given := [one for one in _parts(side.source, side.next_sources) if one.source in places.sources])
+            if (
+                given := [
+                    one
+                    for one in _parts(side.source, side.next_sources)
+                    if one.source in places.sources
+                ]
+            )
         ],
         retry=planned.retry.attempts,
         backoff=planned.retry.backoff,
@@ -196,7 +223,8 @@ def make_task(origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any
 
 
 def _given(step: PlanStep, places: StepPlaces) -> list[NextSource]:
-    """What the step's jobs are made of, without files that were not given. Raises ``NothingToRead``."""
+    """What the step's jobs are made of, without files that were not given. Raises
+    ``NothingToRead``."""
     given = [one for one in _parts(step.source, step.next_sources) if one.source in places.sources]
     if not given:
         raise NothingToRead(step.name, step.data_port)

@@ -1,4 +1,5 @@
-"""The legal moves of a chain, its steps and its data sets. The documentation and the all-pairs test are made from them."""
+"""The legal moves of a chain, its steps and its data sets. The documentation and the all-pairs test
+are made from them."""
 
 from typing import TypeVar
 
@@ -7,7 +8,9 @@ from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 StateT = TypeVar("StateT", ChainState, StepState, ChainDatasetStatus)
 
 CHAIN_MOVES: dict[ChainState, frozenset[ChainState]] = {
-    ChainState.IN_PROGRESS: frozenset({ChainState.UPLOADING, ChainState.FAILED, ChainState.CANCELED}),
+    ChainState.IN_PROGRESS: frozenset(
+        {ChainState.UPLOADING, ChainState.FAILED, ChainState.CANCELED}
+    ),
     ChainState.UPLOADING: frozenset({ChainState.FINISHED, ChainState.FAILED, ChainState.CANCELED}),
     ChainState.FINISHED: frozenset(),
     ChainState.FAILED: frozenset(),

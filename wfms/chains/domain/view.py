@@ -10,9 +10,9 @@ from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType,
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """``tried``: its start was begun at least once, so the DMS may know its data sets. ``sent``: the WMS has (had) its task, or
-    that of the step that it was taken over from. ``taken_from``: the chain whose task did it; ``jobs_from``: the chain whose task
-    did some of its jobs."""
+    """``tried``: its start was begun at least once, so the DMS may know its data sets. ``sent``:
+    the WMS has (had) its task, or that of the step that it was taken over from. ``taken_from``: the
+    chain whose task did it; ``jobs_from``: the chain whose task did some of its jobs."""
 
     state: StepState
     tried: bool = False
@@ -24,8 +24,8 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class DatasetView:
-    """``port`` None: the step's logs; ``step`` None: the chain's input, or with ``port`` the file that is the value of that
-    parameter. ``uploaded``: safe on the output storage."""
+    """``port`` None: the step's logs; ``step`` None: the chain's input, or with ``port`` the file
+    that is the value of that parameter. ``uploaded``: safe on the output storage."""
 
     uid: UUID
     step: str | None
@@ -41,13 +41,14 @@ class DatasetView:
 
 @dataclass(frozen=True, slots=True)
 class ChainView:
-    """``ending``: how it will end once its running tasks have stopped (failed or canceled), None while it goes well.
+    """``ending``: how it will end once its running tasks have stopped (failed or canceled), None
+    while it goes well.
 
-    ``upload_asked``: its outputs are (or were) on the way to the output storage.
-    ``input_kept``: somebody else still needs the first input (another chain runs over it, or wants it kept).
+    ``upload_asked``: its outputs are (or were) on the way to the output storage. ``input_kept``:
+    somebody else still needs the first input (another chain runs over it, or wants it kept).
     ``passing``: data sets given as parameters that go with the chain, and that nobody else needs.
-    ``discarded``: nothing of it is to be kept once it is over; ``used``: its outputs that somebody else needs.
-    ``kept``: should it fail or be canceled, what a rerun could use stays (still)."""
+    ``discarded``: nothing of it is to be kept once it is over; ``used``: its outputs that somebody
+    else needs. ``kept``: should it fail or be canceled, what a rerun could use stays (still)."""
 
     plan: Plan
     state: ChainState

@@ -12,7 +12,9 @@ class Work:
     """All loops of the service; ``wake`` has each of them look at once."""
 
     def __init__(self, ticks: dict[str, Tick], *, period: float, metrics: ServiceMetrics) -> None:
-        self.loops: Sequence[Loop] = [Loop(name, tick, period=period, metrics=metrics) for name, tick in ticks.items()]
+        self.loops: Sequence[Loop] = [
+            Loop(name, tick, period=period, metrics=metrics) for name, tick in ticks.items()
+        ]
 
     def wake(self) -> None:
         for loop in self.loops:

@@ -12,13 +12,17 @@ from wfms.chains.usecases.cancel_chain import UnknownChain
 
 class NothingToAcknowledge(Conflict):
     def __init__(self, uid: UUID, state: ChainState) -> None:
-        super().__init__(f"chain {uid} has not failed, it is {state}: there is nothing to acknowledge", uid=uid, state=state)
+        super().__init__(
+            f"chain {uid} has not failed, it is {state}: there is nothing to acknowledge",
+            uid=uid,
+            state=state,
+        )
 
 
 async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -> None:
-    """Precondition: the chain has failed. Effect: it needs nobody's attention any more, and says who has seen it and when;
-    repeating it changes nothing. Messages: none. Errors: ``UnknownChain``, ``NothingToAcknowledge``, ``AlreadySeen`` (by
-    somebody else)."""
+    """Precondition: the chain has failed. Effect: it needs nobody's attention any more, and says
+    who has seen it and when; repeating it changes nothing. Messages: none. Errors:
+    ``UnknownChain``, ``NothingToAcknowledge``, ``AlreadySeen`` (by somebody else)."""
     now = database.clock.now()
     async with database.transaction() as transaction:
         if await attention.acknowledge(transaction.connection, uid, asked.by, now=now):

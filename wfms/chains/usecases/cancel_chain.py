@@ -21,15 +21,23 @@ class TooLate(Conflict):
     """The chain has ended, or its output is on its way and is to arrive: nothing is left to cancel."""
 
     def __init__(self, uid: UUID, state: ChainState) -> None:
-        why = "its output is on the way to the output storage" if state is ChainState.UPLOADING else f"it is {state}"
+        why = (
+            "its output is on the way to the output storage"
+            if state is ChainState.UPLOADING
+            else f"it is {state}"
+        )
         super().__init__(f"chain {uid} cannot be canceled any more: {why}", uid=uid, state=state)
 
 
-async def cancel_chain(database: Database, uid: UUID, *, reason: str = REASON, withdraw: bool = False) -> None:
-    """Effect: the chain is going to end as canceled; steps that were not sent end at once, running tasks are stopped by the loop
-    ``stop_tasks``; the chain is canceled when the last of them has ended. With ``withdraw`` also one whose output is on its way
-    to the output storage: it is canceled at once, and what is not safe there is released. Repeating it is fine, also while a
-    failed chain waits for its running tasks. Messages: none. Errors: ``UnknownChain``, ``TooLate``."""
+async def cancel_chain(
+    database: Database, uid: UUID, *, reason: str = REASON, withdraw: bool = False
+) -> None:
+    """Effect: the chain is going to end as canceled; steps that were not sent end at once, running
+    tasks are stopped by the loop ``stop_tasks``; the chain is canceled when the last of them has
+    ended. With ``withdraw`` also one whose output is on its way to the output storage: it is
+    canceled at once, and what is not safe there is released. Repeating it is fine, also while a
+    failed chain waits for its running tasks. Messages: none. Errors: ``UnknownChain``, ``TooLate``.
+    """
     now = database.clock.now()
     async with database.transaction() as transaction:
         held = await chains.hold_chain(transaction.connection, uid)
@@ -43,7 +51,9 @@ async def cancel_chain(database: Database, uid: UUID, *, reason: str = REASON, w
             case ChainState.UPLOADING if not withdraw:
                 raise TooLate(uid, held.state)
             case ChainState.IN_PROGRESS | ChainState.UPLOADING:
-                await chains.end_chain(transaction.connection, uid, ChainState.CANCELED, reason=reason)
+                await chains.end_chain(
+                    transaction.connection, uid, ChainState.CANCELED, reason=reason
+                )
                 await settle_chain(transaction, uid, now=now)
             case _:
                 assert_never(held.state)

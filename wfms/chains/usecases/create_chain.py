@@ -25,13 +25,17 @@ from wfms.chains.usecases.settle_chain import settle_chain
 log = structlog.get_logger(__name__)
 
 
-async def create_chain(database: Database, new: NewChain, dms: DmsClient, *, keep_failed: timedelta) -> tuple[UUID, bool]:
-    """Gives the chain's uid and whether it is new. One that carries the data set through this version of the template with the
-    same parameters given is the one that there is (invariant 1); giving none is what a chain does that starts by itself.
-    ``keep_failed``: how long what lies between its steps stays when it does not finish.
+async def create_chain(
+    database: Database, new: NewChain, dms: DmsClient, *, keep_failed: timedelta
+) -> tuple[UUID, bool]:
+    """Gives the chain's uid and whether it is new. One that carries the data set through this
+    version of the template with the same parameters given is the one that there is (invariant 1);
+    giving none is what a chain does that starts by itself. ``keep_failed``: how long what lies
+    between its steps stays when it does not finish.
 
-    Effect: the chain, its steps and its inputs are stored; steps that read the input become starting. Messages: none.
-    Errors: ``UnfitChain``, ``DatasetGone``; ``NotAvailable`` where the DMS cannot be asked for files that are parameters.
+    Effect: the chain, its steps and its inputs are stored; steps that read the input become
+    starting. Messages: none. Errors: ``UnfitChain``, ``DatasetGone``; ``NotAvailable`` where the
+    DMS cannot be asked for files that are parameters.
     """
     key = ChainKey.of(new)
     async with database.connection() as connection:
@@ -42,13 +46,19 @@ async def create_chain(database: Database, new: NewChain, dms: DmsClient, *, kee
     files = await find_files(dms, new)
     async with database.transaction() as transaction:
         # The inputs' locks come first: their release and their taking into use exclude each other.
-        released = await chains.lock_inputs(transaction.connection, [new.dataset.uid, *(one.uid for one in files.values())])
+        released = await chains.lock_inputs(
+            transaction.connection, [new.dataset.uid, *(one.uid for one in files.values())]
+        )
         known = await _known(transaction.connection, key)
         if known is not None:
             return known, False
         for one in (new.dataset, *files.values()):
             if one.uid in released:
-                raise DatasetGone(one, "was released for deletion: another chain had finished with it, or somebody asked for it")
+                raise DatasetGone(
+                    one,
+                    "was released for deletion: another chain had finished with it, or somebody"
+                    " asked for it",
+                )
         row = NewRow(
             uid=key.uid,
             variant=key.variant,
@@ -59,19 +69,26 @@ async def create_chain(database: Database, new: NewChain, dms: DmsClient, *, kee
             keep_failed=keep_failed,
         )
         await _insert(transaction, row, files, now=database.clock.now())
-    log.info("chain.created", chain=str(key.uid), dataset=str(key.dataset), template=new.template_name)
+    log.info(
+        "chain.created", chain=str(key.uid), dataset=str(key.dataset), template=new.template_name
+    )
     return key.uid, True
 
 
 async def _known(connection: Connection, key: ChainKey) -> UUID | None:
-    known: UUID | None = await connection.fetchval(chains.FIND_CHAIN, key.dataset, key.template, key.version, key.variant)
+    known: UUID | None = await connection.fetchval(
+        chains.FIND_CHAIN, key.dataset, key.template, key.version, key.variant
+    )
     return known
 
 
 def _check(uid: UUID, new: NewChain) -> None:
     dataset = new.dataset
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
-        raise UnfitChain(f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its own chain")
+        raise UnfitChain(
+            f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its"
+            " own chain"
+        )
     wrong = [*findings(new.plan, new.params), *name_findings(uid, new.plan)]
     broken = unmet(new.plan, Subject.of(dataset), new.params)
     wrong += [Finding(message=requires_text([one])) for one in broken]
@@ -81,10 +98,16 @@ def _check(uid: UUID, new: NewChain) -> None:
         raise DatasetGone(dataset, f"is {dataset.state}")
 
 
-async def _insert(transaction: Transaction, row: NewRow, files: Mapping[str, Dataset], *, now: datetime) -> None:
+async def _insert(
+    transaction: Transaction, row: NewRow, files: Mapping[str, Dataset], *, now: datetime
+) -> None:
     uid, dataset = row.uid, row.dataset
     await chains.insert_chain(transaction.connection, row, now=now)
-    await datasets.insert_dataset(transaction.connection, uid, dataset.uid, name=dataset.name, place=(None, None), now=now)
+    await datasets.insert_dataset(
+        transaction.connection, uid, dataset.uid, name=dataset.name, place=(None, None), now=now
+    )
     for name, one in files.items():
-        await datasets.insert_dataset(transaction.connection, uid, one.uid, name=one.name, place=(None, name), now=now)
+        await datasets.insert_dataset(
+            transaction.connection, uid, one.uid, name=one.name, place=(None, name), now=now
+        )
     await settle_chain(transaction, uid, now=now)

@@ -1,8 +1,9 @@
 """Somebody wants a data set deleted; chains that need it are in the way (invariant 4).
 
-This service decides, not the DMS, which knows no chains. A chain is made, and a deletion granted, under the lock of the same row
-of ``inputs``: either the chain is there first and the deletion is refused, or the data set is marked and no chain starts on it
-any more. What was granted is a row until the DMS has taken it over, so that no crash leaves it half done.
+This service decides, not the DMS, which knows no chains. A chain is made, and a deletion granted,
+under the lock of the same row of ``inputs``: either the chain is there first and the deletion is
+refused, or the data set is marked and no chain starts on it any more. What was granted is a row
+until the DMS has taken it over, so that no crash leaves it half done.
 """
 
 import asyncio
@@ -35,12 +36,18 @@ class DatasetNeeded(NeedsForce):
     """Chains that have not ended need the data set; the findings name them."""
 
     def __init__(self, dataset: Dataset, needing: list[Needing]) -> None:
-        count = f"{len(needing)} chains that have" if len(needing) != 1 else f"chain {needing[0].uid}, which has"
+        count = (
+            f"{len(needing)} chains that have"
+            if len(needing) != 1
+            else f"chain {needing[0].uid}, which has"
+        )
         super().__init__(
             f"data set {dataset.name} is needed by {count} not ended: wait or cancel",
             forced="cancels first, and then deletes it",
             findings=[
-                Finding(message=f"chain {one.uid}: {one.dataset} through {one.template}, {one.state}")
+                Finding(
+                    message=f"chain {one.uid}: {one.dataset} through {one.template}, {one.state}"
+                )
                 for one in needing[:MOST_NAMED]
             ],
             dataset=dataset.uid,
@@ -49,11 +56,12 @@ class DatasetNeeded(NeedsForce):
 
 
 async def delete_dataset(database: Database, dms: DmsClient, uid: UUID, *, force: bool) -> Dataset:
-    """Effect: the DMS deletes the data set, an output too if ``force``. While chains need it that is refused; with ``force`` they
-    are canceled, and it is deleted when the last of them has ended (one whose output is on its way to the output storage cannot
-    be canceled any more: it ends by itself). No chain starts on it or takes it over any more. Repeating it is fine. Messages:
-    those of ``cancel_chain``. Errors: ``NotFound``, ``DatasetNeeded``; ``Conflict`` of the DMS (an output, without ``force``);
-    ``NotAvailable``."""
+    """Effect: the DMS deletes the data set, an output too if ``force``. While chains need it that
+    is refused; with ``force`` they are canceled, and it is deleted when the last of them has ended
+    (one whose output is on its way to the output storage cannot be canceled any more: it ends by
+    itself). No chain starts on it or takes it over any more. Repeating it is fine. Messages: those
+    of ``cancel_chain``. Errors: ``NotFound``, ``DatasetNeeded``; ``Conflict`` of the DMS (an
+    output, without ``force``); ``NotAvailable``."""
     dataset = await dms.dataset(uid)
     if dataset.type is DatasetType.OUTPUT and not force:
         return await dms.delete_dataset(uid)  # which says that it is an output
@@ -69,8 +77,9 @@ async def delete_dataset(database: Database, dms: DmsClient, uid: UUID, *, force
 
 
 async def delete_asked(database: Database, dms: DmsClient, *, hold: timedelta = HOLD) -> bool:
-    """Effect: what ``delete_dataset`` promised, as far as it can be done now; one that fails keeps no other waiting, and is tried
-    again after ``hold``. Messages: as there. Errors: ``NotAvailable`` (tried again by the loop). True when there may be more."""
+    """Effect: what ``delete_dataset`` promised, as far as it can be done now; one that fails keeps
+    no other waiting, and is tried again after ``hold``. Messages: as there. Errors:
+    ``NotAvailable`` (tried again by the loop). True when there may be more."""
     token = uuid4()
     try:
         async with database.connection() as connection:
@@ -98,15 +107,22 @@ async def _try(database: Database, dms: DmsClient, uid: UUID, *, force: bool, to
         await deletions.unclaim(connection, token, uid)  # where it waits for chains to end
 
 
-async def _carry_out(database: Database, dms: DmsClient, uid: UUID, *, force: bool) -> Dataset | None:
-    """None while it waits for chains to end, or where the DMS does not know the data set. Raises the DMS's ``Conflict``."""
+async def _carry_out(
+    database: Database, dms: DmsClient, uid: UUID, *, force: bool
+) -> Dataset | None:
+    """None while it waits for chains to end, or where the DMS does not know the data set. Raises
+    the DMS's ``Conflict``."""
     with log_ids(dataset=uid):
         async with database.connection() as connection:
             needing = await deletions.needed_by(connection, uid)
         for one in needing:
             if one.state is ChainState.IN_PROGRESS and not one.ending:
                 with suppress(TooLate):
-                    await cancel_chain(database, one.uid, reason=f"canceled because its data set {uid} is to be deleted")
+                    await cancel_chain(
+                        database,
+                        one.uid,
+                        reason=f"canceled because its data set {uid} is to be deleted",
+                    )
         async with database.connection() as connection:
             if needing and await deletions.needed_by(connection, uid):
                 return None

@@ -1,8 +1,9 @@
 """Has the outputs deleted that chains gave up.
 
-They may be last copies: the DMS deletes such only for who says so (invariant 4), which is what discarding a chain means, and
-canceling one whose output is on its way: that may have arrived before anybody was told. So they do not take the watcher's way. As
-there, a data set is marked as handed over after the DMS has taken it over, and before that may be asked for twice."""
+They may be last copies: the DMS deletes such only for who says so (invariant 4), which is what
+discarding a chain means, and canceling one whose output is on its way: that may have arrived before
+anybody was told. So they do not take the watcher's way. As there, a data set is marked as handed
+over after the DMS has taken it over, and before that may be asked for twice."""
 
 from contextlib import suppress
 
@@ -15,8 +16,9 @@ BATCH = 50
 
 
 async def delete_outputs(database: Database, dms: DmsClient) -> bool:
-    """Effect: the DMS deletes released outputs that it was asked to upload, and they are marked so. Messages: none. Errors:
-    ``ServiceError`` where the DMS does not answer (tried again by the loop). True when there may be more."""
+    """Effect: the DMS deletes released outputs that it was asked to upload, and they are marked so.
+    Messages: none. Errors: ``ServiceError`` where the DMS does not answer (tried again by the
+    loop). True when there may be more."""
     async with database.connection() as connection:
         uids = await datasets.outputs_undelivered(connection, limit=BATCH)
     for uid in uids:

@@ -9,9 +9,10 @@ from wfms.chains.usecases.settle_chain import settle_chain
 
 
 async def discard_chain(database: Database, uid: UUID) -> None:
-    """Effect: as soon as the chain is over (at once if it is) its outputs, logs and input are released as the release rule says;
-    it is not stopped. Repeating it is fine, and gives an output that another chain was reading another chance. Messages: those of
-    ``settle_chain``. Errors: ``UnknownChain``."""
+    """Effect: as soon as the chain is over (at once if it is) its outputs, logs and input are
+    released as the release rule says; it is not stopped. Repeating it is fine, and gives an output
+    that another chain was reading another chance. Messages: those of ``settle_chain``. Errors:
+    ``UnknownChain``."""
     async with database.transaction() as transaction:
         if not await chains.discard(transaction.connection, uid):
             raise UnknownChain(uid)

@@ -8,7 +8,8 @@ BATCH = 50
 
 
 async def end_keeping(database: Database) -> bool:
-    """Effect: chains whose time is over give up what they kept. Messages: none. Errors: none. True when there may be more."""
+    """Effect: chains whose time is over give up what they kept. Messages: none. Errors: none. True
+    when there may be more."""
     now = database.clock.now()
     async with database.connection() as connection:
         rows = await connection.fetch(chains.KEPT_TOO_LONG, now, BATCH)

@@ -29,7 +29,10 @@ class NotEnded(Unprocessable):
     """A report of an end with a state that is none."""
 
     def __init__(self, ended: TaskEnded) -> None:
-        super().__init__(f"task {ended.uid} is reported as ended, yet its state is {ended.state}", state=ended.state)
+        super().__init__(
+            f"task {ended.uid} is reported as ended, yet its state is {ended.state}",
+            state=ended.state,
+        )
 
 
 class NotSent(Conflict):
@@ -40,11 +43,11 @@ class NotSent(Conflict):
 
 
 async def end_task(database: Database, ended: TaskEnded) -> Release:
-    """Effect: the step (or upload) ends, and what follows from it happens (see ``settle_chain``). Messages: those of
-    ``settle_chain``.
+    """Effect: the step (or upload) ends, and what follows from it happens (see ``settle_chain``).
+    Messages: those of ``settle_chain``.
 
-    Gives all data sets of the chain that are released and not known to be in the watcher's hands; a repetition gives them again.
-    Errors: ``UnknownTask``, ``NotEnded``, ``NotSent``.
+    Gives all data sets of the chain that are released and not known to be in the watcher's hands; a
+    repetition gives them again. Errors: ``UnknownTask``, ``NotEnded``, ``NotSent``.
     """
     if not ended.state.final:
         raise NotEnded(ended)
@@ -59,7 +62,13 @@ async def end_task(database: Database, ended: TaskEnded) -> Release:
                 assert_never(ended.kind)
         with log_ids(chain=chain, task=ended.uid):
             state = await settle_chain(transaction, chain, now=now)
-            log.info("chain.task_ended", kind=ended.kind, state=ended.state, chain_state=state, reason=ended.reason)
+            log.info(
+                "chain.task_ended",
+                kind=ended.kind,
+                state=ended.state,
+                chain_state=state,
+                reason=ended.reason,
+            )
         return Release(datasets=await datasets.undelivered(transaction.connection, chain))
 
 
@@ -78,13 +87,23 @@ async def _end_step(transaction: Transaction, ended: TaskEnded, *, now: datetime
     await connection.execute(steps.SET_FAILED_JOBS, chain, name, ended.failed_jobs)
     match ended.state:
         case TaskState.FINISHED:
-            await steps.move_steps(connection, chain, [name], to=StepState.FINISHED, now=now, reason=ended.reason)
+            await steps.move_steps(
+                connection, chain, [name], to=StepState.FINISHED, now=now, reason=ended.reason
+            )
         case TaskState.CANCELED:
-            await steps.move_steps(connection, chain, [name], to=StepState.CANCELED, now=now, reason=ended.reason)
-            await chains.end_chain(connection, chain, ChainState.CANCELED, reason=_sentence(name, ended))
+            await steps.move_steps(
+                connection, chain, [name], to=StepState.CANCELED, now=now, reason=ended.reason
+            )
+            await chains.end_chain(
+                connection, chain, ChainState.CANCELED, reason=_sentence(name, ended)
+            )
         case _:
-            await steps.move_steps(connection, chain, [name], to=StepState.FAILED, now=now, reason=ended.reason)
-            await chains.end_chain(connection, chain, ChainState.FAILED, reason=_sentence(name, ended))
+            await steps.move_steps(
+                connection, chain, [name], to=StepState.FAILED, now=now, reason=ended.reason
+            )
+            await chains.end_chain(
+                connection, chain, ChainState.FAILED, reason=_sentence(name, ended)
+            )
     return chain
 
 
@@ -100,6 +119,8 @@ async def _end_upload(transaction: Transaction, ended: TaskEnded, *, now: dateti
     if ended.state is TaskState.FINISHED:
         await connection.execute(datasets.UPLOADED, uid, ended.uid, now)
     else:
-        reason = f"the upload of output data set {ended.uid} {ended.state}" + (f": {ended.reason}" if ended.reason else "")
+        reason = f"the upload of output data set {ended.uid} {ended.state}" + (
+            f": {ended.reason}" if ended.reason else ""
+        )
         await chains.end_chain(connection, uid, ChainState.FAILED, reason=reason)
     return uid

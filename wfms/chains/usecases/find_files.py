@@ -1,4 +1,5 @@
-"""Looks up the files that a new chain is given as parameters, so that a chain that is taken can be carried out."""
+"""Looks up the files that a new chain is given as parameters, so that a chain that is taken can be
+carried out."""
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains import FileValue, NewChain
@@ -12,21 +13,30 @@ class DatasetGone(Conflict):
     """The data set is deleted, or about to be."""
 
     def __init__(self, dataset: Dataset, why: str) -> None:
-        super().__init__(f"data set {dataset.name} {why}: no chain can start on it", dataset=dataset.uid, state=dataset.state)
+        super().__init__(
+            f"data set {dataset.name} {why}: no chain can start on it",
+            dataset=dataset.uid,
+            state=dataset.state,
+        )
 
 
 class UnfitChain(Unprocessable):
-    """The data set is of the wrong type, or parameters or names do not fit the plan; ``findings`` say what is wrong."""
+    """The data set is of the wrong type, or parameters or names do not fit the plan; ``findings``
+    say what is wrong."""
 
     @classmethod
     def of(cls, new: NewChain, wrong: list[Finding]) -> "UnfitChain":
         listed = "; ".join(finding.message for finding in wrong)
-        return cls(f"template {new.template_name} cannot take data set {new.dataset.name}: {listed}", findings=wrong)
+        return cls(
+            f"template {new.template_name} cannot take data set {new.dataset.name}: {listed}",
+            findings=wrong,
+        )
 
 
 async def find_files(dms: DmsClient, new: NewChain) -> dict[str, Dataset]:
-    """Precondition: the parameters have no findings. Effect: none. Messages: none. By parameter, the data set of one file that is
-    its value; parameters without a value are left out. Raises ``UnfitChain``, ``NotAvailable``."""
+    """Precondition: the parameters have no findings. Effect: none. Messages: none. By parameter,
+    the data set of one file that is its value; parameters without a value are left out. Raises
+    ``UnfitChain``, ``NotAvailable``."""
     found: dict[str, Dataset] = {}
     wrong: list[Finding] = []
     for name, value in given_files(new.plan, new.params).items():
@@ -47,11 +57,20 @@ async def _find(dms: DmsClient, new: NewChain, value: FileValue) -> Dataset | st
     except NotFound:
         return f"there is no data set {value.dataset}"
     if dataset.uid == new.dataset.uid:
-        return f"data set {dataset.name} is the one to be carried through the template; a parameter needs one of its own"
+        return (
+            f"data set {dataset.name} is the one to be carried through the template; a parameter"
+            " needs one of its own"
+        )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
-        return f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its own chain"
+        return (
+            f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its"
+            " own chain"
+        )
     if dataset.state in {DatasetState.OPEN, DatasetState.DELETING, DatasetState.DELETED}:
         return f"data set {dataset.name} is {dataset.state}; it must be closed"
     if dataset.count_files != 1:
-        return f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter is one file"
+        return (
+            f"data set {dataset.name} has {dataset.count_files} files; the value of a parameter is"
+            " one file"
+        )
     return dataset

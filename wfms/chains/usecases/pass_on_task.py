@@ -10,8 +10,8 @@ from wfms.chains.usecases.read_tasks import NoSuchTask
 
 
 async def cancel_task(database: Database, wms: WmsClient, uid: UUID) -> TaskStatus:
-    """Effect: none here; the chain ends when the watcher reports the task's end. Messages: none. Errors: ``NoSuchTask``, the
-    WMS's."""
+    """Effect: none here; the chain ends when the watcher reports the task's end. Messages: none.
+    Errors: ``NoSuchTask``, the WMS's."""
     await _known(database, uid)
     return await wms.cancel_task(uid)
 

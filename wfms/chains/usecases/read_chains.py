@@ -16,7 +16,9 @@ class BadCursor(Unprocessable):
 
     def __init__(self, after: str) -> None:
         super().__init__(
-            f"after={after!r} is not the 'next' of an earlier page; leave it out to begin with the newest", after=after
+            f"after={after!r} is not the 'next' of an earlier page; leave it out to begin with the"
+            " newest",
+            after=after,
         )
 
 
@@ -40,5 +42,7 @@ async def read_chains(database: Database, query: ChainQuery, *, after: str | Non
     if after is not None and not (after.isascii() and after.isdigit() and len(after) < 19):
         raise BadCursor(after)
     async with database.connection() as connection:
-        chains, last = await chains_page(connection, query, before=None if after is None else int(after))
+        chains, last = await chains_page(
+            connection, query, before=None if after is None else int(after)
+        )
     return ChainPage(chains=chains, next=None if last is None else str(last))

@@ -31,7 +31,8 @@ class NoSuchTask(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class TaskQuery:
-    """``after``: the ``next`` of the page before. ``paged``: with ``next``. ``full``: counts say how many jobs were killed."""
+    """``after``: the ``next`` of the page before. ``paged``: with ``next``. ``full``: counts say
+    how many jobs were killed."""
 
     chain: UUID | None = None
     state: StepState | None = None
@@ -42,10 +43,13 @@ class TaskQuery:
 
 
 async def read_tasks(database: Database, wms: WmsClient, query: TaskQuery) -> ChainTaskList:
-    """Newest chains first; counts are None where the WMS does not answer or does not know the task. Errors: ``BadCursor``."""
+    """Newest chains first; counts are None where the WMS does not answer or does not know the task.
+    Errors: ``BadCursor``."""
     after = None if query.after is None else _place(query.after)
     async with database.connection() as connection:
-        tasks, last = await tasks_page(connection, chain=query.chain, state=query.state, after=after, limit=query.limit)
+        tasks, last = await tasks_page(
+            connection, chain=query.chain, state=query.state, after=after, limit=query.limit
+        )
     more = last if query.paged else None
     counted = await _with_counts(wms, tasks, full=query.full)
     return ChainTaskList(tasks=counted, next=None if more is None else f"{more[0]}.{more[1]}")
@@ -59,7 +63,9 @@ def _place(after: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-async def read_task(database: Database, wms: WmsClient, uid: UUID, *, full: bool = False) -> ChainTask:
+async def read_task(
+    database: Database, wms: WmsClient, uid: UUID, *, full: bool = False
+) -> ChainTask:
     """As ``read_tasks``. Errors: ``NoSuchTask``."""
     async with database.connection() as connection:
         tasks, _ = await tasks_page(connection, task=uid)
@@ -70,7 +76,9 @@ async def read_task(database: Database, wms: WmsClient, uid: UUID, *, full: bool
 
 async def _with_counts(wms: WmsClient, tasks: list[ChainTask], *, full: bool) -> list[ChainTask]:
     counts: dict[UUID, TaskStatus] = {}
-    known = [task.task_id for task in tasks if task.status not in {StepState.PENDING, StepState.STARTING}]
+    known = [
+        task.task_id for task in tasks if task.status not in {StepState.PENDING, StepState.STARTING}
+    ]
     for start in range(0, len(known), CHUNK):
         try:
             answer = await wms.tasks(known[start : start + CHUNK], limit=CHUNK, full=full)

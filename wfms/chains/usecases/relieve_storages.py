@@ -1,4 +1,5 @@
-"""Has tasks done earlier that make room on input storages which fill faster than they are worked off."""
+"""Has tasks done earlier that make room on input storages which fill faster than they are worked
+off."""
 
 from uuid import UUID
 
@@ -23,8 +24,8 @@ _ANY = 1.0
 
 
 class RelieveStorages:
-    """``by``: how much higher the tasks are ranked; 0: none is, and what was raised before is so no more. Several instances say
-    the same to the WMS."""
+    """``by``: how much higher the tasks are ranked; 0: none is, and what was raised before is so no
+    more. Several instances say the same to the WMS."""
 
     def __init__(self, database: Database, *, dms: DmsClient, wms: WmsClient, by: float) -> None:
         self._database, self._dms, self._wms, self._by = database, dms, wms, by
@@ -32,9 +33,10 @@ class RelieveStorages:
         self._nothing_raised = False
 
     async def __call__(self) -> bool:
-        """Effect: while a storage is filling, by the DMS, the WMS ranks those tasks under way higher whose chains have their
-        input there and delete it in the end; afterwards it does not. Messages: none. Raises ``NotAvailable`` (DMS, WMS; ranks
-        stay as they are then). False: done for now."""
+        """Effect: while a storage is filling, by the DMS, the WMS ranks those tasks under way
+        higher whose chains have their input there and delete it in the end; afterwards it does not.
+        Messages: none. Raises ``NotAvailable`` (DMS, WMS; ranks stay as they are then). False: done
+        for now."""
         filling = await self._filling() if self._by else []
         if not filling and self._nothing_raised:
             return False
@@ -47,7 +49,9 @@ class RelieveStorages:
         self._nothing_raised = not boosts
         if answer.raised or answer.lowered:
             names = [storage.name for storage in filling]
-            log.info("relief.ranks_changed", storages=names, raised=answer.raised, lowered=answer.lowered)
+            log.info(
+                "relief.ranks_changed", storages=names, raised=answer.raised, lowered=answer.lowered
+            )
         return False
 
     async def _filling(self) -> list[Storage]:
@@ -59,6 +63,12 @@ class RelieveStorages:
             tasks = await relieving_tasks(connection, limit=MOST)
         reasons: dict[UUID, str] = {}
         for storage in filling:
-            there = await self._dms.on_storage(storage.name, list({dataset for _, dataset in tasks}))
+            there = await self._dms.on_storage(
+                storage.name, list({dataset for _, dataset in tasks})
+            )
             reasons = {uid: reason_of(storage) for uid in there} | reasons
-        return [Boost(task=task, reason=reasons[dataset]) for task, dataset in tasks if dataset in reasons]
+        return [
+            Boost(task=task, reason=reasons[dataset])
+            for task, dataset in tasks
+            if dataset in reasons
+        ]

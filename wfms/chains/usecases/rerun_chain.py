@@ -1,7 +1,8 @@
 """A chain that is over is run again: as a new one, which takes over what is still there of it.
 
-Load, process, apply: what is there is asked of the DMS outside of transactions; the new chain is stored under the lock of the old
-one, which gives up none of its data sets meanwhile. What it had given up by then makes the request begin anew.
+Load, process, apply: what is there is asked of the DMS outside of transactions; the new chain is
+stored under the lock of the old one, which gives up none of its data sets meanwhile. What it had
+given up by then makes the request begin anew.
 """
 
 from collections.abc import Mapping
@@ -40,7 +41,10 @@ TRIES = 3
 
 class NotOver(Conflict):
     def __init__(self, uid: UUID) -> None:
-        super().__init__(f"chain {uid} has not ended: wait for its end, or cancel it, before it is run again", uid=uid)
+        super().__init__(
+            f"chain {uid} has not ended: wait for its end, or cancel it, before it is run again",
+            uid=uid,
+        )
 
 
 class CannotRerun(Conflict):
@@ -48,14 +52,18 @@ class CannotRerun(Conflict):
 
     def __init__(self, uid: UUID, missing: tuple[str, ...]) -> None:
         wrong = [Finding(message=sentence) for sentence in missing]
-        super().__init__(f"chain {uid} cannot be run again so: {'; '.join(missing)}", findings=wrong, uid=uid)
+        super().__init__(
+            f"chain {uid} cannot be run again so: {'; '.join(missing)}", findings=wrong, uid=uid
+        )
 
 
 class Moved(Conflict):
     """The chain gave up data sets while it was looked at, again and again."""
 
     def __init__(self, uid: UUID) -> None:
-        super().__init__(f"what chain {uid} left is being deleted at this moment: ask again", uid=uid)
+        super().__init__(
+            f"what chain {uid} left is being deleted at this moment: ask again", uid=uid
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +86,11 @@ class _Draft:
         return {one.uid: places[place] for place, one in known.items() if one is not None}
 
 
-async def plan_of_rerun(database: Database, uid: UUID, asked: RerunChain, *, dms: DmsClient, wms: WmsClient) -> RerunPlan:
-    """What ``rerun_chain`` would do. Effect: none. Messages: none. Errors: as there, but ``CannotRerun``."""
+async def plan_of_rerun(
+    database: Database, uid: UUID, asked: RerunChain, *, dms: DmsClient, wms: WmsClient
+) -> RerunPlan:
+    """What ``rerun_chain`` would do. Effect: none. Messages: none. Errors: as there, but
+    ``CannotRerun``."""
     draft = await _draft(database, uid, asked, dms)
     counts = await _counts(wms, draft)
     plan = draft.before.view.plan
@@ -94,9 +105,10 @@ async def plan_of_rerun(database: Database, uid: UUID, asked: RerunChain, *, dms
 async def rerun_chain(
     database: Database, uid: UUID, asked: RerunChain, *, dms: DmsClient, keep_failed: timedelta
 ) -> tuple[UUID, bool]:
-    """Precondition: the chain is over. Effect: a new chain of the same data set and the same version of the template; steps that
-    are taken over are finished in it. Gives its uid and whether it is new: the same key gives the first. Messages: those of
-    ``settle_chain``. Errors: ``UnknownChain``, ``NotOver``, ``UnfitChain`` (parameters), ``NoSuchStep``, ``NothingFailed``,
+    """Precondition: the chain is over. Effect: a new chain of the same data set and the same
+    version of the template; steps that are taken over are finished in it. Gives its uid and whether
+    it is new: the same key gives the first. Messages: those of ``settle_chain``. Errors:
+    ``UnknownChain``, ``NotOver``, ``UnfitChain`` (parameters), ``NoSuchStep``, ``NothingFailed``,
     ``CannotRerun``, ``Moved``, ``NotAvailable``."""
     new = rerun_uid(uid, asked.key or uuid4())
     for _ in range(TRIES):
@@ -108,9 +120,13 @@ async def rerun_chain(
             raise CannotRerun(uid, draft.rerun.missing)
         with suppress(Moved):
             async with database.transaction() as transaction:
-                stored = await _store(transaction, new, draft, keep_failed=keep_failed, now=database.clock.now())
+                stored = await _store(
+                    transaction, new, draft, keep_failed=keep_failed, now=database.clock.now()
+                )
             if stored:
-                log.info("chain.rerun", chain=str(new), rerun_of=str(uid), steps=list(draft.rerun.runs))
+                log.info(
+                    "chain.rerun", chain=str(new), rerun_of=str(uid), steps=list(draft.rerun.runs)
+                )
             return new, stored
     raise Moved(uid)
 
@@ -126,10 +142,19 @@ async def _draft(database: Database, uid: UUID, asked: RerunChain, dms: DmsClien
     params = complete(plan, {**before.params, **asked.params})
     wish = Wish(uid, before.input_uid, before.params, params, asked.from_step, asked.failed_only)
     await _check(before, asked, wish, dms)
-    kept = [one.uid for one in before.view.datasets if one.step is not None and one.port is not None and one.kept]
+    kept = [
+        one.uid
+        for one in before.view.datasets
+        if one.step is not None and one.port is not None and one.kept
+    ]
     found = await dms.datasets_of([*kept, *from_outside(plan, wish).values()])
-    # One that is open still will be closed: its task has ended, or it is an input that is waited for.
-    there = {one.uid: one for one in found if one.state not in {DatasetState.DELETING, DatasetState.DELETED}}
+    # One that is open still will be closed: its task has ended, or it is an input that is waited
+    # for.
+    there = {
+        one.uid: one
+        for one in found
+        if one.state not in {DatasetState.DELETING, DatasetState.DELETED}
+    }
     return _Draft(before, wish, plan_rerun(before.view, wish, there=there.keys()), there)
 
 
@@ -151,13 +176,20 @@ async def _check(before: StoredChain, asked: RerunChain, wish: Wish, dms: DmsCli
     await find_files(dms, new)
 
 
-async def _store(transaction: Transaction, new: UUID, draft: _Draft, *, keep_failed: timedelta, now: datetime) -> bool:
-    """False where somebody else has stored the same rerun. Raises ``Moved`` where the chain has given up a data set meanwhile."""
+async def _store(
+    transaction: Transaction, new: UUID, draft: _Draft, *, keep_failed: timedelta, now: datetime
+) -> bool:
+    """False where somebody else has stored the same rerun. Raises ``Moved`` where the chain has
+    given up a data set meanwhile."""
     connection, before = transaction.connection, draft.before
     await chains.hold_chain(connection, before.uid)
     if await connection.fetchval(chains.KNOWN_CHAIN, new) is not None:
         return False
-    outside = {name: uid for name, uid in from_outside(before.view.plan, draft.wish).items() if uid in draft.there}
+    outside = {
+        name: uid
+        for name, uid in from_outside(before.view.plan, draft.wish).items()
+        if uid in draft.there
+    }
     if await chains.lock_inputs(connection, [*outside.values(), *draft.takes]):
         raise Moved(before.uid)
     row = NewRow(
@@ -172,11 +204,17 @@ async def _store(transaction: Transaction, new: UUID, draft: _Draft, *, keep_fai
     )
     await chains.insert_chain(connection, row, now=now)
     whole = [step.name for step in before.view.plan.steps if step.name not in draft.rerun.runs]
-    await chains.take_steps(connection, new, before=before.uid, whole=whole, jobs=draft.rerun.by_jobs)
+    await chains.take_steps(
+        connection, new, before=before.uid, whole=whole, jobs=draft.rerun.by_jobs
+    )
     for name, uid in outside.items():
         place = (None, None if name == before.view.plan.data_input else name)
-        await datasets.insert_dataset(connection, new, uid, name=draft.there[uid].name, place=place, now=now)
-    if not await datasets.take_datasets(connection, new, before=before.uid, ports=draft.takes, now=now):
+        await datasets.insert_dataset(
+            connection, new, uid, name=draft.there[uid].name, place=place, now=now
+        )
+    if not await datasets.take_datasets(
+        connection, new, before=before.uid, ports=draft.takes, now=now
+    ):
         raise Moved(before.uid)
     await settle_chain(transaction, new, now=now)
     return True
@@ -185,7 +223,9 @@ async def _store(transaction: Transaction, new: UUID, draft: _Draft, *, keep_fai
 async def _counts(wms: WmsClient, draft: _Draft) -> dict[str, TaskStatus]:
     """By step, of the tasks that did them; nothing where the WMS does not answer."""
     tasks = {
-        name: task_uid(step.taken_from or draft.before.uid, name) for name, step in draft.before.view.steps.items() if step.sent
+        name: task_uid(step.taken_from or draft.before.uid, name)
+        for name, step in draft.before.view.steps.items()
+        if step.sent
     }
     try:
         answer = await wms.tasks(list(tasks.values()))
@@ -202,5 +242,9 @@ def _step(draft: _Draft, name: str, status: TaskStatus | None) -> RerunStep:
     total = status.total if status is not None and status.total else None
     taken = status.finished if status is not None and name in draft.rerun.by_jobs else 0
     return RerunStep(
-        name=name, runs=True, jobs=None if total is None else total - taken, taken=taken, reason=draft.rerun.runs[name]
+        name=name,
+        runs=True,
+        jobs=None if total is None else total - taken,
+        taken=taken,
+        reason=draft.rerun.runs[name],
     )

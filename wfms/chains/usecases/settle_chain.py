@@ -11,9 +11,10 @@ from wfms.chains.domain.settle import settle
 
 
 async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) -> ChainState | None:
-    """Precondition: the chain's lock is held by this transaction, or free. Effect: next steps become starting, unsent ones of an
-    ending chain canceled, data sets ready or released, the chain moves on. Messages: ``dms.uploads`` for each workflow output
-    when all steps have finished. None where there is no such chain."""
+    """Precondition: the chain's lock is held by this transaction, or free. Effect: next steps
+    become starting, unsent ones of an ending chain canceled, data sets ready or released, the chain
+    moves on. Messages: ``dms.uploads`` for each workflow output when all steps have finished. None
+    where there is no such chain."""
     connection = transaction.connection
     stored = await chains.lock_chain(connection, uid)
     if stored is None:
@@ -22,17 +23,33 @@ async def settle_chain(transaction: Transaction, uid: UUID, *, now: datetime) ->
     if todo.start:
         await steps.move_steps(connection, uid, todo.start, to=StepState.STARTING, now=now)
     if todo.cancel:
-        await steps.move_steps(connection, uid, todo.cancel, to=StepState.CANCELED, now=now, reason=stored.reason)
+        await steps.move_steps(
+            connection, uid, todo.cancel, to=StepState.CANCELED, now=now, reason=stored.reason
+        )
     if todo.ready:
-        await datasets.move_datasets(connection, uid, todo.ready, to=ChainDatasetStatus.READY, now=now)
+        await datasets.move_datasets(
+            connection, uid, todo.ready, to=ChainDatasetStatus.READY, now=now
+        )
     if todo.release:
-        await datasets.move_datasets(connection, uid, todo.release, to=ChainDatasetStatus.FINISHED, now=now)
-        inputs = {one.uid for one in stored.view.datasets if one.step is None or one.uploaded or stored.view.upload_asked}
-        await datasets.release_input(connection, [one for one in todo.release if one in inputs], now=now)
+        await datasets.move_datasets(
+            connection, uid, todo.release, to=ChainDatasetStatus.FINISHED, now=now
+        )
+        inputs = {
+            one.uid
+            for one in stored.view.datasets
+            if one.step is None or one.uploaded or stored.view.upload_asked
+        }
+        await datasets.release_input(
+            connection, [one for one in todo.release if one in inputs], now=now
+        )
     for output in todo.upload:
-        transaction.send(DMS_UPLOADS, UploadDataset(uid=output), subject=output, chain=uid, dataset=output)
+        transaction.send(
+            DMS_UPLOADS, UploadDataset(uid=output), subject=output, chain=uid, dataset=output
+        )
     if todo.state is not stored.view.state:
         await chains.move_chain(connection, uid, todo.state, now=now)
-        if todo.state is ChainState.UPLOADING and not todo.upload:  # a rerun that has taken over all its outputs
+        if (
+            todo.state is ChainState.UPLOADING and not todo.upload
+        ):  # a rerun that has taken over all its outputs
             return await settle_chain(transaction, uid, now=now)
     return todo.state

@@ -1,8 +1,10 @@
-"""Starts steps: load (claim), process (storages, data sets, watch), apply (mark the step, send its task).
+"""Starts steps: load (claim), process (storages, data sets, watch), apply (mark the step, send its
+task).
 
-Several instances share the work by claims with a token; a claim that ran out is taken by another one. Everything in between may
-be done twice: data sets have names of their own, the task an id of its own, the watcher takes a repetition for done. The task
-leaves with the transaction that marks the step in progress, so it is sent exactly by the one that wins.
+Several instances share the work by claims with a token; a claim that ran out is taken by another
+one. Everything in between may be done twice: data sets have names of their own, the task an id of
+its own, the watcher takes a repetition for done. The task leaves with the transaction that marks
+the step in progress, so it is sent exactly by the one that wins.
 """
 
 import asyncio
@@ -30,7 +32,14 @@ from wfms.chains.db.steps import Claim
 from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.storages import choose_storage
-from wfms.chains.domain.tasks import StepPlaces, before_port, make_task, new_dataset, place_of, ports
+from wfms.chains.domain.tasks import (
+    StepPlaces,
+    before_port,
+    make_task,
+    new_dataset,
+    place_of,
+    ports,
+)
 from wfms.chains.usecases.settle_chain import settle_chain
 
 log = structlog.get_logger(__name__)
@@ -44,14 +53,18 @@ class NameTaken(Conflict):
     """The DMS has a data set of this name that is not the chain's, or not open any more."""
 
     def __init__(self, name: str, known: Dataset | None) -> None:
-        state = "gone again" if known is None else f"{known.state}, of chain {known.meta.get('chain')}"
-        super().__init__(f"the DMS refuses data set {name}: there is one of that name, {state}", dataset=name)
+        state = (
+            "gone again" if known is None else f"{known.state}, of chain {known.meta.get('chain')}"
+        )
+        super().__init__(
+            f"the DMS refuses data set {name}: there is one of that name, {state}", dataset=name
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class StartRules:
-    """``hold``: how long a claim lasts; ``batch``: steps started at the same time; pauses after a start that did not work double
-    from ``first_pause`` to ``longest_pause``."""
+    """``hold``: how long a claim lasts; ``batch``: steps started at the same time; pauses after a
+    start that did not work double from ``first_pause`` to ``longest_pause``."""
 
     hold: timedelta = timedelta(seconds=30)
     batch: int = 16
@@ -64,11 +77,13 @@ class StartRules:
 
 
 class StartSteps:
-    """Precondition: steps that are starting. Effect: each becomes in progress; failed, with its chain, when another service
-    refuses what it is asked for; canceled when its chain is ending; or waits with the reason to be seen. Messages: ``wms.tasks``.
-    Errors: none."""
+    """Precondition: steps that are starting. Effect: each becomes in progress; failed, with its
+    chain, when another service refuses what it is asked for; canceled when its chain is ending; or
+    waits with the reason to be seen. Messages: ``wms.tasks``. Errors: none."""
 
-    def __init__(self, database: Database, *, dms: DmsClient, watcher: WatcherClient, rules: StartRules) -> None:
+    def __init__(
+        self, database: Database, *, dms: DmsClient, watcher: WatcherClient, rules: StartRules
+    ) -> None:
         self._database = database
         self._dms = dms
         self._watcher = watcher
@@ -79,7 +94,9 @@ class StartSteps:
         token = uuid4()
         try:
             async with self._database.connection() as connection:
-                claims = await steps.claim_steps(connection, token, hold=self._rules.hold, limit=self._rules.batch)
+                claims = await steps.claim_steps(
+                    connection, token, hold=self._rules.hold, limit=self._rules.batch
+                )
             await asyncio.gather(*(self._start(claim) for claim in claims))
         except asyncio.CancelledError:  # it is stopped: the next instance goes on at once
             async with self._database.connection() as connection:
@@ -102,7 +119,9 @@ class StartSteps:
                 await self._postpone(claim, error.detail)
             except PASSING as error:
                 await self._postpone(claim, not_now(error).detail)
-            except Exception as error:  # process boundary: one step must not keep the others from starting
+            except (
+                Exception
+            ) as error:  # process boundary: one step must not keep the others from starting
                 log.exception("step.start_failed", step=claim.step)
                 await self._postpone(claim, f"unexpected: {type(error).__name__}: {error}")
 
@@ -113,10 +132,14 @@ class StartSteps:
         return chain
 
     async def _process(self, claim: Claim, chain: StoredChain, made: Made) -> Task:
-        """Asks for storages, registers the data sets (noted in ``made`` as they come) and tells the watcher."""
+        """Asks for storages, registers the data sets (noted in ``made`` as they come) and tells the
+        watcher."""
         plan = chain.view.plan
         storages = await self._dms.storages(everything=True)
-        data, logs = (choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS))
+        data, logs = (
+            choose_storage(kind, storages).url
+            for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
+        )
         urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
         await self._register(claim, chain, urls, made)
         places = StepPlaces(
@@ -141,26 +164,35 @@ class StartSteps:
 
     async def _register(self, claim: Claim, chain: StoredChain, urls: Folders, made: Made) -> None:
         async def one(port: str | None, url: str) -> None:
-            new = new_dataset(chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url)
+            new = new_dataset(
+                chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url
+            )
             try:
                 made[port] = await self._dms.register_dataset(new)
             except Conflict:
                 # An earlier attempt has registered it, on another storage: that one is used.
                 made[port] = await self._known_dataset(new.name, claim)
 
-        answers = await asyncio.gather(*(one(port, url) for port, url in urls.items()), return_exceptions=True)
+        answers = await asyncio.gather(
+            *(one(port, url) for port, url in urls.items()), return_exceptions=True
+        )
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
 
     async def _known_dataset(self, name: str, claim: Claim) -> Dataset:
         known = await self._dms.dataset_named(name)
-        if known is None or known.state is not DatasetState.OPEN or known.meta.get("chain") != str(claim.chain):
+        if (
+            known is None
+            or known.state is not DatasetState.OPEN
+            or known.meta.get("chain") != str(claim.chain)
+        ):
             raise NameTaken(name, known)
         return known
 
     async def _find_leftovers(self, claim: Claim, chain: StoredChain, made: Made) -> None:
-        """A start that was broken off may have left empty data sets in the DMS: they are released with the rest."""
+        """A start that was broken off may have left empty data sets in the DMS: they are released
+        with the rest."""
         for port in ports(chain.view.plan, claim.step):
             known = await self._dms.dataset_named(dataset_name(claim.chain, claim.step, port))
             if known is not None:
@@ -176,10 +208,16 @@ class StartSteps:
                 to, reason = StepState.CANCELED, current.reason
             else:
                 to, reason = StepState.IN_PROGRESS, ""
-                transaction.send(WMS_TASKS, task, subject=task.uid, chain=claim.chain, task=task.uid)
-            await steps.move_steps(transaction.connection, claim.chain, [claim.step], to=to, now=now, reason=reason)
+                transaction.send(
+                    WMS_TASKS, task, subject=task.uid, chain=claim.chain, task=task.uid
+                )
+            await steps.move_steps(
+                transaction.connection, claim.chain, [claim.step], to=to, now=now, reason=reason
+            )
             await settle_chain(transaction, claim.chain, now=now)
-        log.info("step.started" if to is StepState.IN_PROGRESS else "step.discarded", step=claim.step)
+        log.info(
+            "step.started" if to is StepState.IN_PROGRESS else "step.discarded", step=claim.step
+        )
 
     async def _refuse(self, claim: Claim, made: Made, refusal: ServiceError) -> None:
         now = self._database.clock.now()
@@ -187,26 +225,41 @@ class StartSteps:
             if await self._ours(transaction, claim, made) is None:
                 return
             await steps.move_steps(
-                transaction.connection, claim.chain, [claim.step], to=StepState.FAILED, now=now, reason=refusal.detail
+                transaction.connection,
+                claim.chain,
+                [claim.step],
+                to=StepState.FAILED,
+                now=now,
+                reason=refusal.detail,
             )
             sentence = f"step {claim.step} could not be started: {refusal.detail}"
-            await chains.end_chain(transaction.connection, claim.chain, ChainState.FAILED, reason=sentence)
+            await chains.end_chain(
+                transaction.connection, claim.chain, ChainState.FAILED, reason=sentence
+            )
             await settle_chain(transaction, claim.chain, now=now)
         log.error("step.refused", step=claim.step, reason=refusal.detail)
 
     async def _postpone(self, claim: Claim, reason: str) -> None:
         async with self._database.connection() as connection:
-            await steps.postpone_step(connection, claim, pause=self._rules.pause(claim.attempts), reason=reason)
+            await steps.postpone_step(
+                connection, claim, pause=self._rules.pause(claim.attempts), reason=reason
+            )
         log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
 
     async def _ours(self, transaction: Transaction, claim: Claim, made: Made) -> Held | None:
-        """The chain under lock, with the data sets made noted. None when the claim ran out and somebody else has the step: should
-        that one have canceled it before these data sets were there, they are released here."""
+        """The chain under lock, with the data sets made noted. None when the claim ran out and
+        somebody else has the step: should that one have canceled it before these data sets were
+        there, they are released here."""
         now = self._database.clock.now()
         chain = await chains.hold_chain(transaction.connection, claim.chain)
         for port, dataset in made.items():
             await datasets.insert_dataset(
-                transaction.connection, claim.chain, dataset.uid, name=dataset.name, place=(claim.step, port), now=now
+                transaction.connection,
+                claim.chain,
+                dataset.uid,
+                name=dataset.name,
+                place=(claim.step, port),
+                now=now,
             )
         if await steps.claims_still(transaction.connection, claim):
             return chain
@@ -218,14 +271,23 @@ def _before(chain: StoredChain, step: str) -> TakenOver | None:
     earlier = chain.view.steps[step].jobs_from
     if earlier is None:
         return None
-    ports = {output.port: chain.view.dataset(step, before_port(output.port)) for output in chain.view.plan.step(step).outputs}
-    return TakenOver(task=task_uid(earlier, step), outputs={port: one.uid for port, one in ports.items() if one is not None})
+    ports = {
+        output.port: chain.view.dataset(step, before_port(output.port))
+        for output in chain.view.plan.step(step).outputs
+    }
+    return TakenOver(
+        task=task_uid(earlier, step),
+        outputs={port: one.uid for port, one in ports.items() if one is not None},
+    )
 
 
 def _datasets_of(chain: StoredChain, sources: Iterable[Source]) -> dict[Source, UUID]:
     """Parameters that are files and have no value are left out."""
     plan = chain.view.plan
-    files = {Source(step=None, port=name): one.dataset for name, one in given_files(plan, chain.params).items()}
+    files = {
+        Source(step=None, port=name): one.dataset
+        for name, one in given_files(plan, chain.params).items()
+    }
     found = {Source(step=None, port=plan.data_input): chain.input_uid, **files}
     for source in sources:
         if source.step is not None:

@@ -18,8 +18,9 @@ BATCH = 50
 
 
 async def stop_tasks(database: Database, wms: WmsClient, *, again: timedelta) -> bool:
-    """Effect: asks the WMS to cancel each of them, every ``again`` until the watcher says that it has ended. One that the WMS
-    does not know has not come through its queue yet. Messages: none. Errors: none. True when there may be more."""
+    """Effect: asks the WMS to cancel each of them, every ``again`` until the watcher says that it
+    has ended. One that the WMS does not know has not come through its queue yet. Messages: none.
+    Errors: none. True when there may be more."""
     async with database.connection() as connection:
         rows = await steps.claim_cancels(connection, again=again, limit=BATCH)
     await asyncio.gather(*(_cancel(wms, row["chain_uid"], row["task_uid"]) for row in rows))

@@ -10,9 +10,9 @@ BATCH = 100
 
 
 async def watch_uploads(database: Database, watcher: WatcherClient) -> bool:
-    """Effect: tells the watcher of each upload that it has not been told of. A crash before the note of it repeats the telling,
-    which is harmless. Messages: none. Errors: ``ServiceError`` where the watcher does not answer (tried again by the loop).
-    True when there may be more."""
+    """Effect: tells the watcher of each upload that it has not been told of. A crash before the
+    note of it repeats the telling, which is harmless. Messages: none. Errors: ``ServiceError``
+    where the watcher does not answer (tried again by the loop). True when there may be more."""
     async with database.connection() as connection:
         rows = await datasets.uploads_to_watch(connection, limit=BATCH)
     for row in rows:

@@ -20,7 +20,9 @@ from wfms.intake.usecases.rematch_dataset import NotUnmatched, rematch_dataset
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-def unmatched_routes(database: Database, *, dms: DmsClient, operator: OperatorClient, wake: Callable[[], None]) -> APIRouter:
+def unmatched_routes(
+    database: Database, *, dms: DmsClient, operator: OperatorClient, wake: Callable[[], None]
+) -> APIRouter:
     """``wake``: called when there is something to hand over."""
     router = APIRouter(prefix="/api/v1", tags=["unmatched"])
 
@@ -29,12 +31,14 @@ def unmatched_routes(database: Database, *, dms: DmsClient, operator: OperatorCl
         """Data sets that no chain carries, with the reasons; newest first."""
         async with database.connection() as connection:
             return UnmatchedList(
-                datasets=await select_unmatched(connection, limit=limit), total=await count_unmatched(connection)
+                datasets=await select_unmatched(connection, limit=limit),
+                total=await count_unmatched(connection),
             )
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
     async def dismiss(uid: UUID) -> None:
-        """Forget that this data set fitted no template: somebody has seen to it. It stays where it is."""
+        """Forget that this data set fitted no template: somebody has seen to it. It stays where it
+        is."""
         async with database.transaction() as transaction:
             if not await delete_unmatched(transaction.connection, uid):
                 raise NotUnmatched(uid)

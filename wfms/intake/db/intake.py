@@ -17,7 +17,10 @@ MOVE_CURSOR = """
 UPDATE cursor SET value = $2 WHERE value IS NOT DISTINCT FROM $1 RETURNING 1
 """
 
-INSERT_HANDOVER = "INSERT INTO handovers (dataset_uid, chain) VALUES ($1, $2) ON CONFLICT (dataset_uid) DO NOTHING"
+INSERT_HANDOVER = (
+    "INSERT INTO handovers (dataset_uid, chain) VALUES ($1, $2) ON CONFLICT (dataset_uid) DO"
+    " NOTHING"
+)
 
 CLAIM_HANDOVERS = """
 -- Those due; whoever takes one keeps it from the others for a while.
@@ -28,7 +31,10 @@ WHERE dataset_uid IN (
 RETURNING dataset_uid, chain, attempts
 """
 
-POSTPONE_HANDOVER = "UPDATE handovers SET next_try_at = now() + $2, reason = $3, claim_token = NULL WHERE dataset_uid = $1"
+POSTPONE_HANDOVER = (
+    "UPDATE handovers SET next_try_at = now() + $2, reason = $3, claim_token = NULL WHERE"
+    " dataset_uid = $1"
+)
 
 GIVE_BACK_HANDOVERS = """
 -- Those that somebody changes at this moment are in other hands.
@@ -83,12 +89,19 @@ async def insert_handover(connection: Connection, chain: NewChain) -> None:
     await connection.execute(INSERT_HANDOVER, chain.dataset.uid, chain.model_dump(mode="json"))
 
 
-async def claim_handovers(connection: Connection, token: UUID, *, hold: timedelta, limit: int) -> list[Handover]:
+async def claim_handovers(
+    connection: Connection, token: UUID, *, hold: timedelta, limit: int
+) -> list[Handover]:
     rows = await connection.fetch(CLAIM_HANDOVERS, hold, limit, token)
-    return [Handover(row["dataset_uid"], NewChain.model_validate(row["chain"]), row["attempts"]) for row in rows]
+    return [
+        Handover(row["dataset_uid"], NewChain.model_validate(row["chain"]), row["attempts"])
+        for row in rows
+    ]
 
 
-async def postpone_handover(connection: Connection, dataset: UUID, *, pause: timedelta, reason: str) -> None:
+async def postpone_handover(
+    connection: Connection, dataset: UUID, *, pause: timedelta, reason: str
+) -> None:
     await connection.execute(POSTPONE_HANDOVER, dataset, pause, reason)
 
 
@@ -102,11 +115,18 @@ async def delete_handover(connection: Connection, dataset: UUID) -> bool:
 
 
 async def put_unmatched(
-    connection: Connection, dataset: Dataset, *, reason: str, now: datetime, findings: list[Finding] | None = None
+    connection: Connection,
+    dataset: Dataset,
+    *,
+    reason: str,
+    now: datetime,
+    findings: list[Finding] | None = None,
 ) -> None:
     listed = [finding.model_dump(mode="json") for finding in findings or []]
     whole = dataset.model_dump(mode="json")
-    await connection.execute(UPSERT_UNMATCHED, dataset.uid, dataset.name, reason, listed, now, whole)
+    await connection.execute(
+        UPSERT_UNMATCHED, dataset.uid, dataset.name, reason, listed, now, whole
+    )
 
 
 async def has_unmatched(connection: Connection, dataset: UUID) -> bool:
@@ -114,7 +134,8 @@ async def has_unmatched(connection: Connection, dataset: UUID) -> bool:
 
 
 async def lock_unmatched(connection: Connection, dataset: UUID) -> bool:
-    """Nobody else decides upon it until the transaction ends. False when it is not (or no longer) there."""
+    """Nobody else decides upon it until the transaction ends. False when it is not (or no longer)
+    there."""
     return await connection.fetchval(LOCK_UNMATCHED, dataset) is not None
 
 
@@ -125,7 +146,10 @@ async def delete_unmatched(connection: Connection, dataset: UUID) -> bool:
 
 async def select_unmatched(connection: Connection, *, limit: int) -> list[Unmatched]:
     """Newest first."""
-    return [Unmatched.model_validate(dict(row)) for row in await connection.fetch(SELECT_UNMATCHED, limit)]
+    return [
+        Unmatched.model_validate(dict(row))
+        for row in await connection.fetch(SELECT_UNMATCHED, limit)
+    ]
 
 
 async def count_unmatched(connection: Connection) -> int:
@@ -136,6 +160,8 @@ async def count_unmatched(connection: Connection) -> int:
 Place = tuple[datetime, UUID]
 
 
-async def oldest_unmatched(connection: Connection, *, after: Place | None, limit: int) -> list[Place]:
+async def oldest_unmatched(
+    connection: Connection, *, after: Place | None, limit: int
+) -> list[Place]:
     rows = await connection.fetch(OLDEST_UNMATCHED, *(after or (None, None)), limit)
     return [(row["since"], row["dataset_uid"]) for row in rows]

@@ -24,9 +24,19 @@ DELETE FROM ties WHERE (template_id, rival_id) IN (
 SELECT_TIES = "SELECT * FROM ties ORDER BY at DESC, template, rival LIMIT $1"
 
 
-async def put_tie(connection: Connection, dataset: Dataset, *, template: Template, rival: Template, now: datetime) -> None:
+async def put_tie(
+    connection: Connection, dataset: Dataset, *, template: Template, rival: Template, now: datetime
+) -> None:
     await connection.execute(
-        UPSERT_TIE, template.id, rival.id, template.name, rival.name, template.plan.priority, dataset.uid, dataset.name, now
+        UPSERT_TIE,
+        template.id,
+        rival.id,
+        template.name,
+        rival.name,
+        template.plan.priority,
+        dataset.uid,
+        dataset.name,
+        now,
     )
 
 

@@ -28,7 +28,8 @@ class NotMatched:
 
 
 def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatched:
-    """Of the latest versions that match, the one of highest priority takes the data set; of several, the first by name."""
+    """Of the latest versions that match, the one of highest priority takes the data set; of
+    several, the first by name."""
     latest = latest_of(templates)
     facts = facts_of(dataset)
     objections = {template.name: objection(template.plan, facts) for template in latest}
@@ -41,7 +42,11 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
         return NotMatched(f"template {template.name} {missing_text(missing)}")
     if broken := unmet(template.plan, Subject.of(dataset), params):
         return NotMatched(f"template {template.name} matches, but {requires_text(broken)}")
-    return Matched(template, params, tuple(one for one in others if one.plan.priority == template.plan.priority))
+    return Matched(
+        template,
+        params,
+        tuple(one for one in others if one.plan.priority == template.plan.priority),
+    )
 
 
 def latest_of(templates: Iterable[Template]) -> list[Template]:

@@ -18,10 +18,13 @@ log = structlog.get_logger(__name__)
 BATCH = 16
 
 
-async def hand_over_datasets(database: Database, chains: ChainsClient, *, hold: timedelta, longest_pause: timedelta) -> bool:
-    """Effect: a decision that the chain service has taken is forgotten here; one that it refuses becomes an unmatched data set
-    with its reasons; otherwise it waits. Repeating one is harmless: the chain service answers with the first chain. Messages:
-    none. Errors: none. True when there may be more."""
+async def hand_over_datasets(
+    database: Database, chains: ChainsClient, *, hold: timedelta, longest_pause: timedelta
+) -> bool:
+    """Effect: a decision that the chain service has taken is forgotten here; one that it refuses
+    becomes an unmatched data set with its reasons; otherwise it waits. Repeating one is harmless:
+    the chain service answers with the first chain. Messages: none. Errors: none. True when there
+    may be more."""
     token = uuid4()
     try:
         async with database.connection() as connection:
@@ -34,7 +37,9 @@ async def hand_over_datasets(database: Database, chains: ChainsClient, *, hold: 
     return len(claimed) == BATCH
 
 
-async def _hand_over(database: Database, chains: ChainsClient, handover: Handover, longest_pause: timedelta) -> None:
+async def _hand_over(
+    database: Database, chains: ChainsClient, handover: Handover, longest_pause: timedelta
+) -> None:
     with log_ids(dataset=handover.dataset):
         try:
             chain = await chains.new_dataset(handover.chain)
@@ -43,7 +48,9 @@ async def _hand_over(database: Database, chains: ChainsClient, handover: Handove
         except ServiceError as error:
             pause = min(timedelta(seconds=0.25 * 2 ** min(handover.attempts, 16)), longest_pause)
             async with database.connection() as connection:
-                await intake.postpone_handover(connection, handover.dataset, pause=pause, reason=error.detail)
+                await intake.postpone_handover(
+                    connection, handover.dataset, pause=pause, reason=error.detail
+                )
             log.warning("handover.waits", attempts=handover.attempts, reason=error.detail)
         else:
             async with database.connection() as connection:
@@ -56,6 +63,10 @@ async def _refused(database: Database, handover: Handover, refusal: ServiceError
     async with database.transaction() as transaction:
         if await intake.delete_handover(transaction.connection, handover.dataset):
             await intake.put_unmatched(
-                transaction.connection, handover.chain.dataset, reason=refusal.detail, now=now, findings=refusal.findings
+                transaction.connection,
+                handover.chain.dataset,
+                reason=refusal.detail,
+                now=now,
+                findings=refusal.findings,
             )
     log.warning("handover.refused", reason=refusal.detail)

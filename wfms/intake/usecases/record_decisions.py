@@ -20,19 +20,26 @@ log = structlog.get_logger(__name__)
 
 
 async def record_decisions(
-    connection: Connection, decisions: Iterable[tuple[Dataset, Matched | NotMatched]], *, now: datetime
+    connection: Connection,
+    decisions: Iterable[tuple[Dataset, Matched | NotMatched]],
+    *,
+    now: datetime,
 ) -> None:
-    """Effect: a matched data set waits for its handing over, another one is visible with the reason; so are templates of the same
-    priority that matched as well. A decision that waits already stays as it is. Messages: none. Errors: none."""
+    """Effect: a matched data set waits for its handing over, another one is visible with the
+    reason; so are templates of the same priority that matched as well. A decision that waits
+    already stays as it is. Messages: none. Errors: none."""
     ties: list[_Tie] = []
     for dataset, decision in decisions:
         ties += await _record(connection, dataset, decision, now=now)
-    # Many data sets have the same ties: in one order, so that two transactions do not block each other.
+    # Many data sets have the same ties: in one order, so that two transactions do not block each
+    # other.
     for dataset, template, rival in sorted(ties, key=lambda tie: (tie[1].id, tie[2].id)):
         await put_tie(connection, dataset, template=template, rival=rival, now=now)
 
 
-async def _record(connection: Connection, dataset: Dataset, decision: Matched | NotMatched, *, now: datetime) -> "list[_Tie]":
+async def _record(
+    connection: Connection, dataset: Dataset, decision: Matched | NotMatched, *, now: datetime
+) -> "list[_Tie]":
     """Gives the ties that the decision broke."""
     match decision:
         case Matched(template, params, rivals):
@@ -48,7 +55,9 @@ async def _record(connection: Connection, dataset: Dataset, decision: Matched | 
             log.info("dataset.matched", dataset=str(dataset.uid), template=template.name)
             if rivals:
                 names = [rival.name for rival in rivals]
-                log.warning("dataset.tied", dataset=str(dataset.uid), template=template.name, rivals=names)
+                log.warning(
+                    "dataset.tied", dataset=str(dataset.uid), template=template.name, rivals=names
+                )
             return [(dataset, template, rival) for rival in rivals]
         case NotMatched(reason):
             await intake.put_unmatched(connection, dataset, reason=reason, now=now)

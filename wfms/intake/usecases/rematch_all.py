@@ -16,10 +16,13 @@ from wfms.intake.usecases.rematch_dataset import Gone, NotUnmatched, decide_agai
 _BATCH = 16
 
 
-async def rematch_all(database: Database, *, dms: DmsClient, operator: OperatorClient) -> RematchedAll:
-    """Precondition: none. Effect: each one is decided upon again, the oldest first, each in a transaction of its own; those that
-    were deleted are forgotten. Messages: none. Errors: ``NotAvailable``; what was decided upon before stays so, and a repetition
-    goes on with the rest."""
+async def rematch_all(
+    database: Database, *, dms: DmsClient, operator: OperatorClient
+) -> RematchedAll:
+    """Precondition: none. Effect: each one is decided upon again, the oldest first, each in a
+    transaction of its own; those that were deleted are forgotten. Messages: none. Errors:
+    ``NotAvailable``; what was decided upon before stays so, and a repetition goes on with the rest.
+    """
     templates = (await operator.templates()).templates
     matched, gone, place = 0, 0, None
     while True:
@@ -27,11 +30,15 @@ async def rematch_all(database: Database, *, dms: DmsClient, operator: OperatorC
         if not batch:
             break
         place = batch[-1]
-        outcomes = await asyncio.gather(*(_one(database, uid, dms=dms, templates=templates) for _, uid in batch))
+        outcomes = await asyncio.gather(
+            *(_one(database, uid, dms=dms, templates=templates) for _, uid in batch)
+        )
         matched += outcomes.count("matched")
         gone += outcomes.count("gone")
     async with database.connection() as connection:
-        return RematchedAll(matched=matched, gone=gone, left=await intake.count_unmatched(connection))
+        return RematchedAll(
+            matched=matched, gone=gone, left=await intake.count_unmatched(connection)
+        )
 
 
 async def _next(database: Database, place: intake.Place | None) -> list[intake.Place]:
@@ -39,7 +46,9 @@ async def _next(database: Database, place: intake.Place | None) -> list[intake.P
         return await intake.oldest_unmatched(connection, after=place, limit=_BATCH)
 
 
-async def _one(database: Database, uid: UUID, *, dms: DmsClient, templates: Sequence[Template]) -> str:
+async def _one(
+    database: Database, uid: UUID, *, dms: DmsClient, templates: Sequence[Template]
+) -> str:
     try:
         found = await decide_again(database, uid, dms=dms, templates=templates)
     except Gone:

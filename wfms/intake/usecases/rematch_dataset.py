@@ -20,36 +20,52 @@ class NotUnmatched(NotFound):
     """The data set is not among the unmatched: it has a chain, or was never looked at."""
 
     def __init__(self, uid: UUID) -> None:
-        super().__init__(f"data set {uid} is not among the unmatched ones; to process it again, request a chain", dataset=uid)
+        super().__init__(
+            f"data set {uid} is not among the unmatched ones; to process it again, request a chain",
+            dataset=uid,
+        )
 
 
 class Gone(Conflict):
     """The data set was deleted, and is not among the unmatched any more."""
 
     def __init__(self, dataset: UUID) -> None:
-        super().__init__(f"data set {dataset} was deleted; it is not kept as unmatched any more", dataset=dataset)
+        super().__init__(
+            f"data set {dataset} was deleted; it is not kept as unmatched any more", dataset=dataset
+        )
 
 
-async def rematch_dataset(database: Database, uid: UUID, *, dms: DmsClient, operator: OperatorClient) -> Rematched:
-    """Precondition: the data set is among the unmatched. Effect: it is decided upon again, or forgotten where it was deleted.
-    Messages: none. Errors: ``NotUnmatched``, ``Gone``, ``NotAvailable``."""
+async def rematch_dataset(
+    database: Database, uid: UUID, *, dms: DmsClient, operator: OperatorClient
+) -> Rematched:
+    """Precondition: the data set is among the unmatched. Effect: it is decided upon again, or
+    forgotten where it was deleted. Messages: none. Errors: ``NotUnmatched``, ``Gone``,
+    ``NotAvailable``."""
     async with database.connection() as connection:
         if not await intake.has_unmatched(connection, uid):
             raise NotUnmatched(uid)
-    return await decide_again(database, uid, dms=dms, templates=(await operator.templates()).templates)
+    return await decide_again(
+        database, uid, dms=dms, templates=(await operator.templates()).templates
+    )
 
 
-async def decide_again(database: Database, uid: UUID, *, dms: DmsClient, templates: Sequence[Template]) -> Rematched:
+async def decide_again(
+    database: Database, uid: UUID, *, dms: DmsClient, templates: Sequence[Template]
+) -> Rematched:
     """As ``rematch_dataset``, with the templates at hand."""
     dataset = await _still_there(dms, uid)
     decision = None if dataset is None else decide(dataset, templates)
     async with database.transaction() as transaction:
         if not await intake.lock_unmatched(transaction.connection, uid):
             raise NotUnmatched(uid)
-        if not isinstance(decision, NotMatched):  # what stays unmatched keeps the time since when it is
+        if not isinstance(
+            decision, NotMatched
+        ):  # what stays unmatched keeps the time since when it is
             await intake.delete_unmatched(transaction.connection, uid)
         if dataset is not None and decision is not None:
-            await record_decisions(transaction.connection, [(dataset, decision)], now=database.clock.now())
+            await record_decisions(
+                transaction.connection, [(dataset, decision)], now=database.clock.now()
+            )
     match decision:
         case None:
             raise Gone(uid)

@@ -1,9 +1,10 @@
 """Looks for new data sets and decides which template takes each.
 
-The decisions and the cursor's move commit together, so each data set is decided upon once, whatever happens before or after: a
-crash repeats the page from the old cursor, and of two instances with the same page the guarded move lets one win. The handing
-over to the chain service follows from what was written down (``hand_over_datasets``): neither an outage there nor a template
-changed meanwhile makes a second chain (invariant 1) or loses one (invariant 7).
+The decisions and the cursor's move commit together, so each data set is decided upon once, whatever
+happens before or after: a crash repeats the page from the old cursor, and of two instances with the
+same page the guarded move lets one win. The handing over to the chain service follows from what was
+written down (``hand_over_datasets``): neither an outage there nor a template changed meanwhile
+makes a second chain (invariant 1) or loses one (invariant 7).
 """
 
 import structlog
@@ -20,10 +21,13 @@ from wfms.intake.usecases.record_decisions import record_decisions
 log = structlog.get_logger(__name__)
 
 
-async def take_in_datasets(database: Database, *, dms: DmsClient, operator: OperatorClient, page: int) -> bool:
-    """Effect: the next ``page`` data sets closed after the cursor are decided upon, and the cursor is behind them. Those on
-    demand are left alone. Messages: none. Errors: ``NotAvailable`` where the DMS or the operator service does not answer (nothing
-    has changed then). True when there may be more."""
+async def take_in_datasets(
+    database: Database, *, dms: DmsClient, operator: OperatorClient, page: int
+) -> bool:
+    """Effect: the next ``page`` data sets closed after the cursor are decided upon, and the cursor
+    is behind them. Those on demand are left alone. Messages: none. Errors: ``NotAvailable`` where
+    the DMS or the operator service does not answer (nothing has changed then). True when there may
+    be more."""
     async with database.connection() as connection:
         cursor = await intake.read_cursor(connection)
     found = await dms.closed_datasets(after=cursor, type=DatasetType.INPUT, limit=page)

@@ -27,7 +27,8 @@ LARGEST_REQUEST = 2 * 1024 * 1024
 
 HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; img-src 'self' data:"
+        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none';"
+        " object-src 'none'; img-src 'self' data:"
     ),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -37,7 +38,9 @@ HEADERS = {
 }
 
 
-def create_application(dependencies: Dependencies, *, bridge: Bridge, health: Health, metrics: ServiceMetrics) -> ASGIApp:
+def create_application(
+    dependencies: Dependencies, *, bridge: Bridge, health: Health, metrics: ServiceMetrics
+) -> ASGIApp:
     """``bridge`` has to be started before the first request."""
     routes = all_routes(dependencies)
     flask = create_flask(dependencies, bridge)
@@ -57,7 +60,11 @@ def create_flask(dependencies: Dependencies, bridge: Bridge) -> Flask:
     settings = dependencies.settings
     flask = Flask("wfms.operator", static_folder=None)
     flask.config.update(
-        SECRET_KEY=secrets.token_bytes(32) if settings.secret_key is None else settings.secret_key.get_secret_value(),
+        SECRET_KEY=(
+            secrets.token_bytes(32)
+            if settings.secret_key is None
+            else settings.secret_key.get_secret_value()
+        ),
         MAX_CONTENT_LENGTH=LARGEST_REQUEST,
         MAX_FORM_MEMORY_SIZE=LARGEST_REQUEST,
         SESSION_COOKIE_NAME="sluice_session",
@@ -79,12 +86,15 @@ def _finish(response: Response) -> Response:
         response.headers.setdefault("Cache-Control", "no-store")
     scope = request.environ.get("asgi.scope")
     if scope is not None and request.url_rule is not None:
-        scope["route"] = SimpleNamespace(path=request.url_rule.rule)  # what servicekit's timing goes by
+        scope["route"] = SimpleNamespace(
+            path=request.url_rule.rule
+        )  # what servicekit's timing goes by
     return response
 
 
 def _whole_bodies(wsgi: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
-    """a2wsgi's input ends where the body ends, so that bodies sent in chunks, without a length, may be read too."""
+    """a2wsgi's input ends where the body ends, so that bodies sent in chunks, without a length, may
+    be read too."""
 
     def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ["wsgi.input_terminated"] = True

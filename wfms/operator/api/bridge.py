@@ -1,4 +1,5 @@
-"""From Flask's threads to the service's event loop, where the database and the clients of the other services live."""
+"""From Flask's threads to the service's event loop, where the database and the clients of the other
+services live."""
 
 import asyncio
 import concurrent.futures
@@ -11,7 +12,8 @@ ResultT = TypeVar("ResultT")
 
 
 class Bridge:
-    """Component: knows the loop it was started on. ``patience``: seconds that one piece of work may take."""
+    """Component: knows the loop it was started on. ``patience``: seconds that one piece of work may
+    take."""
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
@@ -24,8 +26,9 @@ class Bridge:
         self._loop = None
 
     def run(self, work: Coroutine[Any, Any, ResultT]) -> ResultT:
-        """The result of ``work``, run on the loop; call it from another thread only. Raises what ``work`` raises, and
-        ``NotAvailable`` when it takes too long (it is canceled then) or the service stops."""
+        """The result of ``work``, run on the loop; call it from another thread only. Raises what
+        ``work`` raises, and ``NotAvailable`` when it takes too long (it is canceled then) or the
+        service stops."""
         loop = self._loop
         if loop is None:
             work.close()

@@ -17,8 +17,8 @@ from wfms.operator.usecases.compile_files import Compiler
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """``others``: service → client for requests that are passed on as they are. ``files``: to the DMS, for answers that are
-    passed on while they come."""
+    """``others``: service → client for requests that are passed on as they are. ``files``: to the
+    DMS, for answers that are passed on while they come."""
 
     settings: OperatorSettings
     database: Database

@@ -1,6 +1,7 @@
 """What is in files, for people and programs: passed on from the DMS while it comes.
 
-Not Flask's: each of its requests keeps a thread until the answer has been read; a handful of slow readers would stop the pages.
+Not Flask's: each of its requests keeps a thread until the answer has been read; a handful of slow
+readers would stop the pages.
 """
 
 from typing import Annotated, Any
@@ -20,7 +21,10 @@ from wfms.operator.usecases.read_outputs import finished_outputs
 
 _SCHEMA = {"schema": {"type": "string", "format": "binary"}}
 _BYTES = {"description": "All of it.", "content": {"application/octet-stream": _SCHEMA}}
-_ARCHIVE = {"description": "The archive.", "content": {"application/zip": _SCHEMA, "application/x-tar": _SCHEMA}}
+_ARCHIVE = {
+    "description": "The archive.",
+    "content": {"application/zip": _SCHEMA, "application/x-tar": _SCHEMA},
+}
 _RANGED: dict[int | str, dict[str, Any]] = {
     200: _BYTES,
     206: _BYTES | {"description": "The range asked for."},
@@ -39,34 +43,52 @@ def downloads_router(dependencies: Dependencies) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
     files = dependencies.files
 
-    path, answers = "/datasets/{uid}/files/{file}/content", _RANGED | errors(NotFound, Unprocessable, NotAvailable)
+    path, answers = (
+        "/datasets/{uid}/files/{file}/content",
+        _RANGED | errors(NotFound, Unprocessable, NotAvailable),
+    )
 
     @router.get(path, response_class=Response, responses=answers)
     @router.head(path, response_class=Response, responses=answers)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
-        """What is in a file, as it is; `Range`, `If-Range` and `If-None-Match` are heard, the tag is the checksum."""
-        return _passed(await pass_content(files, request.url.path, method=request.method, asked=request.headers))
+        """What is in a file, as it is; `Range`, `If-Range` and `If-None-Match` are heard, the tag
+        is the checksum."""
+        return _passed(
+            await pass_content(
+                files, request.url.path, method=request.method, asked=request.headers
+            )
+        )
 
     path, refusals = "/jobs/{job}/log/content", errors(NotFound, Unprocessable, NotAvailable)
 
     @router.get(path, response_class=Response, responses=_RANGED | refusals)
     @router.head(path, response_class=Response, responses=_RANGED | refusals)
     async def log(job: JobId, request: Request, attempt: int | None = None) -> Response:
-        """All of a job's log, as it was kept, or a `Range` of it; by default of the last attempt that has left one."""
+        """All of a job's log, as it was kept, or a `Range` of it; by default of the last attempt
+        that has left one."""
         place = await find_log(dependencies.wms, job, attempt=attempt)
         query = {"url": place.url}
-        return _passed(await pass_content(files, "/api/v1/logs", method=request.method, query=query, asked=request.headers))
+        return _passed(
+            await pass_content(
+                files, "/api/v1/logs", method=request.method, query=query, asked=request.headers
+            )
+        )
 
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
-    @router.get("/datasets/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals})
+    @router.get(
+        "/datasets/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
+    )
     async def dataset_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
-        """All files of a data set as one archive, made while it is sent: it breaks off where a file is damaged."""
+        """All files of a data set as one archive, made while it is sent: it breaks off where a file
+        is damaged."""
         dataset = await dependencies.dms.dataset(uid)
         query = {"dataset": str(uid), "format": format.value, "name": dataset.name}
         return _passed(await pass_content(files, "/api/v1/archive", query=query))
 
-    @router.get("/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals})
+    @router.get(
+        "/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
+    )
     async def chain_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
         """All outputs of a chain that has finished as one archive; of several, each has a folder."""
         use = dependencies
@@ -89,7 +111,10 @@ def images_router(dependencies: Dependencies) -> APIRouter:
     @router.get("/datasets/{uid}/files/{file}/image", include_in_schema=False)
     async def image(uid: UUID, file: FileId) -> Response:
         found = await read_image(dependencies.files, uid, file)
-        return Streamed(found.body, headers={"Content-Type": found.media, "Cache-Control": "private"} | FOREIGN_CONTENT)
+        return Streamed(
+            found.body,
+            headers={"Content-Type": found.media, "Cache-Control": "private"} | FOREIGN_CONTENT,
+        )
 
     return router
 

@@ -41,7 +41,9 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
             response.allow.update(allowed)
             return response
         title = error.name or "Error"
-        return answer(Problem(title=title, status=error.code or 500, detail=error.description or ""))
+        return answer(
+            Problem(title=title, status=error.code or 500, detail=error.description or "")
+        )
 
     def passing(error: Exception) -> Response:
         log.warning("http.not_now", path=request.path, reason=str(error))
@@ -53,7 +55,11 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
     def unexpected(error: Exception) -> Response:
         log.error("http.unexpected", path=request.path, exc_info=error)
         detail = "unexpected; see the service's log"
-        return answer(Problem(type=PROBLEM_TYPE + "internal", title="Internal error", status=500, detail=detail))
+        return answer(
+            Problem(
+                type=PROBLEM_TYPE + "internal", title="Internal error", status=500, detail=detail
+            )
+        )
 
     app.register_error_handler(ServiceError, service_error)
     app.register_error_handler(HTTPException, http_error)
@@ -66,8 +72,12 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
 def _methods_here(error: NotFound | MethodNotAllowed) -> set[str]:
     """By which either framework serves the address."""
     methods = methods_at(request.environ["asgi.scope"])
-    return methods.union(error.valid_methods or ()) if isinstance(error, MethodNotAllowed) else methods
+    return (
+        methods.union(error.valid_methods or ()) if isinstance(error, MethodNotAllowed) else methods
+    )
 
 
 def problem_response(problem: Problem) -> Response:
-    return Response(problem.model_dump_json(exclude_none=True), status=problem.status, content_type=PROBLEM_JSON)
+    return Response(
+        problem.model_dump_json(exclude_none=True), status=problem.status, content_type=PROBLEM_JSON
+    )

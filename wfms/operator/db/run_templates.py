@@ -1,4 +1,5 @@
-"""The table ``run_templates`` and its statements: templates that nobody published, which nothing matches."""
+"""The table ``run_templates`` and its statements: templates that nobody published, which nothing
+matches."""
 
 from uuid import UUID
 
@@ -53,7 +54,9 @@ WHERE run_at IS NOT NULL AND deleted_at IS NULL
 ORDER BY run_at DESC, id DESC LIMIT $1
 """
 
-DELETE = "UPDATE run_templates SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id"
+DELETE = (
+    "UPDATE run_templates SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL RETURNING id"
+)
 
 
 async def run_again(connection: Connection, digest: bytes) -> StoredTemplate | None:
@@ -61,14 +64,18 @@ async def run_again(connection: Connection, digest: bytes) -> StoredTemplate | N
     return maybe_template(await connection.fetchrow(RUN_AGAIN, digest))
 
 
-async def insert_run(connection: Connection, template: StoredTemplate, digest: bytes) -> StoredTemplate:
+async def insert_run(
+    connection: Connection, template: StoredTemplate, digest: bytes
+) -> StoredTemplate:
     """The one that is there already, where somebody else has just stored the same."""
     row = await connection.fetchrow(INSERT_RUN, *stored_values(template), digest)
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
     return template_of(row)
 
 
-async def insert_held(connection: Connection, template: StoredTemplate, digest: bytes) -> StoredTemplate:
+async def insert_held(
+    connection: Connection, template: StoredTemplate, digest: bytes
+) -> StoredTemplate:
     """The one that is there already, where these files were stored before."""
     row = await connection.fetchrow(INSERT_HELD, *stored_values(template), digest)
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
@@ -89,8 +96,11 @@ async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | N
     return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id))
 
 
-async def all_run(connection: Connection, *, limit: int, after: UUID | None) -> list[StoredTemplate]:
-    """Those that were run, the last one first; without their texts and documents, which are empty here."""
+async def all_run(
+    connection: Connection, *, limit: int, after: UUID | None
+) -> list[StoredTemplate]:
+    """Those that were run, the last one first; without their texts and documents, which are empty
+    here."""
     return [template_of(row) for row in await connection.fetch(SELECT_ALL, limit, after)]
 
 

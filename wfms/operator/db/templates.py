@@ -16,7 +16,10 @@ LOCK_NAME = """
 SELECT pg_advisory_xact_lock(hashtextextended('template ' || $1, 0))
 """
 
-_SINCE = "(SELECT since FROM disabled_templates WHERE disabled_templates.name = templates.name) AS disabled_since"
+_SINCE = (
+    "(SELECT since FROM disabled_templates WHERE disabled_templates.name = templates.name) AS"
+    " disabled_since"
+)
 _WHOLE = f"*, {_SINCE}"
 
 INSERT_TEMPLATE = f"""
@@ -113,8 +116,12 @@ async def by_id(connection: Connection, template_id: UUID) -> StoredTemplate | N
 
 
 async def all_latest(connection: Connection, *, disabled: bool) -> list[StoredTemplate]:
-    """Without their texts and documents, which are empty here; with those that are disabled, or not."""
-    return [template_of(row) for row in await connection.fetch(SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED)]
+    """Without their texts and documents, which are empty here; with those that are disabled, or
+    not."""
+    return [
+        template_of(row)
+        for row in await connection.fetch(SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED)
+    ]
 
 
 async def all_versions(connection: Connection, name: str | None = None) -> list[StoredTemplate]:
@@ -132,7 +139,8 @@ async def enable(connection: Connection, name: str) -> None:
 
 
 async def delete(connection: Connection, name: str) -> list[int]:
-    """Marks every version as deleted; gives those that were not. What comes under this name later is not disabled."""
+    """Marks every version as deleted; gives those that were not. What comes under this name later
+    is not disabled."""
     await connection.execute(ENABLE, name)
     return [int(row["version"]) for row in await connection.fetch(DELETE_TEMPLATE, name)]
 

@@ -1,4 +1,5 @@
-"""A template's document as the JSON that is stored beside its text, and what PostgreSQL's ``jsonb`` cannot hold."""
+"""A template's document as the JSON that is stored beside its text, and what PostgreSQL's ``jsonb``
+cannot hold."""
 
 from typing import Any
 
@@ -22,12 +23,16 @@ class _Copy:
     def of(self, value: Any, depth: int = 0) -> Any:
         self._left -= 1
         if self._left < 0:
-            raise NotStorable(f"it holds more than {MOST_VALUES} values once its aliases are written out")
+            raise NotStorable(
+                f"it holds more than {MOST_VALUES} values once its aliases are written out"
+            )
         if depth > 200:
             raise NotStorable("it is nested more than 200 levels deep, or within itself")
         match value:
             case dict():
-                return {self._text(str(key)): self.of(item, depth + 1) for key, item in value.items()}
+                return {
+                    self._text(str(key)): self.of(item, depth + 1) for key, item in value.items()
+                }
             case list() | tuple():
                 return [self.of(item, depth + 1) for item in value]
             case str():

@@ -1,11 +1,9 @@
 """What the operator service refuses, one class per fact.
 
-ServiceError
-├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown
-├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable, NoOutputs
-├── Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused
-├── TooLarge        413
-└── ForeignRequest  403
+ServiceError ├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown ├── Conflict ─
+TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable, NoOutputs ├──
+Unprocessable ─ TemplateRefused, RequestRefused, AddressRefused ├── TooLarge        413 └──
+ForeignRequest  403
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +11,14 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from sluice.contracts.chains import Chain
-from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotFound, ServiceError, Unprocessable
+from sluice.contracts.problems import (
+    Conflict,
+    Finding,
+    NeedsForce,
+    NotFound,
+    ServiceError,
+    Unprocessable,
+)
 
 #: Chains that stand in the way, named one by one; the rest is counted.
 MOST_NAMED = 20
@@ -23,7 +28,9 @@ class TemplateUnknown(NotFound):
     """``version`` None: there is no version at all."""
 
     def __init__(self, name: str, version: int | None = None) -> None:
-        which = f"template {name!r}" if version is None else f"version {version} of template {name!r}"
+        which = (
+            f"template {name!r}" if version is None else f"version {version} of template {name!r}"
+        )
         super().__init__(f"there is no {which}", name=name)
 
 
@@ -38,10 +45,16 @@ class TemplateInUse(NeedsForce):
     def __init__(self, name: str, chains: Sequence[Chain]) -> None:
         count = f"{len(chains)} chains of template {name!r} still run"
         super().__init__(
-            f"{count if len(chains) != 1 else f'1 chain of template {name!r} still runs'}: wait or cancel",
+            f"{count if len(chains) != 1 else f'1 chain of template {name!r} still runs'}: wait or"
+            " cancel",
             forced="deletes it all the same (chains that run go on)",
             findings=[
-                Finding(message=f"chain {one.uid} of data set {one.dataset_name}, version {one.template_version}: {one.state}")
+                Finding(
+                    message=(
+                        f"chain {one.uid} of data set {one.dataset_name}, version"
+                        f" {one.template_version}: {one.state}"
+                    )
+                )
                 for one in chains[:MOST_NAMED]
             ],
             name=name,
@@ -57,29 +70,40 @@ class TemplateDisabled(Conflict):
 
 def disabled_text(name: str, since: datetime) -> str:
     return (
-        f"is disabled since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC (`sluice template enable {name}`, or its page, enables it)"
+        f"is disabled since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC (`sluice template enable"
+        f" {name}`, or its page, enables it)"
     )
 
 
 class OvertakenVersion(Conflict):
-    """The latest version is another one than that which a new version was compared with. ``version`` 0: there is none."""
+    """The latest version is another one than that which a new version was compared with.
+    ``version`` 0: there is none."""
 
     def __init__(self, name: str, version: int) -> None:
-        now = f"the latest version is {version} now" if version else "there is no version of it any more"
+        now = (
+            f"the latest version is {version} now"
+            if version
+            else "there is no version of it any more"
+        )
         super().__init__(
-            f"template {name!r} was changed meanwhile ({now}): look again at what would change", name=name, version=version
+            f"template {name!r} was changed meanwhile ({now}): look again at what would change",
+            name=name,
+            version=version,
         )
 
 
 class TemplateRefused(Unprocessable):
-    """``findings``: every reason, with its file and place. ``texts``: the files that were sent, to be shown with it;
-    ``main``: the workflow among them, None where there was no telling."""
+    """``findings``: every reason, with its file and place. ``texts``: the files that were sent, to
+    be shown with it; ``main``: the workflow among them, None where there was no telling."""
 
-    def __init__(self, name: str, findings: list[Finding], *, texts: Mapping[str, str], main: str | None) -> None:
+    def __init__(
+        self, name: str, findings: list[Finding], *, texts: Mapping[str, str], main: str | None
+    ) -> None:
         errors = sum(finding.severity == "error" for finding in findings)
         where = "text" if len(texts) == 1 else "files"
         super().__init__(
-            f"template {name!r} was not stored: {errors} {'error' if errors == 1 else 'errors'} in its {where}",
+            f"template {name!r} was not stored: {errors} {'error' if errors == 1 else 'errors'} in"
+            f" its {where}",
             findings=findings,
             name=name,
         )
@@ -101,20 +125,32 @@ class AddressRefused(Unprocessable):
     slug, title = "invalid-request", "Nothing is shown at this address"
 
     def __init__(self, key: str, named: str, expected: str) -> None:
-        super().__init__(f"{key} is {expected}, or left out of the address; not {named!r}", key=key, named=named)
+        super().__init__(
+            f"{key} is {expected}, or left out of the address; not {named!r}", key=key, named=named
+        )
 
 
 class DatasetUnusable(Conflict):
     def __init__(self, name: str, state: str) -> None:
-        super().__init__(f"data set {name!r} is {state}: it cannot be worked with", dataset=name, state=state)
+        super().__init__(
+            f"data set {name!r} is {state}: it cannot be worked with", dataset=name, state=state
+        )
 
 
 class NoOutputs(Conflict):
     """There is nothing to be downloaded of the chain."""
 
     def __init__(self, chain: Chain) -> None:
-        why = "its outputs are complete when it has finished" if not chain.state.final else "it has no outputs"
-        super().__init__(f"the chain over {chain.dataset_name} is {chain.state}: {why}", chain=chain.uid, state=chain.state)
+        why = (
+            "its outputs are complete when it has finished"
+            if not chain.state.final
+            else "it has no outputs"
+        )
+        super().__init__(
+            f"the chain over {chain.dataset_name} is {chain.state}: {why}",
+            chain=chain.uid,
+            state=chain.state,
+        )
 
 
 class LogUnknown(NotFound):
@@ -128,10 +164,14 @@ class TooLarge(ServiceError):
     status, slug, title = 413, "too-large", "Larger than allowed"
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"the request is larger than {limit / 1024 / 1024:g} MiB, the most that is taken", limit=limit)
+        super().__init__(
+            f"the request is larger than {limit / 1024 / 1024:g} MiB, the most that is taken",
+            limit=limit,
+        )
 
 
 class ForeignRequest(ServiceError):
-    """A request that changes something, sent by a page that is not ours, or by one of ours that is too old."""
+    """A request that changes something, sent by a page that is not ours, or by one of ours that is
+    too old."""
 
     status, slug, title = 403, "foreign-request", "Not sent from a page of this service"

@@ -1,6 +1,7 @@
-"""A plan as a drawing: where the boxes and the lines between them stand. By the data set that makes each step's jobs, the drawing
-is a tree that grows to the right: the data set, the steps, and in the last column what the workflow gives. Further data sets that
-a step reads are lines to it; it stands to the right of all that it reads."""
+"""A plan as a drawing: where the boxes and the lines between them stand. By the data set that makes
+each step's jobs, the drawing is a tree that grows to the right: the data set, the steps, and in the
+last column what the workflow gives. Further data sets that a step reads are lines to it; it stands
+to the right of all that it reads."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -24,7 +25,8 @@ class NodeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """``x`` and ``y`` of the upper left corner, in pixels. ``label`` is cut to the box, ``name`` is whole."""
+    """``x`` and ``y`` of the upper left corner, in pixels. ``label`` is cut to the box, ``name`` is
+    whole."""
 
     kind: NodeKind
     name: str
@@ -106,7 +108,10 @@ class _Tree:
                 continue
             name = None if branch.kind is NodeKind.INPUT else branch.name
             branch.children = [
-                *(_Branch(NodeKind.STEP, one.name, one.source.port, one, self._columns[one.name]) for one in steps.get(name, ())),
+                *(
+                    _Branch(NodeKind.STEP, one.name, one.source.port, one, self._columns[one.name])
+                    for one in steps.get(name, ())
+                ),
                 *(
                     _Branch(NodeKind.OUTPUT, one.name, one.port, None, branch.column + 1)
                     for one in (outputs.get(name, ()) if name is not None else ())
@@ -127,18 +132,25 @@ class _Tree:
 
     def _add_side_lines(self) -> None:
         by_name = {
-            None if one.kind is NodeKind.INPUT else one.name: one for one in self._branches if one.kind is not NodeKind.OUTPUT
+            None if one.kind is NodeKind.INPUT else one.name: one
+            for one in self._branches
+            if one.kind is not NodeKind.OUTPUT
         }
         for branch in self._branches:
             step = branch.step
             if step is not None:
                 # The first source is the line to its parent.
-                self._lines += [(by_name[source.step], branch, source.port) for source in step.sources[1:]]
+                self._lines += [
+                    (by_name[source.step], branch, source.port) for source in step.sources[1:]
+                ]
 
 
 def _columns(plan: Plan) -> dict[str, int]:
     """Each step stands one to the right of the last that it reads."""
-    reads = {step.name: {source.step for source in step.sources if source.step is not None} for step in plan.steps}
+    reads = {
+        step.name: {source.step for source in step.sources if source.step is not None}
+        for step in plan.steps
+    }
     columns: dict[str, int] = {}
     for name in TopologicalSorter(reads).static_order():
         columns[name] = 1 + max((columns[before] for before in reads[name]), default=0)

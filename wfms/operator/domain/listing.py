@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sluice.contracts.problems import Finding
 
-#: Lines on a page. A text that is longer than what is left of them is shown around its findings only; lines that are left out of
-#: a shorter one can be unfolded.
+#: Lines on a page. A text that is longer than what is left of them is shown around its findings
+#: only; lines that are left out of a shorter one can be unfolded.
 MOST_LINES = 3000
 #: Lines shown on either side of a finding, and at the beginning.
 AROUND = 5
@@ -25,7 +25,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that stand together. ``folded``: nothing was found in them. ``count``: how many; ``lines`` may be left out."""
+    """Lines that stand together. ``folded``: nothing was found in them. ``count``: how many;
+    ``lines`` may be left out."""
 
     lines: list[Line]
     count: int
@@ -40,8 +41,11 @@ class Listing:
     general: list[Finding]
 
 
-def list_lines(text: str, findings: Sequence[Finding] = (), *, fold: bool = False, room: int = MOST_LINES) -> Listing:
-    """``fold``: only what stands around the findings is open. ``room``: lines that a text may have to be there as a whole."""
+def list_lines(
+    text: str, findings: Sequence[Finding] = (), *, fold: bool = False, room: int = MOST_LINES
+) -> Listing:
+    """``fold``: only what stands around the findings is open. ``room``: lines that a text may have
+    to be there as a whole."""
     source = text.split("\n")
     if source[-1] == "" and len(source) > 1:
         source.pop()
@@ -56,7 +60,9 @@ def list_lines(text: str, findings: Sequence[Finding] = (), *, fold: bool = Fals
     blocks = []
     for numbers, is_shown in _spans(placed if fold or long else None, len(source)):
         lines = (
-            [Line(number, _cut(source[number - 1]), placed.get(number, [])) for number in numbers] if is_shown or not long else []
+            [Line(number, _cut(source[number - 1]), placed.get(number, [])) for number in numbers]
+            if is_shown or not long
+            else []
         )
         blocks.append(Block(lines, len(numbers), folded=not is_shown))
     return Listing(blocks, general)
@@ -87,10 +93,17 @@ class Listings:
     references: list[Reference]
 
 
-def list_files(files: Mapping[str, str], main: str | None, findings: Sequence[Finding] = (), *, fold: bool = False) -> Listings:
+def list_files(
+    files: Mapping[str, str],
+    main: str | None,
+    findings: Sequence[Finding] = (),
+    *,
+    fold: bool = False,
+) -> Listings:
     """``fold`` as in ``list_lines``."""
     paths = sorted(files, key=lambda path: (path != main, path))
-    # Of a single file the name does not matter: it may have come with another one than it is kept under.
+    # Of a single file the name does not matter: it may have come with another one than it is kept
+    # under.
     own = {path: [one for one in findings if one.file == path or len(paths) == 1] for path in paths}
     marks = {path: "" if number == 0 else f"F{number + 1}-" for number, path in enumerate(paths)}
     listed, room = [], MOST_LINES
@@ -105,12 +118,18 @@ def list_files(files: Mapping[str, str], main: str | None, findings: Sequence[Fi
         for line in block.lines
     }
     only = paths[0] if len(paths) == 1 else None
-    return Listings(listed, [Reference(one, shown.get((only or one.file or "", one.line or 0), "")) for one in findings])
+    return Listings(
+        listed,
+        [
+            Reference(one, shown.get((only or one.file or "", one.line or 0), ""))
+            for one in findings
+        ],
+    )
 
 
 def _spans(wanted: Iterable[int] | None, count: int) -> Iterator[tuple[range, bool]]:
-    """The numbers of lines that stand together, and whether they are shown: those at the beginning and around the ``wanted``
-    ones, or (None) all."""
+    """The numbers of lines that stand together, and whether they are shown: those at the beginning
+    and around the ``wanted`` ones, or (None) all."""
     shown = [range(1, min(count, AROUND if wanted is not None else count) + 1)]
     for line in sorted(wanted or ()):
         near = range(max(1, line - AROUND), min(count, line + AROUND) + 1)

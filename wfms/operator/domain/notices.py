@@ -1,4 +1,5 @@
-"""What needs a person, each in one sentence: what has happened stays until acknowledged, what lasts until it is over."""
+"""What needs a person, each in one sentence: what has happened stays until acknowledged, what lasts
+until it is over."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
@@ -20,12 +21,16 @@ _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
 
 class NoSuchNotice(Unprocessable):
     def __init__(self, notice: str) -> None:
-        super().__init__(f"{notice!r} is not the id of a notice that can be acknowledged", notice=notice)
+        super().__init__(
+            f"{notice!r} is not the id of a notice that can be acknowledged", notice=notice
+        )
 
 
 def in_order(notices: Iterable[Notice]) -> list[Notice]:
     """Errors first, and among them what concerns the whole system; else as they came."""
-    return sorted(notices, key=lambda notice: (notice.weight is not Weight.ERROR, _concerns_one(notice)))
+    return sorted(
+        notices, key=lambda notice: (notice.weight is not Weight.ERROR, _concerns_one(notice))
+    )
 
 
 def _concerns_one(notice: Notice) -> bool:
@@ -33,8 +38,9 @@ def _concerns_one(notice: Notice) -> bool:
 
 
 def chosen(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
-    """At most ``limit``, in order. What lasts and what can be acknowledged have half of the places each, and those that the other
-    does not need: neither hides the other, however much there is of it, and what is acknowledged makes room for its like."""
+    """At most ``limit``, in order. What lasts and what can be acknowledged have half of the places
+    each, and those that the other does not need: neither hides the other, however much there is of
+    it, and what is acknowledged makes room for its like."""
     ordered = in_order(notices)
     lasting = [place for place, one in enumerate(ordered) if one.id is None]
     happened = [place for place, one in enumerate(ordered) if one.id is not None]
@@ -49,26 +55,51 @@ def of_chain(chain: Chain) -> list[Notice]:
     if chain.state is ChainState.FAILED:
         reason = chain_progress(chain, {}).reason or "no reason was given"
         text = f"{name} failed: {reason}"
-        return [Notice(text=text, weight=Weight.ERROR, id=f"{Subject.CHAIN}:{chain.uid}", since=chain.ended_at, chain=chain.uid)]
-    stuck = [step for step in chain.steps if step.reason and not step.state.final and not chain.state.final]
+        return [
+            Notice(
+                text=text,
+                weight=Weight.ERROR,
+                id=f"{Subject.CHAIN}:{chain.uid}",
+                since=chain.ended_at,
+                chain=chain.uid,
+            )
+        ]
+    stuck = [
+        step
+        for step in chain.steps
+        if step.reason and not step.state.final and not chain.state.final
+    ]
     return [
-        Notice(text=f"{name}, step {step.name}: {step.reason}", weight=Weight.WARNING, since=step.started_at, chain=chain.uid)
+        Notice(
+            text=f"{name}, step {step.name}: {step.reason}",
+            weight=Weight.WARNING,
+            since=step.started_at,
+            chain=chain.uid,
+        )
         for step in stuck
     ]
 
 
 def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
-    """Of one that has not ended: its jobs wait for a person, or failed for good. ``datasets``: names of the inputs of chains."""
+    """Of one that has not ended: its jobs wait for a person, or failed for good. ``datasets``:
+    names of the inputs of chains."""
     if task.state.final or not (task.held or task.failed):
         return []
     over = f" over {datasets[task.chain_uid]}" if task.chain_uid in datasets else ""
     name = f"{task.template}{over}, step {task.step}"
     if task.held:
         wait = "waits" if task.held == 1 else "wait"
-        text = f"{name}: {count_text(task.held, 'job')} took several pilots down and {wait} for a decision"
+        text = (
+            f"{name}: {count_text(task.held, 'job')} took several pilots down and {wait} for a"
+            " decision"
+        )
         return [Notice(text=text, weight=Weight.ERROR, since=task.created_at, task=task.uid)]
-    why = ", ".join(f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items())
-    text = f"{name}: {count_text(task.failed, 'job')} failed for good" + (f" ({why})" if why else "")
+    why = ", ".join(
+        f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items()
+    )
+    text = f"{name}: {count_text(task.failed, 'job')} failed for good" + (
+        f" ({why})" if why else ""
+    )
     return [Notice(text=text, weight=Weight.WARNING, since=task.created_at, task=task.uid)]
 
 
@@ -76,30 +107,57 @@ def of_work(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
     """Nobody runs what waits. ``pilots``: those that are there, if any, are among them."""
     if not waiting or any(pilot.state in _PRESENT for pilot in pilots):
         return []
-    text = f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs: start one"
+    text = (
+        f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs:"
+        " start one"
+    )
     return [Notice(text=text, weight=Weight.ERROR)]
 
 
 def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
-    """Those that were lost, that nobody has acknowledged, and that did not start again: a WMS of the release before gives all."""
+    """Those that were lost, that nobody has acknowledged, and that did not start again: a WMS of
+    the release before gives all."""
     notices = []
-    latest = {(pilot.name, pilot.host): pilot for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at)}
-    lost = [one for one in latest.values() if one.state is PilotState.LOST and one.acknowledged is None]
+    latest = {
+        (pilot.name, pilot.host): pilot
+        for pilot in sorted(pilots, key=lambda pilot: pilot.registered_at)
+    }
+    lost = [
+        one for one in latest.values() if one.state is PilotState.LOST and one.acknowledged is None
+    ]
     for pilot in sorted(lost, key=lambda pilot: pilot.seen_at, reverse=True):
-        text = f"Pilot {pilot.name} on {pilot.host} stopped answering; its jobs were given to others"
-        notices.append(Notice(text=text, weight=Weight.WARNING, id=f"{Subject.PILOT}:{pilot.uid}", since=pilot.seen_at))
+        text = (
+            f"Pilot {pilot.name} on {pilot.host} stopped answering; its jobs were given to others"
+        )
+        notices.append(
+            Notice(
+                text=text,
+                weight=Weight.WARNING,
+                id=f"{Subject.PILOT}:{pilot.uid}",
+                since=pilot.seen_at,
+            )
+        )
     return notices
 
 
 def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
     found = []
     if unmatched:
-        sets = f"{count_text(unmatched, 'data set')} {'fits' if unmatched == 1 else 'fit'} no template"
+        sets = (
+            f"{count_text(unmatched, 'data set')} {'fits' if unmatched == 1 else 'fit'} no template"
+        )
         text = f"{sets}: nothing processes {'it' if unmatched == 1 else 'them'}"
         found.append(Notice(text=text, weight=Weight.WARNING, page="unmatched"))
     for tie in ties:
-        both = f"Templates {tie.template} and {tie.rival} have the same priority and match the same data sets"
-        found.append(Notice(text=f"{both}: {tie.template} gets them", weight=Weight.WARNING, page="unmatched"))
+        both = (
+            f"Templates {tie.template} and {tie.rival} have the same priority and match the same"
+            " data sets"
+        )
+        found.append(
+            Notice(
+                text=f"{both}: {tie.template} gets them", weight=Weight.WARNING, page="unmatched"
+            )
+        )
     return found
 
 
@@ -112,10 +170,22 @@ def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
         of = f"data set {label(one.first)}" if single else count_text(one.number, "data set")
         text = f"The {what} of {of} does not go on: {one.reason}"
         if one.halted:
-            text += f" (it waits for `sluice dataset resume {one.first.uid}`)" if single else " (`sluice dataset resume`)"
+            text += (
+                f" (it waits for `sluice dataset resume {one.first.uid}`)"
+                if single
+                else " (`sluice dataset resume`)"
+            )
         weight = Weight.ERROR if one.halted else Weight.WARNING
         chain = _chain_of(one.first) if single else None
-        notices.append(Notice(text=text, weight=weight, since=one.since, chain=chain, page=None if chain else "datasets"))
+        notices.append(
+            Notice(
+                text=text,
+                weight=weight,
+                since=one.since,
+                chain=chain,
+                page=None if chain else "datasets",
+            )
+        )
     return notices
 
 
@@ -131,7 +201,10 @@ def of_queues(dead: Mapping[str, int]) -> list[Notice]:
     """``dead``: messages that nobody could handle, by queue."""
     return [
         Notice(
-            text=f"Queue {queue} has {count_text(number, 'dead message')}: what they ask is not done, and chains wait for it",
+            text=(
+                f"Queue {queue} has {count_text(number, 'dead message')}: what they ask is not"
+                " done, and chains wait for it"
+            ),
             weight=Weight.ERROR,
             page="queues",
         )

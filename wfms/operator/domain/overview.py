@@ -13,15 +13,16 @@ MOST_PILOTS = 50
 
 
 def _place(pilot: Pilot) -> tuple[bool, bool, float]:
-    """Those that are there come first, then lost ones that nobody has acknowledged; of each the one seen last."""
+    """Those that are there come first, then lost ones that nobody has acknowledged; of each the one
+    seen last."""
     unseen = pilot.state is PilotState.LOST and pilot.acknowledged is None
     return pilot.state not in _PRESENT, not unseen, -pilot.seen_at.timestamp()
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The newest chains that run and those that ended last. None: the service that knows does not answer, or is of a release that
-    cannot say."""
+    """The newest chains that run and those that ended last. None: the service that knows does not
+    answer, or is of a release that cannot say."""
 
     running: list[ChainProgress]
     ended: list[ChainProgress]
@@ -37,8 +38,8 @@ class Overview:
 
     @property
     def listed_pilots(self) -> list[Pilot]:
-        """All that there is room for, else the ones that matter most (a WMS of the release before gives all); in the order in
-        which they began."""
+        """All that there is room for, else the ones that matter most (a WMS of the release before
+        gives all); in the order in which they began."""
         chosen = sorted([] if self.pilots is None else self.pilots.pilots, key=_place)[:MOST_PILOTS]
         return sorted(chosen, key=lambda pilot: pilot.registered_at)
 

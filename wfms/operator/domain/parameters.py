@@ -13,7 +13,9 @@ def type_name(kind: Any) -> str:
         case {"type": "array", "items": items}:
             name = f"{type_name(items)}[]"
         case {"type": "enum", "symbols": [*symbols]}:
-            name = " | ".join(str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1] for symbol in symbols)
+            name = " | ".join(
+                str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1] for symbol in symbols
+            )
         case {"type": inner}:
             name = type_name(inner)
         case _:

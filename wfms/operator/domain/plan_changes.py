@@ -35,18 +35,36 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
         *_each("match", old.match, after.match, lambda one: [condition_text(one)]),
         *_each("template", _required(old), _required(after), lambda one: [condition_text(one)]),
         *_each("parameter", _parameters(old), _parameters(after), _facts_of_parameter),
-        *_each("step", _by_name(old.steps), _by_name(after.steps), _facts_of_step, shown=lambda step: [step.mode.value]),
+        *_each(
+            "step",
+            _by_name(old.steps),
+            _by_name(after.steps),
+            _facts_of_step,
+            shown=lambda step: [step.mode.value],
+        ),
         *_each("output", _by_name(old.outputs), _by_name(after.outputs), _facts_of_output),
     ]
 
 
 def _nothing(after: Plan) -> Plan:
-    """What a name that is new is compared with: it has no part of ``after``, and is like it as a whole."""
-    return after.model_copy(update={"match": {}, "parameters": {}, "bind": {}, "require": None, "steps": [], "outputs": []})
+    """What a name that is new is compared with: it has no part of ``after``, and is like it as a
+    whole."""
+    return after.model_copy(
+        update={
+            "match": {},
+            "parameters": {},
+            "bind": {},
+            "require": None,
+            "steps": [],
+            "outputs": [],
+        }
+    )
 
 
 def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
-    old, new = (_flat(plan.model_dump(mode="json", include=set(_WHOLE))) for plan in (before, after))
+    old, new = (
+        _flat(plan.model_dump(mode="json", include=set(_WHOLE))) for plan in (before, after)
+    )
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name):
             detail = _difference(old.get(name), new.get(name))
@@ -68,19 +86,29 @@ def _each(
             if details := _differences(facts(before[name]), facts(after[name])):
                 yield PlanChange(part=part, name=name, change=Change.CHANGED, details=details)
             continue
-        change, one = (Change.REMOVED, before[name]) if name in before else (Change.ADDED, after[name])
-        yield PlanChange(part=part, name=name, change=change, details=shown(one) if shown else _said(facts(one)))
+        change, one = (
+            (Change.REMOVED, before[name]) if name in before else (Change.ADDED, after[name])
+        )
+        yield PlanChange(
+            part=part, name=name, change=change, details=shown(one) if shown else _said(facts(one))
+        )
 
 
 def _said(facts: Facts) -> list[str]:
-    return facts if isinstance(facts, list) else [f"{name} {_cut(_text(value))}" for name, value in facts.items()]
+    return (
+        facts
+        if isinstance(facts, list)
+        else [f"{name} {_cut(_text(value))}" for name, value in facts.items()]
+    )
 
 
 def _differences(before: Facts, after: Facts) -> list[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         names = [*before, *(name for name in after if name not in before)]
         return [
-            f"{name}: {_difference(before.get(name), after.get(name))}" for name in names if before.get(name) != after.get(name)
+            f"{name}: {_difference(before.get(name), after.get(name))}"
+            for name in names
+            if before.get(name) != after.get(name)
         ]
     return [] if before == after else [f"{', '.join(before)} → {', '.join(after)}"]
 
@@ -111,7 +139,11 @@ def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | None]]:
 
 def _facts_of_parameter(bound: tuple[Parameter, str | None]) -> dict[str, Any]:
     parameter, key = bound
-    default = "none, it has to be given" if parameter.required and parameter.default is None else parameter.default
+    default = (
+        "none, it has to be given"
+        if parameter.required and parameter.default is None
+        else parameter.default
+    )
     bound_to = {} if key is None else {"taken from metadata": key}
     return {"type": type_name(parameter.type), "default": default} | bound_to
 
@@ -130,18 +162,24 @@ def _by_name(parts: Iterable[Any]) -> dict[str, Any]:
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Objects within objects by their path (``retry.attempts``); lists stay whole. What says nothing is left out."""
+    """Objects within objects by their path (``retry.attempts``); lists stay whole. What says
+    nothing is left out."""
     if isinstance(value, dict):
         return {
-            key: one for name, inner in value.items() for key, one in _flat(inner, f"{path}.{name}" if path else name).items()
+            key: one
+            for name, inner in value.items()
+            for key, one in _flat(inner, f"{path}.{name}" if path else name).items()
         }
     return {} if value in (None, [], "") else {path: value}
 
 
 def _text(value: object) -> str:
-    """The fields of objects in one order: PostgreSQL keeps none. Whole, so that values that differ differ in it."""
+    """The fields of objects in one order: PostgreSQL keeps none. Whole, so that values that differ
+    differ in it."""
     if value is None:
         return "none"
     if isinstance(value, float) and value.is_integer():
         return f"{value:.0f}" if abs(value) < _ALL_DIGITS else repr(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    )

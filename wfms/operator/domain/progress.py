@@ -51,10 +51,13 @@ class Counts:
 
     @property
     def sentence(self) -> str:
-        """``48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting``, ``9 canceled (2 killed)``."""
+        """``48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting``, ``9 canceled (2
+        killed)``."""
         first = f"{self.by_part[Part.FINISHED]} of {counted(self.total, 'job')} finished"
         rest = [
-            f"{jobs} {part.words}{self.note(part)}" for part, jobs in self.by_part.items() if jobs and part is not Part.FINISHED
+            f"{jobs} {part.words}{self.note(part)}"
+            for part, jobs in self.by_part.items()
+            if jobs and part is not Part.FINISHED
         ]
         return ", ".join([first, *rest])
 
@@ -91,7 +94,8 @@ def counts_of(status: TaskStatus) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """Jobs that failed for good of what finished all the same, as its template allows. ``nothing``: none of a step's finished."""
+    """Jobs that failed for good of what finished all the same, as its template allows. ``nothing``:
+    none of a step's finished."""
 
     failed: int
     nothing: bool
@@ -116,7 +120,8 @@ def shortfall_of(state: StepState, task: TaskStatus | None) -> Shortfall | None:
 
 @dataclass(frozen=True, slots=True)
 class StepProgress:
-    """``task`` None: the WMS does not have it (yet), or does not answer. ``over``: its chain has ended."""
+    """``task`` None: the WMS does not have it (yet), or does not answer. ``over``: its chain has
+    ended."""
 
     step: ChainStep
     task: TaskStatus | None
@@ -178,14 +183,24 @@ class ChainProgress:
 
     @property
     def reason(self) -> str:
-        """Why it failed or was canceled, or its upload does not go on: the chain's own reason, or that of the first step that has
-        one."""
+        """Why it failed or was canceled, or its upload does not go on: the chain's own reason, or
+        that of the first step that has one."""
         if self.chain.reason or not self.chain.state.final:
             return self.chain.reason
-        ended = (step for step in self.chain.steps if step.state in {StepState.FAILED, StepState.CANCELED} and step.reason)
+        ended = (
+            step
+            for step in self.chain.steps
+            if step.state in {StepState.FAILED, StepState.CANCELED} and step.reason
+        )
         return next((f"step {step.name}: {step.reason}" for step in ended), "")
 
 
 def chain_progress(chain: Chain, tasks: dict[str, TaskStatus]) -> ChainProgress:
     """``tasks``: by uid as text."""
-    return ChainProgress(chain, [StepProgress(step, tasks.get(str(step.task_uid)), chain.state.final) for step in chain.steps])
+    return ChainProgress(
+        chain,
+        [
+            StepProgress(step, tasks.get(str(step.task_uid)), chain.state.final)
+            for step in chain.steps
+        ],
+    )

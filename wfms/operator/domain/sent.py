@@ -23,7 +23,17 @@ class SentFiles:
     def of(cls, request: NewTemplate | CheckTemplate) -> Self:
         """Raises ``RequestRefused`` where neither a text nor files were sent, or both."""
         if (request.cwl is None) == (request.files is None):
-            raise RequestRefused([Finding(message="either cwl (the text) or files (texts by their paths) has to be given")])
+            raise RequestRefused(
+                [
+                    Finding(
+                        message=(
+                            "either cwl (the text) or files (texts by their paths) has to be given"
+                        )
+                    )
+                ]
+            )
         if request.files is not None:
             return cls(request.files, request.main)
-        return cls({request.file if isinstance(request, CheckTemplate) else UNNAMED: request.cwl or ""})
+        return cls(
+            {request.file if isinstance(request, CheckTemplate) else UNNAMED: request.cwl or ""}
+        )

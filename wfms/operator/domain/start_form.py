@@ -37,7 +37,8 @@ class NotReadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``otherwise``: what the parameter is where nothing is typed, in words. ``typed``: as it was sent."""
+    """``otherwise``: what the parameter is where nothing is typed, in words. ``typed``: as it was
+    sent."""
 
     name: str
     kind: Kind
@@ -51,16 +52,26 @@ class Field:
 
 
 def fields_of(
-    plan: Plan, bound: Mapping[str, Any], typed: Mapping[str, str] | None = None, findings: Sequence[Finding] = ()
+    plan: Plan,
+    bound: Mapping[str, Any],
+    typed: Mapping[str, str] | None = None,
+    findings: Sequence[Finding] = (),
 ) -> list[Field]:
-    """``bound``: values from the data set's metadata. ``findings``: what the request was refused for, by parameter."""
+    """``bound``: values from the data set's metadata. ``findings``: what the request was refused
+    for, by parameter."""
     return [
-        _field(name, parameter, bound=bound, typed=typed or {}, findings=findings) for name, parameter in plan.parameters.items()
+        _field(name, parameter, bound=bound, typed=typed or {}, findings=findings)
+        for name, parameter in plan.parameters.items()
     ]
 
 
 def _field(
-    name: str, parameter: Parameter, *, bound: Mapping[str, Any], typed: Mapping[str, str], findings: Sequence[Finding]
+    name: str,
+    parameter: Parameter,
+    *,
+    bound: Mapping[str, Any],
+    typed: Mapping[str, str],
+    findings: Sequence[Finding],
 ) -> Field:
     wrong = [one.message for one in findings if one.message.startswith(f"parameter {name!r} ")]
     return Field(
@@ -100,7 +111,8 @@ def _choices(parameter: Parameter) -> list[str]:
 
 
 def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], list[Finding]]:
-    """The values of what was typed, and what cannot be read. Nothing typed is no value: the default holds."""
+    """The values of what was typed, and what cannot be read. Nothing typed is no value: the default
+    holds."""
     values: dict[str, Any] = {}
     wrong: list[Finding] = []
     for name, parameter in plan.parameters.items():
@@ -142,7 +154,9 @@ def _number(text: str, kind: Kind) -> float:
     try:
         number = int(text) if kind is Kind.INTEGER else float(text)
     except ValueError as error:
-        raise NotReadable("must be a whole number" if kind is Kind.INTEGER else "must be a number") from error
+        raise NotReadable(
+            "must be a whole number" if kind is Kind.INTEGER else "must be a number"
+        ) from error
     if not math.isfinite(number) or (abs(number) >= 2**63 and kind is Kind.INTEGER):
         raise NotReadable("must be a number that can be worked with")
     return number

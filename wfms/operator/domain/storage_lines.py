@@ -32,7 +32,11 @@ class StorageLine:
     def marks(self) -> list[tuple[str, float | None]]:
         """The low and the high water mark: in words, and in per cent of what it may hold."""
         found = self.storage.marks
-        return [] if found is None else [(_mark_text(mark), self._place(mark)) for mark in (found.low, found.high)]
+        return (
+            []
+            if found is None
+            else [(_mark_text(mark), self._place(mark)) for mark in (found.low, found.high)]
+        )
 
     def _place(self, mark: float) -> float | None:
         if mark <= 1:

@@ -12,8 +12,9 @@ from sluice.contracts.templates import Template
 
 @dataclass(frozen=True, slots=True)
 class StoredTemplate:
-    """``files``: by path, as they were written; ``main``: the path of the workflow. ``document``: all of them as one, as JSON.
-    ``deleted_at``: from then on it matches nothing. ``disabled_since``: so it does now, until somebody enables it."""
+    """``files``: by path, as they were written; ``main``: the path of the workflow. ``document``:
+    all of them as one, as JSON. ``deleted_at``: from then on it matches nothing.
+    ``disabled_since``: so it does now, until somebody enables it."""
 
     id: UUID
     name: str

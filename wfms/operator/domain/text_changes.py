@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sluice.contracts.templates import Change, FileChange
 
-#: Lines of all files together between the first and the last that differ: the time for a diff grows with their square.
+#: Lines of all files together between the first and the last that differ: the time for a diff grows
+#: with their square.
 MOST_LINES = 3000
 #: Lines around a difference.
 _CONTEXT = 3
@@ -15,10 +16,14 @@ _PLACE = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 
 def compare_files(
-    before: Mapping[str, str], after: Mapping[str, str], *, labels: tuple[str, str], mains: tuple[str, str]
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    *,
+    labels: tuple[str, str],
+    mains: tuple[str, str],
 ) -> list[FileChange]:
-    """``labels``: what the versions are called in the diffs; ``mains``: the path of each one's workflow, which comes first.
-    Of a single file the name does not matter."""
+    """``labels``: what the versions are called in the diffs; ``mains``: the path of each one's
+    workflow, which comes first. Of a single file the name does not matter."""
     if len(before) == len(after) == 1:
         before, mains = {mains[1]: next(iter(before.values()))}, (mains[1], mains[1])
     found: list[FileChange] = []
@@ -28,7 +33,11 @@ def compare_files(
         if change is not None:
             middle = _Middle(_lines(before.get(path, "")), _lines(after.get(path, "")))
             left -= middle.size
-            diff = middle.diff(f"{labels[0]}: {path}", f"{labels[1]}: {path}") if left >= 0 else middle.in_words
+            diff = (
+                middle.diff(f"{labels[0]}: {path}", f"{labels[1]}: {path}")
+                if left >= 0
+                else middle.in_words
+            )
             found.append(FileChange(path=path, change=change, diff=diff))
     return found
 
@@ -54,7 +63,10 @@ class _Middle:
         last = _common(before[first:][::-1], after[first:][::-1])
         self.size = max(self._counts) - first - last
         self._offset = max(first - _CONTEXT, 0)
-        self._before, self._after = (lines[self._offset : len(lines) - last + min(last, _CONTEXT)] for lines in (before, after))
+        self._before, self._after = (
+            lines[self._offset : len(lines) - last + min(last, _CONTEXT)]
+            for lines in (before, after)
+        )
 
     @property
     def in_words(self) -> str:
@@ -63,7 +75,9 @@ class _Middle:
 
     def diff(self, before: str, after: str) -> str:
         """``before``, ``after``: what the files are called in it."""
-        lines = difflib.unified_diff(self._before, self._after, before, after, lineterm="", n=_CONTEXT)
+        lines = difflib.unified_diff(
+            self._before, self._after, before, after, lineterm="", n=_CONTEXT
+        )
         return "\n".join(self._placed(lines)) or "only the end of the last line differs"
 
     def _placed(self, lines: Iterator[str]) -> Iterator[str]:
@@ -73,10 +87,20 @@ class _Middle:
                 yield line
             else:
                 old, old_length, new, new_length = place.groups(default="")
-                yield f"@@ -{int(old) + self._offset}{old_length} +{int(new) + self._offset}{new_length} @@"
+                yield (
+                    f"@@ -{int(old) + self._offset}{old_length}"
+                    f" +{int(new) + self._offset}{new_length} @@"
+                )
 
 
 def _common(before: Sequence[str], after: Sequence[str]) -> int:
     """How many lines both begin with."""
-    same = next((number for number, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), None)
+    same = next(
+        (
+            number
+            for number, (old, new) in enumerate(zip(before, after, strict=False))
+            if old != new
+        ),
+        None,
+    )
     return min(len(before), len(after)) if same is None else same

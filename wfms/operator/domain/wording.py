@@ -20,13 +20,21 @@ def size_text(size: float) -> str:
 def needs_text(needs: Resources) -> str:
     """What one job asks for: ``2 cores, 512 MiB, at most 60 s``."""
     cores = f"{in_full(needs.cores)} {'core' if needs.cores == 1 else 'cores'}"
-    memory = f"{number_text(needs.ram)} MiB" if needs.ram else "no memory asked for: the node's is the limit"
-    return f"{cores}, {memory}" + (f", at most {in_full(needs.time_limit)} s" if needs.time_limit else "")
+    memory = (
+        f"{number_text(needs.ram)} MiB"
+        if needs.ram
+        else "no memory asked for: the node's is the limit"
+    )
+    return f"{cores}, {memory}" + (
+        f", at most {in_full(needs.time_limit)} s" if needs.time_limit else ""
+    )
 
 
 def memory_text(used: float | None) -> str:
     """MiB that were used: ``0.4 MiB``, ``312 MiB``; a dash where nothing was measured."""
-    return "–" if not used else f"{used:.1f} MiB" if used < 9.95 else f"{number_text(round(used))} MiB"
+    return (
+        "–" if not used else f"{used:.1f} MiB" if used < 9.95 else f"{number_text(round(used))} MiB"
+    )
 
 
 def duration_text(duration: timedelta) -> str:

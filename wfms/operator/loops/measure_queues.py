@@ -12,8 +12,18 @@ PERIOD = 15.0
 
 def queue_gauges(desk: QueueDesk, metrics: ServiceMetrics, *, period: float = PERIOD) -> Loop:
     """While the broker does not answer, the last numbers stay."""
-    waiting = Gauge("sluice_queue_waiting", "Messages that wait in the queue.", ["queue"], registry=metrics.registry)
-    dead = Gauge("sluice_queue_dead", "Messages nobody could handle, kept for a person.", ["queue"], registry=metrics.registry)
+    waiting = Gauge(
+        "sluice_queue_waiting",
+        "Messages that wait in the queue.",
+        ["queue"],
+        registry=metrics.registry,
+    )
+    dead = Gauge(
+        "sluice_queue_dead",
+        "Messages nobody could handle, kept for a person.",
+        ["queue"],
+        registry=metrics.registry,
+    )
 
     async def measure() -> bool:
         for queue in (await desk.queues()).queues:

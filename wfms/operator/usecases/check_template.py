@@ -7,8 +7,8 @@ from wfms.operator.usecases.compile_files import Compiler
 
 
 async def check_template(compiler: Compiler, request: CheckTemplate) -> CheckedTemplate:
-    """Precondition: none. Effect: none. Messages: none. Raises ``RequestRefused``; what is wrong with the template is the
-    answer."""
+    """Precondition: none. Effect: none. Messages: none. Raises ``RequestRefused``; what is wrong
+    with the template is the answer."""
     sent = SentFiles.of(request)
     try:
         checked = await compiler.compile(await compiler.take(sent), name="check")

@@ -14,17 +14,25 @@ from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.store_template import compiled, latest_if_same
 
 
-async def compare_template(database: Database, compiler: Compiler, sent: SentFiles, *, name: str) -> TemplateChanges:
-    """Precondition: none. Effect: none. Messages: none. Raises ``Unprocessable`` (files that cannot be taken) and
-    ``TemplateRefused`` with every finding."""
+async def compare_template(
+    database: Database, compiler: Compiler, sent: SentFiles, *, name: str
+) -> TemplateChanges:
+    """Precondition: none. Effect: none. Messages: none. Raises ``Unprocessable`` (files that cannot
+    be taken) and ``TemplateRefused`` with every finding."""
     upload = await compiler.take(sent)
     async with database.connection() as connection:
         same = await latest_if_same(connection, name, upload)
     if same is not None:
         return TemplateChanges(
-            name=name, before=same.version, version=same.version, disabled=same.disabled_since is not None, warnings=same.warnings
+            name=name,
+            before=same.version,
+            version=same.version,
+            disabled=same.disabled_since is not None,
+            warnings=same.warnings,
         )
-    return await compare_with_latest(database, await compiled(compiler, upload, name=name, template_id=uuid4()))
+    return await compare_with_latest(
+        database, await compiled(compiler, upload, name=name, template_id=uuid4())
+    )
 
 
 async def compare_with_latest(database: Database, candidate: StoredTemplate) -> TemplateChanges:
@@ -35,7 +43,9 @@ async def compare_with_latest(database: Database, candidate: StoredTemplate) -> 
     return await asyncio.to_thread(_compared, before, candidate, version)
 
 
-def _compared(before: StoredTemplate | None, candidate: StoredTemplate, version: int) -> TemplateChanges:
+def _compared(
+    before: StoredTemplate | None, candidate: StoredTemplate, version: int
+) -> TemplateChanges:
     old = "nothing" if before is None else f"version {before.version}"
     return TemplateChanges(
         name=candidate.name,

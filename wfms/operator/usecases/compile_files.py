@@ -1,4 +1,5 @@
-"""Compiles a template's files, off the event loop and one at a time: cwltool keeps state of its own while it loads."""
+"""Compiles a template's files, off the event loop and one at a time: cwltool keeps state of its own
+while it loads."""
 
 import asyncio
 from collections.abc import Mapping
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``plan``, and with it ``document`` (all files as one), is None when there is an error among the findings. ``main``: None
-    where it could not be told which file is the workflow."""
+    """``plan``, and with it ``document`` (all files as one), is None when there is an error among
+    the findings. ``main``: None where it could not be told which file is the workflow."""
 
     plan: Plan | None
     findings: list[Finding]
@@ -25,13 +26,15 @@ class Checked:
 
 
 class Compiler:
-    """Precondition of ``compile``: none. Effect: none. The first call takes a second longer: it imports cwltool."""
+    """Precondition of ``compile``: none. Effect: none. The first call takes a second longer: it
+    imports cwltool."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Semaphore(1)
 
     async def take(self, sent: SentFiles) -> "Upload":
-        """The files by path, those of a zip unpacked. Raises ``Unprocessable`` where they cannot be taken."""
+        """The files by path, those of a zip unpacked. Raises ``Unprocessable`` where they cannot be
+        taken."""
         return await asyncio.to_thread(_take, sent)
 
     async def compile(self, upload: "Upload", *, name: str) -> Checked:

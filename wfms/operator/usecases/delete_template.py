@@ -11,10 +11,13 @@ from wfms.operator.usecases.read_chains import running_chains
 log = structlog.get_logger(__name__)
 
 
-async def delete_template(database: Database, chains: ChainsClient, name: str, *, force: bool = False) -> list[int]:
-    """Precondition: no chain of it runs, or ``force``. Effect: all its versions are deleted; chains that run go on, on their own
-    copy of the plan. Gives the versions. Messages: none. Raises ``TemplateUnknown``, ``TemplateInUse``, and ``NotAvailable``
-    where the chain service cannot be asked (``force`` does not ask)."""
+async def delete_template(
+    database: Database, chains: ChainsClient, name: str, *, force: bool = False
+) -> list[int]:
+    """Precondition: no chain of it runs, or ``force``. Effect: all its versions are deleted; chains
+    that run go on, on their own copy of the plan. Gives the versions. Messages: none. Raises
+    ``TemplateUnknown``, ``TemplateInUse``, and ``NotAvailable`` where the chain service cannot be
+    asked (``force`` does not ask)."""
     async with database.connection() as connection:
         if await templates.latest(connection, name) is None:
             raise TemplateUnknown(name)

@@ -11,8 +11,9 @@ log = structlog.get_logger(__name__)
 
 
 async def disable_template(database: Database, name: str) -> StoredTemplate:
-    """Precondition: none; repeating it is fine. Effect: no data set is matched with it, and nobody can ask for it; what is
-    published under its name meanwhile is disabled too. Chains that run go on. Messages: none. Raises ``TemplateUnknown``."""
+    """Precondition: none; repeating it is fine. Effect: no data set is matched with it, and nobody
+    can ask for it; what is published under its name meanwhile is disabled too. Chains that run go
+    on. Messages: none. Raises ``TemplateUnknown``."""
     async with database.transaction() as transaction:
         await _require(transaction.connection, name)
         await templates.disable(transaction.connection, name)
@@ -22,8 +23,9 @@ async def disable_template(database: Database, name: str) -> StoredTemplate:
 
 
 async def enable_template(database: Database, name: str) -> StoredTemplate:
-    """Precondition: none; repeating it is fine. Effect: new data sets are matched with it again; those that came meanwhile are
-    when somebody has them matched again. Messages: none. Raises ``TemplateUnknown``."""
+    """Precondition: none; repeating it is fine. Effect: new data sets are matched with it again;
+    those that came meanwhile are when somebody has them matched again. Messages: none. Raises
+    ``TemplateUnknown``."""
     async with database.transaction() as transaction:
         await _require(transaction.connection, name)
         await templates.enable(transaction.connection, name)

@@ -17,9 +17,11 @@ _MOST = 1 << 20
 _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
 
 
-async def follow_log(chains: ChainsClient, dms: DmsClient, wms: WmsClient, job_id: int) -> FollowedLog:
-    """Precondition: none. Effect: none. Without streams where it does not run, has written nothing, or its pilot puts nothing
-    there. Raises ``NotFound`` (the job), ``NotAvailable``."""
+async def follow_log(
+    chains: ChainsClient, dms: DmsClient, wms: WmsClient, job_id: int
+) -> FollowedLog:
+    """Precondition: none. Effect: none. Without streams where it does not run, has written nothing,
+    or its pilot puts nothing there. Raises ``NotFound`` (the job), ``NotAvailable``."""
     job = await wms.job(job_id)
     if job.state not in _IN_FLIGHT:
         return FollowedLog(state=job.state, attempt=job.attempt)
@@ -27,9 +29,16 @@ async def follow_log(chains: ChainsClient, dms: DmsClient, wms: WmsClient, job_i
     if folder is None:
         return FollowedLog(state=job.state, attempt=job.attempt)
     try:
-        data, _ = await dms.log_part(f"{folder}/{live_name(job.seq, job.attempt)}", span=f"0-{_MOST - 1}")
+        data, _ = await dms.log_part(
+            f"{folder}/{live_name(job.seq, job.attempt)}", span=f"0-{_MOST - 1}"
+        )
         live = LiveLog.model_validate_json(data)
-    except (NotFound, NotAvailable, Unprocessable, ValidationError):  # not there, not now, or nothing that a pilot has written
+    except (
+        NotFound,
+        NotAvailable,
+        Unprocessable,
+        ValidationError,
+    ):  # not there, not now, or nothing that a pilot has written
         return FollowedLog(state=job.state, attempt=job.attempt)
     return FollowedLog(state=job.state, attempt=job.attempt, streams=live.streams)
 
@@ -38,5 +47,7 @@ async def _log_folder(chains: ChainsClient, dms: DmsClient, job: Job) -> str | N
     """Of the job's step: where its logs are written."""
     task = await chains.task(job.task_uid)
     chain = await chains.chain(task.chain_uid)
-    logs = next((one.uid for one in chain.datasets if one.step == task.step and one.port is None), None)
+    logs = next(
+        (one.uid for one in chain.datasets if one.step == task.step and one.port is None), None
+    )
     return None if logs is None else (await dms.dataset(logs)).url

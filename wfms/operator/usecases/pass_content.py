@@ -24,7 +24,8 @@ Query = Mapping[str, str | Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class PassedBody:
-    """What comes behind ``begin``, which was read already. To be closed, whether or not it was read."""
+    """What comes behind ``begin``, which was read already. To be closed, whether or not it was
+    read."""
 
     answer: httpx.Response
     rest: AsyncIterator[bytes]
@@ -48,15 +49,25 @@ class PassedContent:
 
 
 async def pass_content(
-    http: httpx.AsyncClient, path: str, *, method: str = "GET", query: Query | None = None, asked: Mapping[str, str] | None = None
+    http: httpx.AsyncClient,
+    path: str,
+    *,
+    method: str = "GET",
+    query: Query | None = None,
+    asked: Mapping[str, str] | None = None,
 ) -> PassedContent:
-    """Precondition: ``http`` leads to the DMS and reads answers as they come. Effect: none. ``asked``: headers of the request.
-    Errors of the DMS come back as its answer. Raises ``NotAvailable`` where it does not answer."""
+    """Precondition: ``http`` leads to the DMS and reads answers as they come. Effect: none.
+    ``asked``: headers of the request. Errors of the DMS come back as its answer. Raises
+    ``NotAvailable`` where it does not answer."""
     kept = {name: value for name in ASKED if (value := (asked or {}).get(name)) is not None}
-    request = http.build_request(method, path, params=dict(query or {}), headers={**kept, "Accept-Encoding": "identity"})
+    request = http.build_request(
+        method, path, params=dict(query or {}), headers={**kept, "Accept-Encoding": "identity"}
+    )
     try:
         answer = await http.send(request, stream=True)
     except httpx.TransportError as error:
-        raise NotAvailable(f"the service dms does not answer: {error or type(error).__name__}", service="dms") from error
+        raise NotAvailable(
+            f"the service dms does not answer: {error or type(error).__name__}", service="dms"
+        ) from error
     headers = {name: answer.headers[name] for name in ANSWERED if name in answer.headers}
     return PassedContent(answer.status_code, headers, PassedBody(answer, answer.aiter_raw()))

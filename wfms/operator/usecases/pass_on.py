@@ -26,12 +26,18 @@ class PassedBack:
 
 
 async def pass_on(http: httpx.AsyncClient, service: str, request: PassedOn) -> PassedBack:
-    """Precondition: the path is one of those declared. Effect: that of the service asked. Messages: none of ours.
-    Raises ``NotAvailable`` where it does not answer; its own errors come back as its answer."""
+    """Precondition: the path is one of those declared. Effect: that of the service asked. Messages:
+    none of ours. Raises ``NotAvailable`` where it does not answer; its own errors come back as its
+    answer."""
     url = httpx.URL(path=request.path, query=request.query.encode())
     headers = {"content-type": request.content_type} if request.content else {}
     try:
         answer = await http.request(request.method, url, content=request.content, headers=headers)
     except httpx.TransportError as error:
-        raise NotAvailable(f"the service {service} does not answer: {error or type(error).__name__}", service=service) from error
-    return PassedBack(answer.status_code, answer.content, answer.headers.get("content-type", "application/json"))
+        raise NotAvailable(
+            f"the service {service} does not answer: {error or type(error).__name__}",
+            service=service,
+        ) from error
+    return PassedBack(
+        answer.status_code, answer.content, answer.headers.get("content-type", "application/json")
+    )

@@ -28,9 +28,10 @@ _WORKABLE = [state for state in DatasetState if state.readable or state is Datas
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """``dataset`` and ``template``: None where none was chosen, or there is none such; ``trouble`` says so then. ``called``: the
-    data sets that have the name, where there are several. ``present``: the newest chain that there is already for both.
-    ``objection``: why the template would not take the data set by itself."""
+    """``dataset`` and ``template``: None where none was chosen, or there is none such; ``trouble``
+    says so then. ``called``: the data sets that have the name, where there are several.
+    ``present``: the newest chain that there is already for both. ``objection``: why the template
+    would not take the data set by itself."""
 
     datasets: list[Dataset]
     templates: list[StoredTemplate]
@@ -49,10 +50,15 @@ class Prepared:
         return self.dataset is not None and self.template is not None
 
 
-async def prepare_chain(database: Database, *, chains: ChainsClient, dms: DmsClient, dataset: str, template: str) -> Prepared:
-    """``dataset``: name or uid, ``template``: name; empty: not chosen yet. Effect: none. Raises ``NotAvailable``."""
+async def prepare_chain(
+    database: Database, *, chains: ChainsClient, dms: DmsClient, dataset: str, template: str
+) -> Prepared:
+    """``dataset``: name or uid, ``template``: name; empty: not chosen yet. Effect: none. Raises
+    ``NotAvailable``."""
     offered, templates, called = await asyncio.gather(
-        dms.datasets(_WORKABLE, limit=OFFERED, newest=True), list_templates(database, disabled=True), _datasets(dms, dataset)
+        dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
+        list_templates(database, disabled=True),
+        _datasets(dms, dataset),
     )
     chosen = next((one for one in templates if one.name == template), None)
     found, trouble = None, ""
@@ -78,7 +84,18 @@ async def prepare_chain(database: Database, *, chains: ChainsClient, dms: DmsCli
         made = await chains.chains(dataset=found.uid)
         present = next((one for one in made.chains if _same_version(one, chosen)), None)
     several = called if found is None else ()
-    return Prepared(offered.datasets, templates, found, chosen, trouble, bound, present, why or "", unmet, several)
+    return Prepared(
+        offered.datasets,
+        templates,
+        found,
+        chosen,
+        trouble,
+        bound,
+        present,
+        why or "",
+        unmet,
+        several,
+    )
 
 
 def _same_version(chain: Chain, template: StoredTemplate) -> bool:

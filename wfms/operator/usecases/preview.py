@@ -1,4 +1,5 @@
-"""What of a file is shown to a person: judged by its beginning, never by what it says of itself, and never run by a browser."""
+"""What of a file is shown to a person: judged by its beginning, never by what it says of itself,
+and never run by a browser."""
 
 import csv
 import io
@@ -13,7 +14,8 @@ from typing import NoReturn
 MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 100, 30, 200
 #: Bytes of a file that is no text that are shown, and how many in a line.
 DUMPED, IN_A_LINE = 256, 16
-#: Characters of JSON set out in lines, or so many times its own where that is more: each level of lists widens every line.
+#: Characters of JSON set out in lines, or so many times its own where that is more: each level of
+#: lists widens every line.
 MOST_SET_OUT, TIMES_ITS_OWN = 1024 * 1024, 4
 
 #: How pictures begin that browsers show and that cannot do anything.
@@ -40,8 +42,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """``text``: of a text, of JSON, or of a dump. ``rows``: of a table, its heading first. ``shown``: bytes of the file it was
-    made from; ``cut``: that there is more than is shown."""
+    """``text``: of a text, of JSON, or of a dump. ``rows``: of a table, its heading first.
+    ``shown``: bytes of the file it was made from; ``cut``: that there is more than is shown."""
 
     kind: Kind
     shown: int
@@ -68,10 +70,16 @@ def preview_of(name: str, head: bytes, size: int) -> Preview:
     if text is None:
         return Preview(Kind.BINARY, min(len(head), DUMPED), size > DUMPED, _dump(head[:DUMPED]))
     ending = name.rpartition(".")[2].lower()
-    if not cut and (text.lstrip()[:1] in {"{", "["} or ending == "json") and (pretty := _pretty(text)) is not None:
+    if (
+        not cut
+        and (text.lstrip()[:1] in {"{", "["} or ending == "json")
+        and (pretty := _pretty(text)) is not None
+    ):
         return Preview(Kind.JSON, len(head), cut, pretty)
     if ending in _DELIMITERS and (rows := _table(text, _DELIMITERS[ending], cut=cut)) is not None:
-        return Preview(Kind.TABLE, len(head), cut or len(rows) > MOST_ROWS, rows=rows[: MOST_ROWS + 1])
+        return Preview(
+            Kind.TABLE, len(head), cut or len(rows) > MOST_ROWS, rows=rows[: MOST_ROWS + 1]
+        )
     return Preview(Kind.TEXT, len(head), cut, text)
 
 
@@ -88,8 +96,9 @@ def _text_of(head: bytes, *, cut: bool) -> str | None:
 
 
 def _pretty(text: str) -> str | None:
-    """The very text, with other white space: a number's digits, a key that is there twice and the way a letter is written stay.
-    None where it is no JSON, or too deep or too large once it is set out."""
+    """The very text, with other white space: a number's digits, a key that is there twice and the
+    way a letter is written stay. None where it is no JSON, or too deep or too large once it is set
+    out."""
     try:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -110,7 +119,8 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _set_out(text: str) -> Iterator[str]:
-    """Precondition: it is JSON. Its parts, each list and object over several lines unless it is empty."""
+    """Precondition: it is JSON. Its parts, each list and object over several lines unless it is
+    empty."""
     depth, before = 0, ""
     for found in _TOKEN.finditer(text):
         part = found[0]
@@ -131,7 +141,14 @@ def _table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:
     first = text.partition("\n")[0]
     delimiter = max(delimiters, key=first.count)
     try:
-        rows = [row for _, row in zip(range(MOST_ROWS + 2), csv.reader(io.StringIO(text), delimiter=delimiter), strict=False)]
+        rows = [
+            row
+            for _, row in zip(
+                range(MOST_ROWS + 2),
+                csv.reader(io.StringIO(text), delimiter=delimiter),
+                strict=False,
+            )
+        ]
     except csv.Error:
         return None
     if not rows or len(rows[0]) < 2:

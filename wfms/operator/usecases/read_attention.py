@@ -11,7 +11,14 @@ from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.attention import Acknowledge, ChainCounts, Notice, NoticeList, Subject, WorkCounts
+from sluice.contracts.attention import (
+    Acknowledge,
+    ChainCounts,
+    Notice,
+    NoticeList,
+    Subject,
+    WorkCounts,
+)
 from sluice.contracts.pilots import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
 from sluice.contracts.states import ChainState
@@ -29,7 +36,8 @@ _LOOKED_UP = 100
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """``chains``, ``work``, ``pilots``: as far as the services tell; of pilots those that matter most."""
+    """``chains``, ``work``, ``pilots``: as far as the services tell; of pilots those that matter
+    most."""
 
     notices: NoticeList
     chains: ChainCounts | None
@@ -53,12 +61,22 @@ async def read_attention(
     dead: Mapping[str, int],
     limit: int,
 ) -> Attention:
-    """At most ``limit`` notices, as ``notices.chosen`` chooses, of each kind the newest. Effect: none. What a service that does
-    not answer would have said is missing, and a notice says so. ``dead``: messages that nobody could handle, by queue."""
+    """At most ``limit`` notices, as ``notices.chosen`` chooses, of each kind the newest. Effect:
+    none. What a service that does not answer would have said is missing, and a notice says so.
+    ``dead``: messages that nobody could handle, by queue."""
     (of_chains, counted), (of_wms, work, pilots), of_dms, of_intake = await asyncio.gather(
-        _chains(chains, limit), _wms(wms, chains, limit), _dms(dms, limit), _intake(database, intake)
+        _chains(chains, limit),
+        _wms(wms, chains, limit),
+        _dms(dms, limit),
+        _intake(database, intake),
     )
-    found = [*notices.of_queues(dead), *of_wms.notices, *of_intake, *of_dms.notices, *of_chains.notices]
+    found = [
+        *notices.of_queues(dead),
+        *of_wms.notices,
+        *of_intake,
+        *of_dms.notices,
+        *of_chains.notices,
+    ]
     shown = notices.chosen(found, limit=limit)
     more = of_chains.more + of_wms.more + of_dms.more + len(found) - len(shown)
     return Attention(NoticeList(notices=shown, more=more), counted, work, pilots)
@@ -67,10 +85,13 @@ async def read_attention(
 async def acknowledge(
     chains: ChainsClient, wms: WmsClient, ids: Sequence[str], asked: Acknowledge
 ) -> list[NotFound | Conflict | None]:
-    """Precondition: ``ids`` are those of notices. Effect: their subjects say who has seen them; one that needs nobody any more is
-    passed over. Messages: none. Gives for each None, or why it was. Raises ``NoSuchNotice`` before anything, ``NotAvailable``."""
+    """Precondition: ``ids`` are those of notices. Effect: their subjects say who has seen them; one
+    that needs nobody any more is passed over. Messages: none. Gives for each None, or why it was.
+    Raises ``NoSuchNotice`` before anything, ``NotAvailable``."""
     subjects = [_subject(one) for one in ids]
-    return await acknowledge_each(subjects, asked, chain=chains.acknowledge_chain, pilot=wms.acknowledge_pilot)
+    return await acknowledge_each(
+        subjects, asked, chain=chains.acknowledge_chain, pilot=wms.acknowledge_pilot
+    )
 
 
 def _subject(notice: str) -> tuple[Subject, UUID]:
@@ -81,7 +102,8 @@ def _subject(notice: str) -> tuple[Subject, UUID]:
 
 
 async def _chains(chains: ChainsClient, limit: int) -> tuple[_Part, ChainCounts | None]:
-    """As many as may be shown of those that failed, and as many of those that cannot go on: neither hide the others."""
+    """As many as may be shown of those that failed, and as many of those that cannot go on: neither
+    hide the others."""
     try:
         failed, stuck, counted = await asyncio.gather(
             chains.chains(attention=True, state=ChainState.FAILED, limit=limit),
@@ -96,7 +118,9 @@ async def _chains(chains: ChainsClient, limit: int) -> tuple[_Part, ChainCounts 
     return _Part([notice for chain in listed for notice in notices.of_chain(chain)], more), counted
 
 
-async def _wms(wms: WmsClient, chains: ChainsClient, limit: int) -> tuple[_Part, WorkCounts | None, PilotList | None]:
+async def _wms(
+    wms: WmsClient, chains: ChainsClient, limit: int
+) -> tuple[_Part, WorkCounts | None, PilotList | None]:
     try:
         listed, lost, troubled, work = await asyncio.gather(
             wms.pilots(limit=MOST_PILOTS),
@@ -105,7 +129,10 @@ async def _wms(wms: WmsClient, chains: ChainsClient, limit: int) -> tuple[_Part,
             _known(wms.counts(troubled=True)),
         )
     except ServiceError as error:
-        text = f"The WMS does not answer, so pilots and counts of jobs are missing here: {error.detail}"
+        text = (
+            "The WMS does not answer, so pilots and counts of jobs are missing here:"
+            f" {error.detail}"
+        )
         return _Part([notices.of_trouble(text)]), None, None
     tasks = troubled.tasks
     datasets = await _datasets(chains, tasks)
@@ -120,7 +147,10 @@ async def _dms(dms: DmsClient, limit: int) -> _Part:
     try:
         found = await _known(dms.stalled(limit=limit))
     except ServiceError as error:
-        text = f"The DMS does not answer, so uploads and deletions that do not go on are missing here: {error.detail}"
+        text = (
+            "The DMS does not answer, so uploads and deletions that do not go on are missing here:"
+            f" {error.detail}"
+        )
         return _Part([notices.of_trouble(text)])
     return _Part([]) if found is None else _Part(notices.of_stalled(found.stalled), found.more)
 
@@ -144,7 +174,13 @@ async def _known(answer: Awaitable[AnswerT]) -> AnswerT | None:
 
 async def _intake(database: Database, intake: IntakeClient) -> list[Notice]:
     try:
-        unmatched, ties = await asyncio.gather(intake.unmatched(limit=1), read_ties(database, intake))
+        unmatched, ties = await asyncio.gather(
+            intake.unmatched(limit=1), read_ties(database, intake)
+        )
     except ServiceError as error:
-        return [notices.of_trouble(f"The intake does not answer: new data sets get no chain now ({error.detail})")]
+        return [
+            notices.of_trouble(
+                f"The intake does not answer: new data sets get no chain now ({error.detail})"
+            )
+        ]
     return notices.of_intake(unmatched.total or len(unmatched.datasets), ties)

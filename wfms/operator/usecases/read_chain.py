@@ -63,12 +63,16 @@ class ChainDetail:
         return None if self.template is None else draw(self.template.plan)
 
     def step(self, name: str) -> StepProgress | None:
-        return next((progress for progress in self.progress.steps if progress.step.name == name), None)
+        return next(
+            (progress for progress in self.progress.steps if progress.step.name == name), None
+        )
 
 
-async def read_chain(database: Database, chains: ChainsClient, dms: DmsClient, wms: WmsClient, *, uid: UUID) -> ChainDetail:
-    """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain service; what the DMS or the WMS
-    does not say is left out."""
+async def read_chain(
+    database: Database, chains: ChainsClient, dms: DmsClient, wms: WmsClient, *, uid: UUID
+) -> ChainDetail:
+    """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
+    service; what the DMS or the WMS does not say is left out."""
     chain = await with_waits(dms, await chains.chain(uid))
     progress, template, datasets = await asyncio.gather(
         read_progress(wms, [chain]),
@@ -89,7 +93,11 @@ async def _results(dms: DmsClient, chain: Chain, template: StoredTemplate | None
 
 
 async def _result(dms: DmsClient, output: ChainOutput) -> Result:
-    files = (await dms.files(output.dataset.uid, limit=FIRST_FILES)).files if output.dataset.usable else []
+    files = (
+        (await dms.files(output.dataset.uid, limit=FIRST_FILES)).files
+        if output.dataset.usable
+        else []
+    )
     return Result(output, files[:FIRST_FILES])
 
 

@@ -43,15 +43,17 @@ class ChainList:
     next: str | None
 
 
-async def list_chains(chains: ChainsClient, wms: WmsClient, *, state: ChainState | None, after: str | None) -> ChainList:
+async def list_chains(
+    chains: ChainsClient, wms: WmsClient, *, state: ChainState | None, after: str | None
+) -> ChainList:
     """One page, newest first. Effect: none. Raises ``NotAvailable`` (chain service)."""
     page = await chains.chains(state=state, after=after, limit=PAGE)
     return ChainList(await read_progress(wms, page.chains), page.next)
 
 
 async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
-    """Chains of any version of the template that have not ended, newest first; those of runs are no versions of it. Raises
-    ``NotAvailable``."""
+    """Chains of any version of the template that have not ended, newest first; those of runs are no
+    versions of it. Raises ``NotAvailable``."""
     found: list[Chain] = []
     for state in RUNNING:
         after = None
@@ -69,7 +71,10 @@ async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainPr
     """The chains with the counts of their tasks; without, where the WMS does not answer."""
     found = list(chains)
     tasks = [
-        step.task_uid for chain in found for step in chain.steps if step.task_uid is not None and step.started_at is not None
+        step.task_uid
+        for chain in found
+        for step in chain.steps
+        if step.task_uid is not None and step.started_at is not None
     ]
     statuses = await _statuses(wms, tasks)
     return [chain_progress(chain, statuses) for chain in found]

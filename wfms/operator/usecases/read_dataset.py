@@ -25,9 +25,9 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class DatasetDetail:
-    """``next``: where the next page of its files begins; None on the last. ``chains`` None: the chain service does not answer.
-    ``unmatched``: where it fitted no template and waits. ``status`` None: not known now.
-    ``namesakes``: others that people call so, the newest first."""
+    """``next``: where the next page of its files begins; None on the last. ``chains`` None: the
+    chain service does not answer. ``unmatched``: where it fitted no template and waits. ``status``
+    None: not known now. ``namesakes``: others that people call so, the newest first."""
 
     dataset: Dataset
     files: list[File]
@@ -57,7 +57,9 @@ async def read_dataset(
         _unmatched(database, intake, uid),
         _status(dms, uid),
     )
-    return DatasetDetail(dataset, files.files, files.next, made, waiting, status, await _namesakes(dms, dataset))
+    return DatasetDetail(
+        dataset, files.files, files.next, made, waiting, status, await _namesakes(dms, dataset)
+    )
 
 
 async def _chains(chains: ChainsClient, wms: WmsClient, uid: UUID) -> list[ChainProgress] | None:
@@ -75,7 +77,9 @@ async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
         found = await dms.datasets_called(label(dataset))
     except ServiceError:
         return []
-    others = [one for one in found if one.uid != dataset.uid and one.state is not DatasetState.DELETED]
+    others = [
+        one for one in found if one.uid != dataset.uid and one.state is not DatasetState.DELETED
+    ]
     return sorted(others, key=lambda one: one.timestamp, reverse=True)
 
 

@@ -20,11 +20,14 @@ class Image:
 
 
 async def read_image(files: httpx.AsyncClient, dataset: UUID, file: int) -> Image:
-    """Effect: none. What it is is told by its beginning. Raises ``NotFound`` where the file is no picture that is shown, cannot
-    be read, or is larger than ``LARGEST``; ``NotAvailable``."""
+    """Effect: none. What it is is told by its beginning. Raises ``NotFound`` where the file is no
+    picture that is shown, cannot be read, or is larger than ``LARGEST``; ``NotAvailable``."""
     content = await pass_content(files, f"/api/v1/datasets/{dataset}/files/{file}/content")
     head = b""
-    if content.status == httpx.codes.OK and int(content.headers.get("Content-Length", LARGEST + 1)) <= LARGEST:
+    if (
+        content.status == httpx.codes.OK
+        and int(content.headers.get("Content-Length", LARGEST + 1)) <= LARGEST
+    ):
         head = await anext(content.body.rest, b"")
     media = image_type(head)
     if media is None:

@@ -1,4 +1,5 @@
-"""The log of a job: where it lies, and its beginning and its end, as the DMS gives them, from storages for logs alone."""
+"""The log of a job: where it lies, and its beginning and its end, as the DMS gives them, from
+storages for logs alone."""
 
 from dataclasses import dataclass
 
@@ -27,23 +28,30 @@ class LogPlace:
 
 
 async def find_log(wms: WmsClient, job_id: int, *, attempt: int | None = None) -> LogPlace:
-    """The log of ``attempt``, or of the last one that has a log. Raises ``NotFound`` (the job), ``LogUnknown``,
-    ``NotAvailable``."""
+    """The log of ``attempt``, or of the last one that has a log. Raises ``NotFound`` (the job),
+    ``LogUnknown``, ``NotAvailable``."""
     return _place(await wms.job(job_id), attempt)
 
 
-async def read_log(dms: DmsClient, wms: WmsClient, job_id: int, *, most: int, attempt: int | None = None) -> LogText:
-    """Precondition: none. Effect: none. ``most``: bytes shown, half from its beginning, half from its end. Which log: as in
-    ``find_log``. Raises ``NotFound`` (the job), ``LogUnknown``, ``NotAvailable`` (WMS)."""
+async def read_log(
+    dms: DmsClient, wms: WmsClient, job_id: int, *, most: int, attempt: int | None = None
+) -> LogText:
+    """Precondition: none. Effect: none. ``most``: bytes shown, half from its beginning, half from
+    its end. Which log: as in ``find_log``. Raises ``NotFound`` (the job), ``LogUnknown``,
+    ``NotAvailable`` (WMS)."""
     place = await find_log(wms, job_id, attempt=attempt)
     half = most // 2
     try:
         head, size = await dms.log_part(place.url, span=f"0-{half - 1}")
         tail = b""
         if size > half:
-            tail, size = await dms.log_part(place.url, span=f"{half}-" if size <= most else f"-{half}")
+            tail, size = await dms.log_part(
+                place.url, span=f"{half}-" if size <= most else f"-{half}"
+            )
     except Unprocessable as error:
-        raise LogUnknown(job_id, f"it lies outside the storages that are configured ({error.detail})") from error
+        raise LogUnknown(
+            job_id, f"it lies outside the storages that are configured ({error.detail})"
+        ) from error
     except (NotFound, NotAvailable) as error:
         raise LogUnknown(job_id, error.detail) from error
     return LogText(log_text(head, tail, size), size, size > len(head) + len(tail), place.attempt)

@@ -16,20 +16,38 @@ from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.read_template import read_template_by_id
 
 
-async def read_outputs(database: Database, chains: ChainsClient, dms: DmsClient, *, uid: UUID) -> tuple[Chain, list[ChainOutput]]:
-    """Precondition: none. Effect: none. In the workflow's order; those of which no data set was made (yet) are left out.
-    Raises ``NotFound`` and ``NotAvailable`` of the chain service and of the DMS."""
+async def read_outputs(
+    database: Database, chains: ChainsClient, dms: DmsClient, *, uid: UUID
+) -> tuple[Chain, list[ChainOutput]]:
+    """Precondition: none. Effect: none. In the workflow's order; those of which no data set was
+    made (yet) are left out. Raises ``NotFound`` and ``NotAvailable`` of the chain service and of
+    the DMS."""
     chain = await chains.chain(uid)
     template = await read_template_by_id(database, chain.template_id)
     return chain, await outputs_of(dms, chain, template)
 
 
-async def outputs_of(dms: DmsClient, chain: Chain, template: StoredTemplate | None) -> list[ChainOutput]:
-    """As ``read_outputs``. ``template`` None: it was never stored here, and what its outputs are is not known."""
-    written = {(dataset.step, dataset.port): dataset.uid for dataset in chain.datasets if dataset.port is not None}
-    planned = [] if template is None else [one for one in template.plan.outputs if (one.step, one.port) in written]
+async def outputs_of(
+    dms: DmsClient, chain: Chain, template: StoredTemplate | None
+) -> list[ChainOutput]:
+    """As ``read_outputs``. ``template`` None: it was never stored here, and what its outputs are is
+    not known."""
+    written = {
+        (dataset.step, dataset.port): dataset.uid
+        for dataset in chain.datasets
+        if dataset.port is not None
+    }
+    planned = (
+        []
+        if template is None
+        else [one for one in template.plan.outputs if (one.step, one.port) in written]
+    )
     datasets = await asyncio.gather(*(_known(dms, written[one.step, one.port]) for one in planned))
-    return [_output(one, dataset) for one, dataset in zip(planned, datasets, strict=True) if dataset is not None]
+    return [
+        _output(one, dataset)
+        for one, dataset in zip(planned, datasets, strict=True)
+        if dataset is not None
+    ]
 
 
 async def finished_outputs(

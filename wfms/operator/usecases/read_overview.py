@@ -19,13 +19,21 @@ _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
 
 
 async def read_overview(
-    database: Database, *, chains: ChainsClient, wms: WmsClient, dms: DmsClient, intake: IntakeClient, dead: Mapping[str, int]
+    database: Database,
+    *,
+    chains: ChainsClient,
+    wms: WmsClient,
+    dms: DmsClient,
+    intake: IntakeClient,
+    dead: Mapping[str, int],
 ) -> Overview:
-    """Effect: none. What a service that does not answer would have said is missing, and the overview says so. Numbers are those
-    of the services' databases, not of what is listed."""
+    """Effect: none. What a service that does not answer would have said is missing, and the
+    overview says so. Numbers are those of the services' databases, not of what is listed."""
     (running, ended), attention, templates = await asyncio.gather(
         _chains(chains),
-        read_attention(database, chains=chains, wms=wms, dms=dms, intake=intake, dead=dead, limit=_MOST_NOTICES),
+        read_attention(
+            database, chains=chains, wms=wms, dms=dms, intake=intake, dead=dead, limit=_MOST_NOTICES
+        ),
         list_templates(database, disabled=True),
     )
     progress = await read_progress(wms, [*running, *ended])
@@ -41,8 +49,11 @@ async def read_overview(
 
 
 async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
-    """Those that run and those that ended last; none where the chain service does not answer, as a notice says."""
+    """Those that run and those that ended last; none where the chain service does not answer, as a
+    notice says."""
     try:
-        return await asyncio.gather(newest_running(chains, limit=_MOST_RUNNING), chains.last_ended(limit=_MOST_ENDED))
+        return await asyncio.gather(
+            newest_running(chains, limit=_MOST_RUNNING), chains.last_ended(limit=_MOST_ENDED)
+        )
     except ServiceError:
         return [], []

@@ -21,8 +21,11 @@ class RunTemplates:
     next: UUID | None
 
 
-async def list_run_templates(database: Database, *, limit: int, after: UUID | None = None) -> RunTemplates:
-    """One page, the last one run first, without their files. Raises ``RunTemplateUnknown`` where there never was ``after``."""
+async def list_run_templates(
+    database: Database, *, limit: int, after: UUID | None = None
+) -> RunTemplates:
+    """One page, the last one run first, without their files. Raises ``RunTemplateUnknown`` where
+    there never was ``after``."""
     async with database.connection() as connection:
         if after is not None and await run_templates.by_id(connection, after) is None:
             raise RunTemplateUnknown(after)
@@ -40,8 +43,8 @@ async def read_run_template(database: Database, template_id: UUID) -> StoredTemp
 
 
 async def delete_run_template(database: Database, template_id: UUID) -> None:
-    """Precondition: none. Effect: it is not listed any more; chains of it go on, and show it. Messages: none. Raises
-    ``RunTemplateUnknown``."""
+    """Precondition: none. Effect: it is not listed any more; chains of it go on, and show it.
+    Messages: none. Raises ``RunTemplateUnknown``."""
     async with database.connection() as connection:
         if not await run_templates.delete(connection, template_id):
             raise RunTemplateUnknown(template_id)

@@ -18,7 +18,8 @@ PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Which jobs, and in which order: ``state`` None is all of them, by time or memory all that have ended."""
+    """Which jobs, and in which order: ``state`` None is all of them, by time or memory all that
+    have ended."""
 
     state: JobState | None = None
     order: JobOrder = JobOrder.SEQ
@@ -27,7 +28,8 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
-    """``jobs``: those that ``shown`` names; ``next``: where their next page begins. None: the WMS does not tell."""
+    """``jobs``: those that ``shown`` names; ``next``: where their next page begins. None: the WMS
+    does not tell."""
 
     row: ChainTask
     explanation: str
@@ -41,7 +43,9 @@ class TaskDetail:
 
     @property
     def counts(self) -> Counts | None:
-        return None if self.row.jobs is None or self.row.jobs.total == 0 else counts_of(self.row.jobs)
+        return (
+            None if self.row.jobs is None or self.row.jobs.total == 0 else counts_of(self.row.jobs)
+        )
 
     @property
     def shortfall(self) -> Shortfall | None:
@@ -51,12 +55,17 @@ class TaskDetail:
     def states(self) -> list[tuple[JobState, int]]:
         """Those that jobs are in, with their numbers, and that shown."""
         status = self.row.jobs
-        counted = [(state, getattr(status, state.value) if status is not None else 0) for state in JobState]
+        counted = [
+            (state, getattr(status, state.value) if status is not None else 0) for state in JobState
+        ]
         return [(state, count) for state, count in counted if count or state is self.shown.state]
 
 
-async def read_task(chains: ChainsClient, wms: WmsClient, uid: UUID, *, shown: JobFilter) -> TaskDetail:
-    """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain service."""
+async def read_task(
+    chains: ChainsClient, wms: WmsClient, uid: UUID, *, shown: JobFilter
+) -> TaskDetail:
+    """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
+    service."""
     row, explanation, (jobs, after) = await asyncio.gather(
         chains.task(uid, full=True), _explain(wms, uid), _jobs(wms, uid, shown)
     )
@@ -72,9 +81,13 @@ async def _explain(wms: WmsClient, uid: UUID) -> str:
 
 async def _jobs(wms: WmsClient, uid: UUID, shown: JobFilter) -> tuple[list[Job] | None, str | None]:
     try:
-        page = await wms.jobs(uid, state=shown.state, sort=shown.order, after=shown.after, limit=PAGE, full=True)
+        page = await wms.jobs(
+            uid, state=shown.state, sort=shown.order, after=shown.after, limit=PAGE, full=True
+        )
     except Unprocessable:
-        page = await wms.jobs(uid, state=shown.state, limit=PAGE, full=True)  # what was typed is no place of this list
+        page = await wms.jobs(
+            uid, state=shown.state, limit=PAGE, full=True
+        )  # what was typed is no place of this list
     except ServiceError:
         return None, None
     return page.jobs, page.next

@@ -8,18 +8,22 @@ from wfms.operator.domain.errors import TemplateUnknown
 from wfms.operator.domain.template import StoredTemplate
 
 
-async def list_templates(database: Database, *, every_version: bool = False, disabled: bool = False) -> list[StoredTemplate]:
-    """By name, newest version first, without their files. Deleted ones are left out: they match nothing. So are disabled ones,
-    unless they are wanted, or every version is."""
+async def list_templates(
+    database: Database, *, every_version: bool = False, disabled: bool = False
+) -> list[StoredTemplate]:
+    """By name, newest version first, without their files. Deleted ones are left out: they match
+    nothing. So are disabled ones, unless they are wanted, or every version is."""
     async with database.connection() as connection:
         if every_version:
             return await templates.all_versions(connection)
         return await templates.all_latest(connection, disabled=disabled)
 
 
-async def read_template(database: Database, name: str, *, version: int | None = None, deleted: bool = False) -> StoredTemplate:
-    """The latest version that is not deleted, or exactly ``version`` (with ``deleted`` also a deleted one).
-    Raises ``TemplateUnknown``."""
+async def read_template(
+    database: Database, name: str, *, version: int | None = None, deleted: bool = False
+) -> StoredTemplate:
+    """The latest version that is not deleted, or exactly ``version`` (with ``deleted`` also a
+    deleted one). Raises ``TemplateUnknown``."""
     async with database.connection() as connection:
         if version is None:
             found = await templates.latest(connection, name)
@@ -31,7 +35,8 @@ async def read_template(database: Database, name: str, *, version: int | None = 
 
 
 async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
-    """All versions that are not deleted, newest first, without their files; empty when there is none."""
+    """All versions that are not deleted, newest first, without their files; empty when there is
+    none."""
     async with database.connection() as connection:
         return await templates.all_versions(connection, name)
 
@@ -39,4 +44,6 @@ async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
 async def read_template_by_id(database: Database, template_id: UUID) -> StoredTemplate | None:
     """Also a deleted one, and one that came with a run: their chains show it."""
     async with database.connection() as connection:
-        return await templates.by_id(connection, template_id) or await run_templates.by_id(connection, template_id)
+        return await templates.by_id(connection, template_id) or await run_templates.by_id(
+            connection, template_id
+        )

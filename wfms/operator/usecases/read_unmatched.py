@@ -1,4 +1,5 @@
-"""Data sets that fitted no template, with what today's templates make of them; and templates that compete for data sets."""
+"""Data sets that fitted no template, with what today's templates make of them; and templates that
+compete for data sets."""
 
 import asyncio
 from collections.abc import Iterable
@@ -22,10 +23,14 @@ log = structlog.get_logger(__name__)
 _MOST = 1000
 
 
-async def read_unmatched(database: Database, intake: IntakeClient, *, limit: int, template: str | None = None) -> UnmatchedList:
-    """Newest first; ``template``: only those that it would take now. Effect: none. Raises ``NotAvailable`` (intake)."""
+async def read_unmatched(
+    database: Database, intake: IntakeClient, *, limit: int, template: str | None = None
+) -> UnmatchedList:
+    """Newest first; ``template``: only those that it would take now. Effect: none. Raises
+    ``NotAvailable`` (intake)."""
     found, templates = await asyncio.gather(
-        intake.unmatched(limit=limit if template is None else _MOST), list_templates(database, disabled=True)
+        intake.unmatched(limit=limit if template is None else _MOST),
+        list_templates(database, disabled=True),
     )
     datasets = [_judged(one, templates) for one in found.datasets]
     if template is None:
@@ -44,7 +49,9 @@ async def count_waiting(database: Database, intake: IntakeClient, template: Stor
     if not template.plan.match or template.disabled_since is not None:
         return 0
     try:
-        return (await read_unmatched(database, intake, limit=_MOST, template=template.name)).total or 0
+        return (
+            await read_unmatched(database, intake, limit=_MOST, template=template.name)
+        ).total or 0
     except ServiceError as error:
         log.warning("intake.no_unmatched", reason=error.detail)
         return 0
@@ -62,8 +69,13 @@ def _judged(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatc
         return unmatched
     dataset = unmatched.dataset
     ordered = sorted(templates, key=lambda one: (-one.plan.priority, one.name))
-    judged = [Objection(template=one.name, version=one.version, reason=_reason(one, dataset)) for one in ordered]
-    return unmatched.model_copy(update={"objections": sorted(judged, key=lambda one: bool(one.reason))})
+    judged = [
+        Objection(template=one.name, version=one.version, reason=_reason(one, dataset))
+        for one in ordered
+    ]
+    return unmatched.model_copy(
+        update={"objections": sorted(judged, key=lambda one: bool(one.reason))}
+    )
 
 
 def _reason(template: StoredTemplate, dataset: Dataset) -> str:

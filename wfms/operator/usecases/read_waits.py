@@ -15,8 +15,8 @@ log = structlog.get_logger(__name__)
 
 
 async def with_waits(dms: DmsClient, chain: Chain) -> Chain:
-    """The chain; where its steps are done and its output does not get to the output storage, with that as its reason. Effect:
-    none. Where the DMS does not answer nothing is said."""
+    """The chain; where its steps are done and its output does not get to the output storage, with
+    that as its reason. Effect: none. Where the DMS does not answer nothing is said."""
     if chain.state is not ChainState.UPLOADING or chain.reason:
         return chain
     written = [one.uid for one in chain.datasets if one.step is not None and one.port is not None]
@@ -31,5 +31,9 @@ async def with_waits(dms: DmsClient, chain: Chain) -> Chain:
 
 
 def _sentence(found: list[tuple[Dataset, DatasetStatus]]) -> str:
-    waits = [f"output {label(one)} waits for {status.waits_for}" for one, status in found if status.waits_for is not None]
+    waits = [
+        f"output {label(one)} waits for {status.waits_for}"
+        for one, status in found
+        if status.waits_for is not None
+    ]
     return "; ".join(waits)

@@ -23,13 +23,19 @@ _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def request_chain(
-    database: Database, request: RequestChain, *, chains: ChainsClient, dms: DmsClient, intake: IntakeClient
+    database: Database,
+    request: RequestChain,
+    *,
+    chains: ChainsClient,
+    dms: DmsClient,
+    intake: IntakeClient,
 ) -> tuple[Chain, bool]:
-    """Precondition: the template and the data set exist, and the data set is not deleted (one that is still open is waited for).
-    Effect: a chain (True), or the one that is there for this data set, template version and the parameters given (False); the
-    data set is not listed as unmatched any more. Messages: none of ours. Raises
-    ``TemplateUnknown``, ``RunTemplateUnknown``, ``TemplateDisabled``, ``NotFound`` (the data set), ``DatasetUnusable``,
-    ``Unprocessable`` (parameters), ``NotAvailable``."""
+    """Precondition: the template and the data set exist, and the data set is not deleted (one that
+    is still open is waited for). Effect: a chain (True), or the one that is there for this data
+    set, template version and the parameters given (False); the data set is not listed as unmatched
+    any more. Messages: none of ours. Raises ``TemplateUnknown``, ``RunTemplateUnknown``,
+    ``TemplateDisabled``, ``NotFound`` (the data set), ``DatasetUnusable``, ``Unprocessable``
+    (parameters), ``NotAvailable``."""
     template = await _wanted(database, request)
     dataset = await dms.dataset(request.dataset_uid)
     if dataset.state in _GONE:

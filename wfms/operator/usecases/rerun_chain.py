@@ -1,4 +1,5 @@
-"""Somebody wants a chain run again: the chain service does it, unless the chain's template is disabled."""
+"""Somebody wants a chain run again: the chain service does it, unless the chain's template is
+disabled."""
 
 from uuid import UUID
 
@@ -10,17 +11,27 @@ from wfms.operator.domain.errors import TemplateDisabled
 from wfms.operator.usecases.read_template import read_template_by_id
 
 
-async def plan_rerun(database: Database, chains: ChainsClient, uid: UUID, asked: RerunChain) -> RerunPlan:
-    """What ``rerun_chain`` would do; that the template is disabled is among what is missing. Effect: none. Raises ``NotFound``,
-    ``Conflict``, ``Unprocessable`` and ``NotAvailable`` of the chain service."""
+async def plan_rerun(
+    database: Database, chains: ChainsClient, uid: UUID, asked: RerunChain
+) -> RerunPlan:
+    """What ``rerun_chain`` would do; that the template is disabled is among what is missing.
+    Effect: none. Raises ``NotFound``, ``Conflict``, ``Unprocessable`` and ``NotAvailable`` of the
+    chain service."""
     plan = await chains.plan_rerun(uid, asked)
     disabled = await _disabled(database, await chains.chain(uid))
-    return plan if disabled is None else plan.model_copy(update={"missing": [*plan.missing, disabled.detail]})
+    return (
+        plan
+        if disabled is None
+        else plan.model_copy(update={"missing": [*plan.missing, disabled.detail]})
+    )
 
 
-async def rerun_chain(database: Database, chains: ChainsClient, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
-    """Precondition: the chain is over, and data sets may go through its template. Effect: the chain service's; whether the chain
-    is new. Messages: none of ours. Raises ``TemplateDisabled``, and as ``plan_rerun``."""
+async def rerun_chain(
+    database: Database, chains: ChainsClient, uid: UUID, asked: RerunChain
+) -> tuple[Chain, bool]:
+    """Precondition: the chain is over, and data sets may go through its template. Effect: the chain
+    service's; whether the chain is new. Messages: none of ours. Raises ``TemplateDisabled``, and as
+    ``plan_rerun``."""
     disabled = await _disabled(database, await chains.chain(uid))
     if disabled is not None:
         raise disabled

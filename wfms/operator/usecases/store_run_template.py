@@ -1,4 +1,5 @@
-"""Stores the template that a run of files brings along: the run's own, apart from all that is published."""
+"""Stores the template that a run of files brings along: the run's own, apart from all that is
+published."""
 
 import hashlib
 import json
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
-async def store_run_template(database: Database, compiler: Compiler, sent: SentFiles, *, name: str, template_id: UUID) -> Stored:
-    """Precondition: none. Effect: a template that no data set is matched with, unless there is one of this name and these very
-    files, which is given then; published templates and their versions stay as they are. Messages: none. Raises ``Unprocessable``
-    (files that cannot be taken) and ``TemplateRefused`` with every finding; nothing is stored then."""
+async def store_run_template(
+    database: Database, compiler: Compiler, sent: SentFiles, *, name: str, template_id: UUID
+) -> Stored:
+    """Precondition: none. Effect: a template that no data set is matched with, unless there is one
+    of this name and these very files, which is given then; published templates and their versions
+    stay as they are. Messages: none. Raises ``Unprocessable`` (files that cannot be taken) and
+    ``TemplateRefused`` with every finding; nothing is stored then."""
     upload = await compiler.take(sent)
     digest = digest_of(name, upload)
     async with database.connection() as connection:

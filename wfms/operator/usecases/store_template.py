@@ -32,11 +32,18 @@ class Stored:
 
 
 async def store_template(
-    database: Database, compiler: Compiler, sent: SentFiles, *, name: str, template_id: UUID, replaces: int | None = None
+    database: Database,
+    compiler: Compiler,
+    sent: SentFiles,
+    *,
+    name: str,
+    template_id: UUID,
+    replaces: int | None = None,
 ) -> Stored:
-    """Precondition: ``replaces``, where given, is the latest version of the name (0: there is none). Effect: a new version of the
-    name, unless its latest version has these very files. Messages: none. Raises ``Unprocessable`` (files that cannot be taken),
-    ``TemplateRefused`` with every finding, ``OvertakenVersion``; nothing is stored then."""
+    """Precondition: ``replaces``, where given, is the latest version of the name (0: there is
+    none). Effect: a new version of the name, unless its latest version has these very files.
+    Messages: none. Raises ``Unprocessable`` (files that cannot be taken), ``TemplateRefused`` with
+    every finding, ``OvertakenVersion``; nothing is stored then."""
     upload = await compiler.take(sent)
     async with database.connection() as connection:
         present = await latest_if_same(connection, name, upload)
@@ -53,21 +60,30 @@ async def store_template(
         if replaces not in {None, version}:
             raise OvertakenVersion(name, version)
         stored = await templates.insert_template(transaction.connection, candidate)
-    log.info("template.stored", template=stored.name, version=stored.version, template_id=str(stored.id))
+    log.info(
+        "template.stored", template=stored.name, version=stored.version, template_id=str(stored.id)
+    )
     return Stored(stored, new=True)
 
 
-async def latest_if_same(connection: Connection, name: str, upload: "Upload") -> StoredTemplate | None:
-    """The latest version, where it has these files. A template of one file is its text, whatever the file is called."""
+async def latest_if_same(
+    connection: Connection, name: str, upload: "Upload"
+) -> StoredTemplate | None:
+    """The latest version, where it has these files. A template of one file is its text, whatever
+    the file is called."""
     present = await templates.latest(connection, name)
     if present is None:
         return None
     if len(present.files) == len(upload.texts) == 1:
         return present if [present.text] == list(upload.texts.values()) else None
-    return present if present.files == upload.texts and upload.main in {None, present.main} else None
+    return (
+        present if present.files == upload.texts and upload.main in {None, present.main} else None
+    )
 
 
-async def compiled(compiler: Compiler, upload: "Upload", *, name: str, template_id: UUID) -> StoredTemplate:
+async def compiled(
+    compiler: Compiler, upload: "Upload", *, name: str, template_id: UUID
+) -> StoredTemplate:
     """A template to be stored, of no version yet. Raises ``TemplateRefused``."""
     checked = await compiler.compile(upload, name=name)
     if checked.plan is None or checked.main is None:
@@ -77,7 +93,9 @@ async def compiled(compiler: Compiler, upload: "Upload", *, name: str, template_
         storable(checked.plan.model_dump(mode="json"))
     except NotStorable as error:
         finding = Finding(message=str(error), file=checked.main)
-        raise TemplateRefused(name, [*checked.findings, finding], texts=upload.texts, main=checked.main) from error
+        raise TemplateRefused(
+            name, [*checked.findings, finding], texts=upload.texts, main=checked.main
+        ) from error
     return StoredTemplate(
         id=template_id,
         name=name,

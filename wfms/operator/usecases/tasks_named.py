@@ -33,8 +33,8 @@ class TasksWanted:
 
 
 async def tasks_named(dms: DmsClient, chains: ChainsClient, wanted: TasksWanted) -> ChainTaskList:
-    """Effect: none. None of them where nothing has the name; of several chains the newest first. Names of data sets may have
-    dots, and so may those of steps. Raises ``NotAvailable``."""
+    """Effect: none. None of them where nothing has the name; of several chains the newest first.
+    Names of data sets may have dots, and so may those of steps. Raises ``NotAvailable``."""
     parts = list(_readings(wanted.name))
     found: list[ChainTask] = []
     for first in range(0, len(parts), _AT_ONCE):
@@ -47,7 +47,8 @@ async def tasks_named(dms: DmsClient, chains: ChainsClient, wanted: TasksWanted)
 
 
 def _readings(name: str) -> Iterator[tuple[str, str]]:
-    """A data set's name and a step's: one pair for each dot at which a name may end; a long text has no more than others."""
+    """A data set's name and a step's: one pair for each dot at which a name may end; a long text
+    has no more than others."""
     for place, letter in enumerate(name):
         if letter != ".":
             continue
@@ -65,7 +66,9 @@ def _is_name(text: str) -> bool:
     return True
 
 
-async def _of_step(chains: ChainsClient, dataset: UUID, step: str, wanted: TasksWanted) -> list[ChainTask]:
+async def _of_step(
+    chains: ChainsClient, dataset: UUID, step: str, wanted: TasksWanted
+) -> list[ChainTask]:
     carried = (await chains.chains(dataset=dataset, limit=_CHAINS)).chains
     uids = [
         one.task_uid

@@ -34,7 +34,8 @@ def watch_routes(database: Database, *, wake: Callable[[], None]) -> APIRouter:
 
     @router.post("/releases", status_code=status.HTTP_204_NO_CONTENT)
     async def release(handed_over: Release) -> None:
-        """Have these data sets deleted: from the answer on it is the watcher's duty. Each is deleted once."""
+        """Have these data sets deleted: from the answer on it is the watcher's duty. Each is
+        deleted once."""
         await take_over_releases(database, handed_over.datasets)
 
     return router

@@ -86,25 +86,45 @@ async def insert_watch(connection: Connection, watch: Watch, *, now: datetime) -
 
 
 async def select_watches(
-    connection: Connection, *, uid: UUID | None = None, state: WatchState | None = None, limit: int = 1
+    connection: Connection,
+    *,
+    uid: UUID | None = None,
+    state: WatchState | None = None,
+    limit: int = 1,
 ) -> list[Watched]:
     """Newest first."""
     return [Watched(**row) for row in await connection.fetch(WATCHES, uid, state, limit)]
 
 
-async def claim_watches(connection: Connection, token: UUID, *, hold: timedelta, after: UUID, limit: int) -> list[OpenWatch]:
+async def claim_watches(
+    connection: Connection, token: UUID, *, hold: timedelta, after: UUID, limit: int
+) -> list[OpenWatch]:
     rows = await connection.fetch(CLAIM_WATCHES, token, hold, after, limit)
     return sorted((_open_watch(row) for row in rows), key=lambda watch: watch.uid)
 
 
 def _open_watch(row: asyncpg.Record) -> OpenWatch:
     state = WatchState(row["state"])
-    ended = None if state is WatchState.IN_PROGRESS else Outcome(state, row["failed_jobs"], row["reason"])
-    return OpenWatch(row["uid"], WatchKind(row["kind"]), row["dat_in_uid"], row["created_at"], ended)
+    ended = (
+        None
+        if state is WatchState.IN_PROGRESS
+        else Outcome(state, row["failed_jobs"], row["reason"])
+    )
+    return OpenWatch(
+        row["uid"], WatchKind(row["kind"]), row["dat_in_uid"], row["created_at"], ended
+    )
 
 
 async def end_watch(connection: Connection, uid: UUID, outcome: Outcome, *, now: datetime) -> None:
-    await connection.execute(END_WATCH, uid, outcome.state, sources(outcome.state), outcome.failed_jobs, outcome.reason, now)
+    await connection.execute(
+        END_WATCH,
+        uid,
+        outcome.state,
+        sources(outcome.state),
+        outcome.failed_jobs,
+        outcome.reason,
+        now,
+    )
 
 
 async def mark_reported(connection: Connection, uid: UUID) -> bool:
@@ -112,6 +132,8 @@ async def mark_reported(connection: Connection, uid: UUID) -> bool:
     return await connection.fetchval(MARK_REPORTED, uid) is not None
 
 
-async def insert_releases(connection: Connection, uids: Sequence[UUID], *, now: datetime) -> list[UUID]:
+async def insert_releases(
+    connection: Connection, uids: Sequence[UUID], *, now: datetime
+) -> list[UUID]:
     """Those of ``uids`` whose deletion was not asked for before."""
     return [row["dataset_uid"] for row in await connection.fetch(INSERT_RELEASES, list(uids), now)]

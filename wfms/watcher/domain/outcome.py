@@ -39,12 +39,16 @@ def upload_outcome(dataset: Dataset) -> Outcome | None:
         case DatasetState.UPLOADED:
             return Outcome(WatchState.FINISHED)
         case DatasetState.DELETING | DatasetState.DELETED:
-            return Outcome(WatchState.FAILED, reason=f"data set {dataset.name} was deleted before it was uploaded")
+            return Outcome(
+                WatchState.FAILED,
+                reason=f"data set {dataset.name} was deleted before it was uploaded",
+            )
     assert_never(dataset.state)
 
 
 def unsent_outcome(step: StepState) -> Outcome | None:
-    """For a task that the WMS does not know: over if its step has ended without sending it, else still under way there."""
+    """For a task that the WMS does not know: over if its step has ended without sending it, else
+    still under way there."""
     return Outcome(WatchState.CANCELED, reason="the task was never sent") if step.final else None
 
 

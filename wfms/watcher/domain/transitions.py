@@ -3,7 +3,9 @@
 from sluice.contracts.states import WatchState
 
 WATCH_MOVES: dict[WatchState, frozenset[WatchState]] = {
-    WatchState.IN_PROGRESS: frozenset({WatchState.FINISHED, WatchState.FAILED, WatchState.CANCELED}),
+    WatchState.IN_PROGRESS: frozenset(
+        {WatchState.FINISHED, WatchState.FAILED, WatchState.CANCELED}
+    ),
     WatchState.FINISHED: frozenset(),
     WatchState.FAILED: frozenset(),
     WatchState.CANCELED: frozenset(),

@@ -1,9 +1,9 @@
 """Follows tasks and uploads to their end, and reports it.
 
-One round looks at every watch that was not reported: load (claim a page) → process (ask the WMS in bulk, the DMS for uploads;
-tell the chain service) → apply (the mark, with the deletions, in one transaction). The end is written down before it is told, so
-that it is not asked for again. A report that is told and not marked is told again: the chain service answers a repetition as the
-first time.
+One round looks at every watch that was not reported: load (claim a page) → process (ask the WMS in
+bulk, the DMS for uploads; tell the chain service) → apply (the mark, with the deletions, in one
+transaction). The end is written down before it is told, so that it is not asked for again. A report
+that is told and not marked is told again: the chain service answers a repetition as the first time.
 """
 
 import asyncio
@@ -24,7 +24,13 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.logging import log_ids
 from wfms.watcher.db import watches
 from wfms.watcher.db.watches import OpenWatch
-from wfms.watcher.domain.outcome import Outcome, final_task_state, task_outcome, unsent_outcome, upload_outcome
+from wfms.watcher.domain.outcome import (
+    Outcome,
+    final_task_state,
+    task_outcome,
+    unsent_outcome,
+    upload_outcome,
+)
 from wfms.watcher.usecases.request_deletions import request_deletions
 
 log = structlog.get_logger(__name__)
@@ -35,18 +41,26 @@ PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class FollowRules:
-    """``hold``: how long a claim lasts. ``unknown_after``: a task that the WMS does not know after so long may never have been
-    sent: the chain service is asked."""
+    """``hold``: how long a claim lasts. ``unknown_after``: a task that the WMS does not know after
+    so long may never have been sent: the chain service is asked."""
 
     hold: timedelta = timedelta(seconds=10)
     unknown_after: timedelta = timedelta(seconds=30)
 
 
 class FollowWatches:
-    """Effect: watches whose task or upload has ended are reported. Messages: ``dms.deletions``. Errors: none; what does not
-    answer is asked again in the next round."""
+    """Effect: watches whose task or upload has ended are reported. Messages: ``dms.deletions``.
+    Errors: none; what does not answer is asked again in the next round."""
 
-    def __init__(self, database: Database, *, wms: WmsClient, dms: DmsClient, chains: ChainsClient, rules: FollowRules) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        wms: WmsClient,
+        dms: DmsClient,
+        chains: ChainsClient,
+        rules: FollowRules,
+    ) -> None:
         self._database = database
         self._wms = wms
         self._dms = dms
@@ -59,7 +73,9 @@ class FollowWatches:
         while True:
             try:
                 async with self._database.connection() as connection:
-                    page = await watches.claim_watches(connection, token, hold=self._rules.hold, after=after, limit=PAGE)
+                    page = await watches.claim_watches(
+                        connection, token, hold=self._rules.hold, after=after, limit=PAGE
+                    )
                 if not page:
                     return False
                 ended = await self._find_ended(page)
@@ -74,7 +90,9 @@ class FollowWatches:
         running = [watch for watch in page if watch.outcome is None]
         tasks = [watch for watch in running if watch.kind is WatchKind.TASK]
         uploads = [watch for watch in running if watch.kind is WatchKind.UPLOAD]
-        of_tasks, of_uploads = await asyncio.gather(self._task_outcomes(tasks), self._upload_outcomes(uploads))
+        of_tasks, of_uploads = await asyncio.gather(
+            self._task_outcomes(tasks), self._upload_outcomes(uploads)
+        )
         outcomes = of_tasks | of_uploads
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
@@ -94,7 +112,11 @@ class FollowWatches:
         except ServiceError as error:
             log.warning("wms.no_answer", reason=error.detail)
             return {}
-        outcomes = {task.uid: outcome for task in answer.tasks if (outcome := task_outcome(task)) is not None}
+        outcomes = {
+            task.uid: outcome
+            for task in answer.tasks
+            if (outcome := task_outcome(task)) is not None
+        }
         known = {task.uid for task in answer.tasks}
         oldest = self._database.clock.now() - self._rules.unknown_after
         for watch in tasks:
@@ -115,14 +137,21 @@ class FollowWatches:
         if not uploads:
             return {}
         try:
-            known = {dataset.uid: dataset for dataset in await self._dms.datasets_of([watch.uid for watch in uploads])}
+            known = {
+                dataset.uid: dataset
+                for dataset in await self._dms.datasets_of([watch.uid for watch in uploads])
+            }
         except ServiceError as error:
             log.warning("dms.no_answer", reason=error.detail)
             return {}
         for watch in uploads:
             if watch.uid not in known:
                 log.warning("upload.unknown", dataset=str(watch.uid))
-        return {uid: outcome for uid, dataset in known.items() if (outcome := upload_outcome(dataset)) is not None}
+        return {
+            uid: outcome
+            for uid, dataset in known.items()
+            if (outcome := upload_outcome(dataset)) is not None
+        }
 
     async def _report(self, watch: OpenWatch) -> None:
         outcome = watch.outcome

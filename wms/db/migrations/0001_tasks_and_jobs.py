@@ -5,7 +5,15 @@ from enum import StrEnum
 
 from alembic import op
 
-from sluice.contracts.states import AttemptOutcome, DeviceType, ErrorClass, JobState, PilotState, TaskMode, TaskState
+from sluice.contracts.states import (
+    AttemptOutcome,
+    DeviceType,
+    ErrorClass,
+    JobState,
+    PilotState,
+    TaskMode,
+    TaskState,
+)
 from sluice.servicekit.database import MESSAGING_TABLES
 
 revision = "wms0001"

@@ -23,12 +23,16 @@ CHECKS = (("jobs", "error_class"), ("attempts", "error_class"))
 
 
 def _allow(*names: str) -> None:
-    """The new rule holds for new rows at once. Old ones are looked through by the next revision, which nobody has to wait for."""
+    """The new rule holds for new rows at once. Old ones are looked through by the next revision,
+    which nobody has to wait for."""
     listed = ", ".join(f"'{name}'" for name in names)
     for table, column in CHECKS:
         constraint = f"{table}_{column}_check"
         op.execute(f"ALTER TABLE {table} DROP CONSTRAINT {constraint}")
-        op.execute(f"ALTER TABLE {table} ADD CONSTRAINT {constraint} CHECK ({column} IN ({listed})) NOT VALID")
+        op.execute(
+            f"ALTER TABLE {table} ADD CONSTRAINT {constraint} CHECK ({column} IN ({listed})) NOT"
+            " VALID"
+        )
 
 
 def upgrade() -> None:

@@ -1,4 +1,5 @@
-"""The classes of error of rows from before revision 3 are looked through: long, but under a lock that hinders nobody."""
+"""The classes of error of rows from before revision 3 are looked through: long, but under a lock
+that hinders nobody."""
 
 from alembic import op
 

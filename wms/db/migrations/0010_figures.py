@@ -9,14 +9,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute(
-        """
+    op.execute("""
 ALTER TABLE jobs
     -- Of its last attempt; 0 where that is not known.
     ADD COLUMN seconds real NOT NULL DEFAULT 0,
     ADD COLUMN peak_memory real NOT NULL DEFAULT 0
-"""
-    )
+""")
 
 
 def downgrade() -> None:

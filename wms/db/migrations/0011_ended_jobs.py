@@ -1,4 +1,5 @@
-"""Indexes for lists of jobs by state, time and memory; made while everybody works on, and hindering nobody."""
+"""Indexes for lists of jobs by state, time and memory; made while everybody works on, and hindering
+nobody."""
 
 from alembic import context, op
 

@@ -21,4 +21,6 @@ ALTER TABLE tasks
 
 
 def downgrade() -> None:
-    op.execute("ALTER TABLE tasks DROP COLUMN ranked_by_hand, DROP COLUMN boost_reason, DROP COLUMN boost")
+    op.execute(
+        "ALTER TABLE tasks DROP COLUMN ranked_by_hand, DROP COLUMN boost_reason, DROP COLUMN boost"
+    )

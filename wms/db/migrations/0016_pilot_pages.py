@@ -16,22 +16,22 @@ def _is(*states: str) -> str:
 INDEXES = {
     "pilots_present": f"(registered_at, uid) WHERE {_is('active', 'draining')}",
     "pilots_away": "(away_since, uid) WHERE away_since IS NOT NULL",
-    "pilots_unseen": f"(away_since, uid) WHERE {_is('lost')} AND acknowledged_at IS NULL AND NOT started_again",
+    "pilots_unseen": (
+        f"(away_since, uid) WHERE {_is('lost')} AND acknowledged_at IS NULL AND NOT started_again"
+    ),
     "pilots_by_place": "(name, host, registered_at)",
 }
 
 
 def upgrade() -> None:
     # No index on seen_at itself: every heartbeat changes it, and would write into all indexes then.
-    op.execute(
-        f"""
+    op.execute(f"""
 ALTER TABLE pilots
     -- It was lost, and a later one has its name and host.
     ADD COLUMN started_again boolean NOT NULL DEFAULT false,
     -- When it was seen last; NULL while it is there.
     ADD COLUMN away_since timestamptz GENERATED ALWAYS AS (CASE WHEN {_is("gone", "lost")} THEN seen_at END) STORED
-"""
-    )
+""")
     for name, what in INDEXES.items():
         op.execute(f"CREATE INDEX {name} ON pilots {what}")
 

@@ -14,12 +14,27 @@ DATA = Source(step=None, port="frames")
 def step(name: str, source: Source = DATA, *ports: str, **more: Any) -> PlanStep:
     """``ports``: its outputs, ``out`` when none is named."""
     outputs = [StepOutput(port=port) for port in ports or ("out",)]
-    return PlanStep(name=name, mode=TaskMode.MAP, data_port="file", source=source, outputs=outputs, tool={"class": name}, **more)
+    return PlanStep(
+        name=name,
+        mode=TaskMode.MAP,
+        data_port="file",
+        source=source,
+        outputs=outputs,
+        tool={"class": name},
+        **more,
+    )
 
 
 def plan(*steps: PlanStep, outputs: list[tuple[str, str]], **more: Any) -> Plan:
     named = [PlanOutput(name=f"{one}_{port}", step=one, port=port) for one, port in outputs]
-    return Plan(name="wf", cwl_version="v1.2", data_input=DATA.port, steps=list(steps), outputs=named, **more)
+    return Plan(
+        name="wf",
+        cwl_version="v1.2",
+        data_input=DATA.port,
+        steps=list(steps),
+        outputs=named,
+        **more,
+    )
 
 
 def three_steps(**more: Any) -> Plan:
@@ -35,8 +50,8 @@ def three_steps(**more: Any) -> Plan:
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
-    """Up to six steps with up to two ports each; a step reads the input or any port of a step before it (steps then stand in
-    any order)."""
+    """Up to six steps with up to two ports each; a step reads the input or any port of a step
+    before it (steps then stand in any order)."""
     steps: list[PlanStep] = []
     for number in range(draw(st.integers(1, 6))):
         earlier = [Source(step=one.name, port=out.port) for one in steps for out in one.outputs]
@@ -46,4 +61,6 @@ def plans(draw: st.DrawFn) -> Plan:
     outputs = draw(st.lists(st.sampled_from(every), min_size=1, max_size=3, unique=True))
     keep: Literal["keep", "delete"] = draw(st.sampled_from(["keep", "delete"]))
     logs: Literal["keep", "delete"] = draw(st.sampled_from(["keep", "delete"]))
-    return plan(*draw(st.permutations(steps)), outputs=outputs, retention=Retention(input=keep, logs=logs))
+    return plan(
+        *draw(st.permutations(steps)), outputs=outputs, retention=Retention(input=keep, logs=logs)
+    )

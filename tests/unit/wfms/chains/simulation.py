@@ -1,4 +1,5 @@
-"""A chain carried along in memory: events in, the rules' settlement applied, what happened written down."""
+"""A chain carried along in memory: events in, the rules' settlement applied, what happened written
+down."""
 
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
@@ -43,7 +44,8 @@ class Simulation:
     def move_step(self, name: str, to: StepState, **more: int | bool) -> None:
         now = self.view.steps[name]
         assert to in STEP_MOVES[now.state], f"{name}: {now.state} → {to}"
-        self.view = replace(self.view, steps={**self.view.steps, name: replace(now, state=to, **more)})  # type: ignore[arg-type] # names of StepView's fields
+        moved = replace(now, state=to, **more)  # type: ignore[arg-type] # names of StepView's fields
+        self.view = replace(self.view, steps={**self.view.steps, name: moved})
 
     def move_datasets(self, uids: list[UUID], to: ChainDatasetStatus) -> None:
         moved = []
@@ -69,7 +71,9 @@ class Simulation:
             asked = self.view.upload_asked or todo.state is ChainState.UPLOADING
             self.view = replace(self.view, state=todo.state, upload_asked=asked)
         again = settle(self.view)
-        assert again == Settlement(state=self.view.state), "applied to its own result it gives nothing more to do"
+        assert again == Settlement(state=self.view.state), (
+            "applied to its own result it gives nothing more to do"
+        )
 
     @property
     def state(self) -> ChainState:
@@ -83,10 +87,15 @@ class Simulation:
 
     def try_start(self, name: str) -> None:
         """A start that was begun and broke off."""
-        self.view = replace(self.view, steps={**self.view.steps, name: replace(self.view.steps[name], tried=True)})
+        self.view = replace(
+            self.view, steps={**self.view.steps, name: replace(self.view.steps[name], tried=True)}
+        )
 
     def start(self, name: str) -> None:
-        made = [DatasetView(uid_of(name, port), name, port, ChainDatasetStatus.IN_PROGRESS) for port in ports(self.plan, name)]
+        made = [
+            DatasetView(uid_of(name, port), name, port, ChainDatasetStatus.IN_PROGRESS)
+            for port in ports(self.plan, name)
+        ]
         self.view = replace(self.view, datasets=[*self.view.datasets, *made])
         if self.view.ending is None:
             self.started.append(name)
@@ -111,7 +120,10 @@ class Simulation:
 
     def uploaded(self, uid: UUID) -> None:
         self.view = replace(
-            self.view, datasets=[replace(one, uploaded=True) if one.uid == uid else one for one in self.view.datasets]
+            self.view,
+            datasets=[
+                replace(one, uploaded=True) if one.uid == uid else one for one in self.view.datasets
+            ],
         )
         self.settle()
 

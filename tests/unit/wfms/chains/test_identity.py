@@ -18,7 +18,10 @@ AUTOMATIC = UUID("22302a7a-e703-5fac-95c5-7555cc64fe10")
 
 def key(**params: Any) -> ChainKey:
     names = ("run", "flag", "cut", "what")
-    plan = three_steps(parameters={name: Parameter(type="Any") for name in names}, bind={"run": "run", "flag": "flag"})
+    plan = three_steps(
+        parameters={name: Parameter(type="Any") for name in names},
+        bind={"run": "run", "flag": "flag"},
+    )
     dataset = Dataset.model_validate(
         {
             "uid": UUID(int=1), "name": "a", "type": "input", "state": "closed", "meta": {"flag": True}, "run": 7,
@@ -27,7 +30,14 @@ def key(**params: Any) -> ChainKey:
     )  # fmt: skip
     template = UUID(int=2)
     return ChainKey.of(
-        NewChain(dataset=dataset, template_id=template, template_name="wf", template_version=1, plan=plan, params=params)
+        NewChain(
+            dataset=dataset,
+            template_id=template,
+            template_name="wf",
+            template_version=1,
+            plan=plan,
+            params=params,
+        )
     )
 
 
@@ -37,7 +47,10 @@ def test_values_from_the_metadata_are_not_given() -> None:
     assert key().variant == ""
 
 
-@pytest.mark.parametrize("given", [{"run": 8}, {"flag": 1}, {"run": 7.0}, {"cut": None}, {"what": {"a": 1}}, {"what": {"a": 2}}])
+@pytest.mark.parametrize(
+    "given",
+    [{"run": 8}, {"flag": 1}, {"run": 7.0}, {"cut": None}, {"what": {"a": 1}}, {"what": {"a": 2}}],
+)
 def test_what_is_given_makes_another_chain(given: dict[str, Any]) -> None:
     made = key(**BOUND | given)
     assert made.uid != AUTOMATIC

@@ -42,7 +42,10 @@ def test_types(kind: Any, good: list[Any], bad: list[Any]) -> None:
 
 
 def test_types_in_words() -> None:
-    assert describe(["null", {"type": "array", "items": ENUM}]) == "null or a list of one of fast, slow"
+    assert (
+        describe(["null", {"type": "array", "items": ENUM}])
+        == "null or a list of one of fast, slow"
+    )
 
 
 WORKFLOW = plan(
@@ -79,7 +82,12 @@ def test_all_findings_at_once() -> None:
 def test_values_given_defaults_and_constants_become_arguments() -> None:
     params = complete(WORKFLOW, {"cut": 2})
     assert params == {"cut": 2, "scale": 1.5, "maybe": None}
-    assert arguments(WORKFLOW, WORKFLOW.steps[0], params) == {"cut": 2, "scale": 1.5, "maybe": None, "fixed": [1]}
+    assert arguments(WORKFLOW, WORKFLOW.steps[0], params) == {
+        "cut": 2,
+        "scale": 1.5,
+        "maybe": None,
+        "fixed": [1],
+    }
     assert arguments(WORKFLOW, WORKFLOW.steps[0], {})["scale"] == 1.5
 
 
@@ -89,6 +97,10 @@ def test_what_was_given_comes_before_defaults_and_what_was_not_has_no_value() ->
 
 def test_files_are_those_that_were_given() -> None:
     files = {name: Parameter(type="File") for name in ("mask", "none")}
-    wf = plan(step("only"), outputs=[("only", "out")], parameters={**files, "cut": Parameter(type="int")})
-    found = given_files(wf, {"mask": {"class": "File", "dataset": str(UUID(int=1))}, "none": None, "cut": 1})
+    wf = plan(
+        step("only"), outputs=[("only", "out")], parameters={**files, "cut": Parameter(type="int")}
+    )
+    found = given_files(
+        wf, {"mask": {"class": "File", "dataset": str(UUID(int=1))}, "none": None, "cut": 1}
+    )
     assert {name: file.dataset for name, file in found.items()} == {"mask": UUID(int=1)}

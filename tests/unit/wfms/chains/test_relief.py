@@ -9,7 +9,14 @@ from sluice.contracts.datasets import Storage, WaterMarks
 from sluice.contracts.states import StorageType
 from wfms.chains.domain.relief import reason_of
 
-BUFFER = Storage(id=UUID(int=1), name="buffer", type=StorageType.INPUT, url="file:///buffer", enabled=True, used=0)
+BUFFER = Storage(
+    id=UUID(int=1),
+    name="buffer",
+    type=StorageType.INPUT,
+    url="file:///buffer",
+    enabled=True,
+    used=0,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +32,11 @@ BUFFER = Storage(id=UUID(int=1), name="buffer", type=StorageType.INPUT, url="fil
 def test_the_mark_is_told_as_it_was_set(high: float, capacity: int | None, told: str) -> None:
     since = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     marks = WaterMarks(low=high / 2, high=high)
-    storage = BUFFER.model_copy(update={"capacity": capacity, "marks": marks, "filling_since": since})
-    reason = f"storage buffer, on which the chain's input lies, reached its high water mark ({told}) at 2026-01-02 03:04:05 UTC"
+    storage = BUFFER.model_copy(
+        update={"capacity": capacity, "marks": marks, "filling_since": since}
+    )
+    reason = (
+        f"storage buffer, on which the chain's input lies, reached its high water mark ({told}) at"
+        " 2026-01-02 03:04:05 UTC"
+    )
     assert reason_of(storage) == reason

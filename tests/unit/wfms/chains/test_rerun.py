@@ -27,9 +27,23 @@ def chains(draw: st.DrawFn) -> ChainView:
             if step.name in steps or None in before:
                 continue
             can = all(one is not None and one.state is StepState.FINISHED for one in before)
-            states = [StepState.FINISHED, StepState.FAILED, StepState.CANCELED] if can else [StepState.CANCELED]
-            steps[step.name] = StepView(draw(st.sampled_from(states)), tried=can, sent=can, failed_jobs=draw(st.integers(0, 1)))
-    ports = [(step.name, output.port) for step in plan.steps for output in step.outputs if steps[step.name].sent]
+            states = (
+                [StepState.FINISHED, StepState.FAILED, StepState.CANCELED]
+                if can
+                else [StepState.CANCELED]
+            )
+            steps[step.name] = StepView(
+                draw(st.sampled_from(states)),
+                tried=can,
+                sent=can,
+                failed_jobs=draw(st.integers(0, 1)),
+            )
+    ports = [
+        (step.name, output.port)
+        for step in plan.steps
+        for output in step.outputs
+        if steps[step.name].sent
+    ]
     datasets = [
         DatasetView(UUID(int=number), name, port, READY, uploaded=draw(st.booleans()))
         for number, (name, port) in enumerate(ports, 10)
@@ -53,7 +67,9 @@ def followers(plan: Plan, name: str) -> set[str]:
     return direct.union(*(followers(plan, one) for one in direct))
 
 
-def planned(chain: ChainView, there: set[UUID], *, from_step: str | None, failed_only: bool) -> Rerun | None:
+def planned(
+    chain: ChainView, there: set[UUID], *, from_step: str | None, failed_only: bool
+) -> Rerun | None:
     try:
         return plan_rerun(chain, Wish(CHAIN, INPUT, {}, {}, from_step, failed_only), there=there)
     except NothingFailed:
@@ -63,7 +79,9 @@ def planned(chain: ChainView, there: set[UUID], *, from_step: str | None, failed
 
 
 @given(chains(), st.data())
-def test_every_step_that_runs_finds_what_it_reads_and_every_output_is_had(chain: ChainView, data: st.DataObject) -> None:
+def test_every_step_that_runs_finds_what_it_reads_and_every_output_is_had(
+    chain: ChainView, data: st.DataObject
+) -> None:
     there = set(data.draw(st.lists(st.sampled_from([INPUT, *(one.uid for one in chain.datasets)]))))
     failed_only = data.draw(st.booleans())
     from_step = None if failed_only else data.draw(st.sampled_from([None, *chain.steps]))
@@ -83,7 +101,9 @@ def test_every_step_that_runs_finds_what_it_reads_and_every_output_is_had(chain:
     for name, step in chain.steps.items():
         assert name in rerun.runs or step.state is StepState.FINISHED
         if name in rerun.by_jobs:
-            assert all(known[name, output.port].uid in there for output in chain.plan.step(name).outputs)
+            assert all(
+                known[name, output.port].uid in there for output in chain.plan.step(name).outputs
+            )
     if from_step is not None:
         assert {from_step} | followers(chain.plan, from_step) <= rerun.runs.keys()
     if rerun.missing:
@@ -96,8 +116,16 @@ def test_nothing_runs_that_need_not_where_everything_is_there(chain: ChainView) 
     rerun = planned(chain, there, from_step=None, failed_only=True)
     if rerun is None:
         return
-    failed = {name for name, step in chain.steps.items() if step.state is not StepState.FINISHED or step.failed_jobs}
+    failed = {
+        name
+        for name, step in chain.steps.items()
+        if step.state is not StepState.FINISHED or step.failed_jobs
+    }
     wanted = failed.union(*(followers(chain.plan, name) for name in failed))
-    waiting = {str(one.step) for one in chain.datasets if (one.step, one.port) in output_ports(chain.plan) and not one.uploaded}
+    waiting = {
+        str(one.step)
+        for one in chain.datasets
+        if (one.step, one.port) in output_ports(chain.plan) and not one.uploaded
+    }
     assert set(rerun.runs) == wanted | waiting
     assert rerun.missing == ()

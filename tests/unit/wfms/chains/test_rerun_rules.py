@@ -6,16 +6,33 @@ from uuid import UUID
 import pytest
 
 from sluice.contracts.plan import Batch, Parameter, ParameterRef, Plan, PlanStep, Source, StepOutput
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, Pick, StepState, TaskMode
+from sluice.contracts.states import (
+    ChainDatasetStatus,
+    ChainState,
+    DatasetType,
+    Pick,
+    StepState,
+    TaskMode,
+)
 from tests.unit.wfms.chains.plans import DATA, plan, step, three_steps
-from wfms.chains.domain.rerun import NOT_UPLOADED, NoSuchStep, NothingFailed, Rerun, TwoBeginnings, Wish, plan_rerun
+from wfms.chains.domain.rerun import (
+    NOT_UPLOADED,
+    NoSuchStep,
+    NothingFailed,
+    Rerun,
+    TwoBeginnings,
+    Wish,
+    plan_rerun,
+)
 from wfms.chains.domain.view import ChainView, DatasetView, StepView
 
 CHAIN, INPUT, FILE, OTHER = (UUID(int=number) for number in range(1, 5))
 FINISHED, FAILED, CANCELED = StepState.FINISHED, StepState.FAILED, StepState.CANCELED
 
 
-def over(wf: Plan, *states: StepState, uploaded: bool = False, sent: bool = True, failed_jobs: int = 0) -> ChainView:
+def over(
+    wf: Plan, *states: StepState, uploaded: bool = False, sent: bool = True, failed_jobs: int = 0
+) -> ChainView:
     """A chain of this plan that has ended, its steps so; each has written all its outputs."""
     steps = [StepView(state, tried=True, sent=sent, failed_jobs=failed_jobs) for state in states]
     ports = [(one.name, output.port) for one in wf.steps for output in one.outputs]
@@ -35,10 +52,21 @@ def over(wf: Plan, *states: StepState, uploaded: bool = False, sent: bool = True
     )
 
 
-def rerun(chain: ChainView, *, lacking: tuple[int, ...] = (), before: Any = None, after: Any = None, **wish: Any) -> Rerun:
+def rerun(
+    chain: ChainView,
+    *,
+    lacking: tuple[int, ...] = (),
+    before: Any = None,
+    after: Any = None,
+    **wish: Any,
+) -> Rerun:
     """``lacking``: data sets, by the number of their uid, that are not there any more."""
-    there = {INPUT, FILE, *(one.uid for one in chain.datasets)} - {UUID(int=number) for number in lacking}
-    return plan_rerun(chain, Wish(CHAIN, INPUT, before or {}, after or before or {}, **wish), there=there)
+    there = {INPUT, FILE, *(one.uid for one in chain.datasets)} - {
+        UUID(int=number) for number in lacking
+    }
+    return plan_rerun(
+        chain, Wish(CHAIN, INPUT, before or {}, after or before or {}, **wish), there=there
+    )
 
 
 def given(uid: UUID) -> dict[str, Any]:
@@ -61,9 +89,9 @@ THE_FILE = "the file that is its parameter masks"
 
 
 def test_where_all_finished_everything_runs_again() -> None:
-    assert rerun(over(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)).runs == dict.fromkeys(
-        ("decode", "filter", "merge"), "asked for"
-    )
+    assert rerun(
+        over(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
+    ).runs == dict.fromkeys(("decode", "filter", "merge"), "asked for")
 
 
 @pytest.mark.parametrize(
@@ -73,18 +101,25 @@ def test_where_all_finished_everything_runs_again() -> None:
         ({"masks": given(OTHER)}, {"right": "it has other parameters"}),
     ],
 )
-def test_other_parameters_have_those_run_that_have_them(after: dict[str, Any], runs: dict[str, str]) -> None:
+def test_other_parameters_have_those_run_that_have_them(
+    after: dict[str, Any], runs: dict[str, str]
+) -> None:
     chain = over(with_parameters(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert rerun(chain, before=BEFORE, after=BEFORE | after).runs == runs
     with_jobs = over(with_parameters(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=1)
     again = rerun(with_jobs, before=BEFORE, after=BEFORE | after, failed_only=True)
-    assert again.by_jobs == again.runs.keys() - {name for name, why in runs.items() if "parameters" in why}
+    assert again.by_jobs == again.runs.keys() - {
+        name for name, why in runs.items() if "parameters" in why
+    }
 
 
 def test_a_step_that_was_asked_for_is_one_of_the_chain_and_the_only_beginning() -> None:
     chain = over(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert rerun(chain, from_step="decode").runs["merge"] == "it reads what step filter writes"
-    assert rerun(chain, from_step="filter").runs == {"filter": "asked for", "merge": "it reads what step filter writes"}
+    assert rerun(chain, from_step="filter").runs == {
+        "filter": "asked for",
+        "merge": "it reads what step filter writes",
+    }
     with pytest.raises(NoSuchStep, match="no step 'x'; it has decode, filter, merge"):
         rerun(chain, from_step="x")
     with pytest.raises(TwoBeginnings):
@@ -97,7 +132,10 @@ def test_a_step_that_was_asked_for_is_one_of_the_chain_and_the_only_beginning() 
 
 def test_what_did_not_finish_runs_whatever_was_asked_for() -> None:
     chain = over(three_steps(), FINISHED, CANCELED, CANCELED)
-    assert rerun(chain, from_step="merge").runs == {"filter": "it was canceled, or never begun", "merge": "asked for"}
+    assert rerun(chain, from_step="merge").runs == {
+        "filter": "it was canceled, or never begun",
+        "merge": "asked for",
+    }
 
 
 def test_what_is_taken_over_is_read_or_an_output_of_both() -> None:
@@ -105,7 +143,9 @@ def test_what_is_taken_over_is_read_or_an_output_of_both() -> None:
     assert rerun(chain, before=BEFORE).reads == {("right", "out")}
     chain = over(three_steps(), FINISHED, FINISHED, FAILED)
     assert rerun(chain).reads == {("filter", "out")}
-    assert rerun(chain, from_step="filter").reads == {("decode", "out")}, "what runs is not taken over"
+    assert rerun(chain, from_step="filter").reads == {("decode", "out")}, (
+        "what runs is not taken over"
+    )
 
 
 def test_what_is_gone_is_made_again_from_the_nearest_that_is_there() -> None:
@@ -119,7 +159,10 @@ def test_what_is_gone_is_made_again_from_the_nearest_that_is_there() -> None:
     finished = over(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert rerun(finished, from_step="merge", lacking=(12,)).runs == {"merge": "asked for"}
     parted = over(with_parameters(), FINISHED, FAILED, FINISHED, uploaded=True)
-    assert rerun(parted, before=BEFORE, lacking=(12,)).runs["last"] == "its output is not there any more"
+    assert (
+        rerun(parted, before=BEFORE, lacking=(12,)).runs["last"]
+        == "its output is not there any more"
+    )
 
 
 ONE = plan(step("only"), outputs=[("only", "out")])
@@ -142,7 +185,9 @@ def only(**more: Any) -> PlanStep:
         (only(outputs=[StepOutput(port="out", spread=True)]), True, False),
     ],
 )
-def test_jobs_are_taken_over_where_each_has_a_number_and_outputs_of_its_own(one: PlanStep, sent: bool, jobs: bool) -> None:
+def test_jobs_are_taken_over_where_each_has_a_number_and_outputs_of_its_own(
+    one: PlanStep, sent: bool, jobs: bool
+) -> None:
     chain = over(ONE.model_copy(update={"steps": [one, BESIDE]}), FINISHED, FAILED, sent=sent)
     again = rerun(chain)
     assert again.runs["only"] == NOT_UPLOADED
@@ -164,6 +209,11 @@ def test_jobs_are_taken_over_only_where_all_that_they_wrote_is_there() -> None:
 
 def test_what_cannot_be_had_is_told_of_steps_that_need_it_alone() -> None:
     chain = over(with_parameters(), FINISHED, FAILED, FINISHED, uploaded=True)
-    assert rerun(chain, before=BEFORE, lacking=(INPUT.int,)).missing == (), "nothing that runs reads it"
+    assert rerun(chain, before=BEFORE, lacking=(INPUT.int,)).missing == (), (
+        "nothing that runs reads it"
+    )
     [sentence] = rerun(chain, before=BEFORE, lacking=(INPUT.int, FILE.int)).missing
-    assert sentence == f"step right would have to run, and {THE_FILE}, data set {FILE}, has been deleted"
+    assert (
+        sentence
+        == f"step right would have to run, and {THE_FILE}, data set {FILE}, has been deleted"
+    )

@@ -1,4 +1,5 @@
-"""What follows from a chain's state: order of steps, and the release rule (invariant 4), on chosen and on random plans."""
+"""What follows from a chain's state: order of steps, and the release rule (invariant 4), on chosen
+and on random plans."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -75,7 +76,11 @@ def test_what_a_running_step_reads_stays_though_the_chain_is_failing() -> None:
     assert uid_of("decode", "out") not in chain.released
     chain.end("right", StepState.CANCELED)
     assert chain.reached(ChainState.FAILED)
-    assert set(chain.released) == {uid_of("decode", "out"), uid_of("left", "out"), uid_of("right", "out")}
+    assert set(chain.released) == {
+        uid_of("decode", "out"),
+        uid_of("left", "out"),
+        uid_of("right", "out"),
+    }
 
 
 def test_a_start_broken_off_is_cleared_up_before_the_chain_ends() -> None:
@@ -125,13 +130,17 @@ def check_released(chain: Simulation) -> None:
             continue
         assert chain.view.steps[dataset.step].state.final
         if dataset.port is not None:
-            assert all(chain.view.steps[one.name].state.final for one in readers(chain.plan, dataset.step, dataset.port))
+            assert all(
+                chain.view.steps[one.name].state.final
+                for one in readers(chain.plan, dataset.step, dataset.port)
+            )
     if INPUT in chain.released:
         assert chain.released[-1] == INPUT
 
 
 def check_given_up(chain: Simulation) -> None:
-    """Of a discarded chain that is over nothing is left but the logs of steps with failed jobs, and an input that is kept."""
+    """Of a discarded chain that is over nothing is left but the logs of steps with failed jobs, and
+    an input that is kept."""
     for dataset in chain.view.datasets:
         if dataset.step is None:
             stays = chain.plan.retention.input == "keep"
@@ -169,7 +178,9 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
         else:
             chain.end(name, StepState.FINISHED, data.draw(st.integers(0, 1)))
         check_released(chain)
-    assert sorted(chain.started) == sorted(one.name for one in wanted.steps), "every step starts exactly once"
+    assert sorted(chain.started) == sorted(one.name for one in wanted.steps), (
+        "every step starts exactly once"
+    )
     assert set(chain.uploads) == chain.output_uids()
     safe: set[UUID] = set()
     for uid in data.draw(st.permutations(chain.uploads)):
@@ -185,8 +196,12 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
         safe.add(uid)
     assert chain.reached(ChainState.FINISHED)
     check_released(chain)
-    between = {one.uid for one in chain.view.datasets if one.step is not None and one.port is not None}
-    assert between - set(chain.released) == chain.output_uids(), "all but the outputs are released in the end"
+    between = {
+        one.uid for one in chain.view.datasets if one.step is not None and one.port is not None
+    }
+    assert between - set(chain.released) == chain.output_uids(), (
+        "all but the outputs are released in the end"
+    )
     assert (INPUT in chain.released) is (wanted.retention.input == "delete")
     chain.discard()
     check_given_up(chain)
@@ -198,8 +213,16 @@ def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObje
     chain = Simulation(wanted)
     while chain.state is ChainState.IN_PROGRESS:
         possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
-        possible += [("try", name) for name in chain.in_state(StepState.STARTING) if not chain.view.steps[name].tried]
-        possible += [(end, name) for name in chain.in_state(StepState.IN_PROGRESS) for end in ("finished", "failed", "canceled")]
+        possible += [
+            ("try", name)
+            for name in chain.in_state(StepState.STARTING)
+            if not chain.view.steps[name].tried
+        ]
+        possible += [
+            (end, name)
+            for name in chain.in_state(StepState.IN_PROGRESS)
+            for end in ("finished", "failed", "canceled")
+        ]
         what, name = data.draw(st.sampled_from([*possible, ("cancel", ""), ("discard", "")]))
         match what:
             case "discard":
@@ -221,6 +244,8 @@ def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObje
         check_given_up(chain)
         return
     assert INPUT not in chain.released
-    between = {one.uid for one in chain.view.datasets if one.step is not None and one.port is not None}
+    between = {
+        one.uid for one in chain.view.datasets if one.step is not None and one.port is not None
+    }
     assert between <= set(chain.released), "a chain that fails gives up everything in between"
     assert len(chain.started) == len(set(chain.started))

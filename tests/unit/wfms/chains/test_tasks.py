@@ -7,13 +7,29 @@ import pytest
 
 from sluice.contracts.bounds import MOST_ADDED, MOST_META
 from sluice.contracts.datasets import Storage
-from sluice.contracts.plan import Boundary, MergeGroups, NextSource, Resources, Retry, Source, StepOutput
+from sluice.contracts.plan import (
+    Boundary,
+    MergeGroups,
+    NextSource,
+    Resources,
+    Retry,
+    Source,
+    StepOutput,
+)
 from sluice.contracts.states import DatasetType, DeviceType, Pick, StorageType
 from sluice.contracts.tasks import Task
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.identity import ChainKey, dataset_name, task_uid
 from wfms.chains.domain.storages import NoStorage, choose_storage
-from wfms.chains.domain.tasks import NothingToRead, Origin, Place, StepPlaces, make_task, name_findings, new_dataset
+from wfms.chains.domain.tasks import (
+    NothingToRead,
+    Origin,
+    Place,
+    StepPlaces,
+    make_task,
+    name_findings,
+    new_dataset,
+)
 
 CHAIN = UUID(int=9)
 ORIGIN = Origin(CHAIN, "wf", "run-7", {"kind": "raw", "step": "mine"}, "2024a", 7)
@@ -35,8 +51,17 @@ def storage(
 
 
 def test_ids_follow_from_what_they_stand_for() -> None:
-    assert ChainKey(UUID(int=1), UUID(int=2), 3, "").uid == ChainKey(UUID(int=1), UUID(int=2), 3, "").uid
-    keys = [ChainKey(UUID(int=a), UUID(int=b), c, d) for a in (1, 2) for b in (1, 2) for c in (1, 2) for d in ("", "x")]
+    assert (
+        ChainKey(UUID(int=1), UUID(int=2), 3, "").uid
+        == ChainKey(UUID(int=1), UUID(int=2), 3, "").uid
+    )
+    keys = [
+        ChainKey(UUID(int=a), UUID(int=b), c, d)
+        for a in (1, 2)
+        for b in (1, 2)
+        for c in (1, 2)
+        for d in ("", "x")
+    ]
     assert len({key.uid for key in keys}) == 16
     assert task_uid(CHAIN, "a") != task_uid(CHAIN, "b")
     assert dataset_name(CHAIN, "a", None) == f"{CHAIN}.a.logs"
@@ -44,7 +69,11 @@ def test_ids_follow_from_what_they_stand_for() -> None:
 
 def test_no_two_data_sets_of_a_chain_have_one_name() -> None:
     parts = ["a", "logs", "a.b", "logs.a", "b.logs", "a.b.c"]
-    places = [(step, port) for step in parts for port in [None, *parts, *(f"{port}~parts" for port in parts)]]
+    places = [
+        (step, port)
+        for step in parts
+        for port in [None, *parts, *(f"{port}~parts" for port in parts)]
+    ]
     assert len({dataset_name(CHAIN, *place) for place in places}) == len(places)
 
 
@@ -61,18 +90,42 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
     ).model_copy(update={"outputs": [StepOutput(port="a"), StepOutput(port="b", optional=True)]})
     places = StepPlaces(
         sources={made.source: UUID(int=1)},
-        outputs={"a": Place(UUID(int=2), "file:///s/x.a"), "b": Place(UUID(int=3), "file:///s/x.b")},
+        outputs={
+            "a": Place(UUID(int=2), "file:///s/x.a"),
+            "b": Place(UUID(int=3), "file:///s/x.b"),
+        },
         logs=Place(UUID(int=4), "file:///l/x.logs"),
     )
-    task = make_task(ORIGIN, plan(made, step("decode"), outputs=[("filter", "a")]), step="filter", params={}, places=places)
+    task = make_task(
+        ORIGIN,
+        plan(made, step("decode"), outputs=[("filter", "a")]),
+        step="filter",
+        params={},
+        places=places,
+    )
     assert (task.retry, task.backoff, task.rank, task.device_type) == (7, 2.5, 4.0, DeviceType.GPU)
-    assert (task.boundary, task.groups, task.resources) == (made.boundary, made.groups, made.resources)
-    assert (task.mode, task.dat_in_uid, task.dat_in_port, task.executable) == (made.mode, UUID(int=1), "file", made.tool)
-    assert [(one.port, one.dat_out_uid, one.dat_stor_url, one.optional) for one in task.outputs] == [
+    assert (task.boundary, task.groups, task.resources) == (
+        made.boundary,
+        made.groups,
+        made.resources,
+    )
+    assert (task.mode, task.dat_in_uid, task.dat_in_port, task.executable) == (
+        made.mode,
+        UUID(int=1),
+        "file",
+        made.tool,
+    )
+    assert [
+        (one.port, one.dat_out_uid, one.dat_stor_url, one.optional) for one in task.outputs
+    ] == [
         ("a", UUID(int=2), "file:///s", False),
         ("b", UUID(int=3), "file:///s", True),
     ]
-    assert (task.log_out_uid, task.log_stor_url, task.log_out_url) == (UUID(int=4), "file:///l", "file:///l/x.logs")
+    assert (task.log_out_uid, task.log_stor_url, task.log_out_url) == (
+        UUID(int=4),
+        "file:///l",
+        "file:///l/x.logs",
+    )
     assert (task.uid, task.template) == (task_uid(CHAIN, "filter"), "wf")
 
 
@@ -90,7 +143,14 @@ def test_data_sets_carry_the_input_s_description() -> None:
 
 def test_what_a_chain_said_of_its_output_is_not_inherited_by_the_next_chain() -> None:
     """Its name above all: all that the next one writes would be called so."""
-    own = {"chain": "before", "template": "t", "step": "sum", "port": "out", "output": "report", "output_name": "week.1.report"}
+    own = {
+        "chain": "before",
+        "template": "t",
+        "step": "sum",
+        "port": "out",
+        "output": "report",
+        "output_name": "week.1.report",
+    }
     after = replace(ORIGIN, name="week.1.report", meta={"kind": "raw", **own})
     workflow = plan(step("first"), step("last"), outputs=[("last", "out")])
     for port in ("out", None):
@@ -98,20 +158,34 @@ def test_what_a_chain_said_of_its_output_is_not_inherited_by_the_next_chain() ->
         assert made.meta["kind"] == "raw"
         assert "output_name" not in made.meta
         assert made.meta.get("port") == port
-    assert new_dataset(after, workflow, step="last", port="out", storage_url="file:///s").meta["output_name"] == (
-        "week.1.report.last_out"
-    )
+    assert new_dataset(after, workflow, step="last", port="out", storage_url="file:///s").meta[
+        "output_name"
+    ] == ("week.1.report.last_out")
 
 
 def test_a_description_stored_before_there_were_bounds_is_not_inherited() -> None:
     """It could not be registered again, and the chain would fail."""
     old = replace(ORIGIN, meta={"notes": "x" * (MOST_META + MOST_ADDED)})
-    made = new_dataset(old, plan(step("only"), outputs=[("only", "out")]), step="only", port="out", storage_url="file:///s")
+    made = new_dataset(
+        old,
+        plan(step("only"), outputs=[("only", "out")]),
+        step="only",
+        port="out",
+        storage_url="file:///s",
+    )
     assert "notes" not in made.meta
-    assert made.meta["not_inherited"].startswith(f"metadata may have {MOST_META + MOST_ADDED} bytes as JSON")
+    assert made.meta["not_inherited"].startswith(
+        f"metadata may have {MOST_META + MOST_ADDED} bytes as JSON"
+    )
     assert made.meta["chain"] == str(CHAIN)
     largest = replace(ORIGIN, meta={"notes": "x" * (MOST_META - 20)})
-    made = new_dataset(largest, plan(step("only"), outputs=[("only", "out")]), step="only", port="out", storage_url="file:///s")
+    made = new_dataset(
+        largest,
+        plan(step("only"), outputs=[("only", "out")]),
+        step="only",
+        port="out",
+        storage_url="file:///s",
+    )
     assert "notes" in made.meta
 
 
@@ -123,8 +197,16 @@ def test_names_that_make_no_data_set_are_found() -> None:
 
 
 def test_the_storage_with_the_most_room() -> None:
-    full, small, large = storage("full", used=5, capacity=5), storage("s", capacity=5), storage("l", used=90, capacity=100)
-    off, frozen, endless = storage("off", enabled=False), storage("frozen", read_only=True), storage("endless", used=10**12)
+    full, small, large = (
+        storage("full", used=5, capacity=5),
+        storage("s", capacity=5),
+        storage("l", used=90, capacity=100),
+    )
+    off, frozen, endless = (
+        storage("off", enabled=False),
+        storage("frozen", read_only=True),
+        storage("endless", used=10**12),
+    )
     assert choose_storage(StorageType.LOGS, [full, small, large, off, frozen]) is large
     assert choose_storage(StorageType.LOGS, [large, endless]) is endless
     odd = large.model_copy(update={"name": "odd", "used": 0, "warning": "its folder is not there"})
@@ -132,7 +214,8 @@ def test_the_storage_with_the_most_room() -> None:
     with pytest.raises(NoStorage, match=r"odd gets no new data sets \(its folder is not there\)"):
         choose_storage(StorageType.LOGS, [odd])
     with pytest.raises(
-        NoStorage, match=r"full is full \(5 of 5 bytes\); off is disabled \(.* enable off`\); frozen is read-only"
+        NoStorage,
+        match=r"full is full \(5 of 5 bytes\); off is disabled \(.* enable off`\); frozen is read-only",
     ):
         choose_storage(StorageType.LOGS, [full, off, frozen])
     with pytest.raises(NoStorage, match="type logs: none is registered"):
@@ -147,18 +230,31 @@ def test_a_storage_of_another_type_is_never_chosen() -> None:
 
 
 def test_a_file_that_was_not_given_makes_way_for_the_next_source() -> None:
-    own, made, more = Source(step=None, port="own"), Source(step="make", port="out"), Source(step=None, port="more")
-    chosen = step("use", own, next_sources=[NextSource(source=made), NextSource(source=more)], pick=Pick.FIRST)
+    own, made, more = (
+        Source(step=None, port="own"),
+        Source(step="make", port="out"),
+        Source(step=None, port="more"),
+    )
+    chosen = step(
+        "use", own, next_sources=[NextSource(source=made), NextSource(source=more)], pick=Pick.FIRST
+    )
     wanted = plan(chosen, step("make"), outputs=[("use", "out")])
 
     def task_with(**given: int) -> Task:
         sources = {Source(step="make" if name == "make" else None, port="out" if name == "make" else name): UUID(int=number)
                    for name, number in given.items()}  # fmt: skip
-        places = StepPlaces(sources, {"out": Place(UUID(int=7), "file:///s/x")}, Place(UUID(int=8), "file:///l/x"))
+        places = StepPlaces(
+            sources, {"out": Place(UUID(int=7), "file:///s/x")}, Place(UUID(int=8), "file:///l/x")
+        )
         return make_task(ORIGIN, wanted, step="use", params={}, places=places)
 
     assert task_with(own=1, make=2).dat_in_uid == UUID(int=1)
     task = task_with(make=2, more=3)
-    assert (task.dat_in_uid, [one.dat_in_uid for one in task.next_inputs]) == (UUID(int=2), [UUID(int=3)])
-    with pytest.raises(NothingToRead, match="step use has nothing to work on: no file was given for its input file"):
+    assert (task.dat_in_uid, [one.dat_in_uid for one in task.next_inputs]) == (
+        UUID(int=2),
+        [UUID(int=3)],
+    )
+    with pytest.raises(
+        NothingToRead, match="step use has nothing to work on: no file was given for its input file"
+    ):
         task_with()

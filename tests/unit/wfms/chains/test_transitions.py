@@ -24,7 +24,9 @@ def reachable(moves: dict[StrEnum, frozenset[StrEnum]], first: StrEnum) -> set[S
         (DATASET_MOVES, ChainDatasetStatus.IN_PROGRESS),
     ],
 )
-def test_every_state_can_be_reached(moves: dict[StrEnum, frozenset[StrEnum]], first: StrEnum) -> None:
+def test_every_state_can_be_reached(
+    moves: dict[StrEnum, frozenset[StrEnum]], first: StrEnum
+) -> None:
     assert list(moves) == list(type(first))
     assert reachable(moves, first) == set(type(first))
 

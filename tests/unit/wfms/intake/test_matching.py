@@ -29,7 +29,13 @@ def dataset(meta: dict[str, Any] | None = None, **more: Any) -> Dataset:
 
 def template(name: str, match: dict[str, Condition], version: int = 1, **more: Any) -> Template:
     made = plan(step("only"), outputs=[("only", "out")], match=match, **more)
-    return Template(id=uuid5(UUID(int=2), f"{name}{version}"), name=name, version=version, created_at=TIME, plan=made)
+    return Template(
+        id=uuid5(UUID(int=2), f"{name}{version}"),
+        name=name,
+        version=version,
+        created_at=TIME,
+        plan=made,
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,13 +70,18 @@ def test_highest_priority_wins_then_the_name_and_only_the_latest_version_counts(
     assert decide(dataset(), [low, high]) == Matched(high, {})
     also_low = template("b", run)
     assert decide(dataset(), [also_low, low]) == Matched(low, {}, (also_low,))
-    assert decide(dataset(), [also_low, high, low]) == Matched(high, {}), "those of lower priority are no rivals"
+    assert decide(dataset(), [also_low, high, low]) == Matched(high, {}), (
+        "those of lower priority are no rivals"
+    )
     other = template("z", {"run": Equals(value=8)}, version=2, priority=5)
     assert decide(dataset(), [low, high, other]) == Matched(low, {})
 
 
 def test_reasons_name_each_template() -> None:
-    decision = decide(dataset(), [template("a", {"kind": Equals(value="raw")}), template("b", {"run": Between(maximum=5)})])
+    decision = decide(
+        dataset(),
+        [template("a", {"kind": Equals(value="raw")}), template("b", {"run": Between(maximum=5)})],
+    )
     assert decision == NotMatched(
         "no template matches: a wants kind = 'raw', which is missing; b wants run from -∞ to 5, which is 7"
     )
@@ -82,8 +93,16 @@ def test_reasons_name_each_template() -> None:
 
 
 def test_bound_parameters() -> None:
-    parameters = {"cut": Parameter(type="int", required=True), "scale": Parameter(type="float", default=1.0)}
-    bound = template("a", {"run": Equals(value=7)}, parameters=parameters, bind={"cut": "threshold", "scale": "gain"})
+    parameters = {
+        "cut": Parameter(type="int", required=True),
+        "scale": Parameter(type="float", default=1.0),
+    }
+    bound = template(
+        "a",
+        {"run": Equals(value=7)},
+        parameters=parameters,
+        bind={"cut": "threshold", "scale": "gain"},
+    )
     assert decide(dataset({"threshold": 3}), [bound]) == Matched(bound, {"cut": 3})
     missing = decide(dataset({"gain": 2.0}), [bound])
     assert isinstance(missing, NotMatched)
@@ -94,15 +113,25 @@ def test_what_a_template_requires_keeps_a_data_set_unmatched() -> None:
     wants: dict[str, Condition] = {"run": Equals(value=7)}
     require = Require(files=Between(minimum=10), parameters={"cut": Between(maximum=5)})
     parameters = {"cut": Parameter(type="int", default=3)}
-    fussy = template("a", wants, require=require, parameters=parameters, bind={"cut": "threshold"}, priority=5)
+    fussy = template(
+        "a", wants, require=require, parameters=parameters, bind={"cut": "threshold"}, priority=5
+    )
     decision = decide(dataset({"threshold": 9}), [fussy, template("b", wants)])
     assert decision == NotMatched(
         "template a matches, but requires files from 10 to ∞, which is 1, and parameter cut from -∞ to 5, which is 9"
     )
 
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 3), st.integers(0, 2), st.booleans()), max_size=8), st.randoms())
-def test_the_order_of_templates_does_not_matter(made: list[tuple[str, int, int, bool]], random: Any) -> None:
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abc"), st.integers(1, 3), st.integers(0, 2), st.booleans()),
+        max_size=8,
+    ),
+    st.randoms(),
+)
+def test_the_order_of_templates_does_not_matter(
+    made: list[tuple[str, int, int, bool]], random: Any
+) -> None:
     versions = {(name, version): (priority, fits) for name, version, priority, fits in made}
     templates = [
         template(name, {"run": Equals(value=7 if fits else 8)}, version, priority=priority)

@@ -6,9 +6,22 @@ from uuid import UUID
 import pytest
 
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.states import DatasetState, DatasetType, StepState, TaskMode, TaskState, WatchState
+from sluice.contracts.states import (
+    DatasetState,
+    DatasetType,
+    StepState,
+    TaskMode,
+    TaskState,
+    WatchState,
+)
 from sluice.contracts.tasks import TaskStatus
-from wfms.watcher.domain.outcome import Outcome, final_task_state, task_outcome, unsent_outcome, upload_outcome
+from wfms.watcher.domain.outcome import (
+    Outcome,
+    final_task_state,
+    task_outcome,
+    unsent_outcome,
+    upload_outcome,
+)
 from wfms.watcher.domain.transitions import WATCH_MOVES, sources
 
 TIME = datetime(2024, 1, 1, tzinfo=UTC)
@@ -41,7 +54,16 @@ def test_tasks(state: TaskState) -> None:
     ],
 )
 def test_uploads(state: DatasetState, expected: WatchState | None) -> None:
-    dataset = Dataset(uid=UID, name="n", type=DatasetType.OUTPUT, state=state, meta={}, count_files=0, bytes=0, timestamp=TIME)
+    dataset = Dataset(
+        uid=UID,
+        name="n",
+        type=DatasetType.OUTPUT,
+        state=state,
+        meta={},
+        count_files=0,
+        bytes=0,
+        timestamp=TIME,
+    )
     outcome = upload_outcome(dataset)
     assert (None if outcome is None else outcome.state) is expected
 

@@ -116,9 +116,15 @@ INDEXES = (
     f"CREATE INDEX steps_to_start ON steps (next_try_at) WHERE state = '{StepState.STARTING}'",
     f"CREATE INDEX steps_running ON steps (next_try_at) WHERE state = '{StepState.IN_PROGRESS}'",
     "CREATE INDEX steps_claimed ON steps (claim_token) WHERE claim_token IS NOT NULL",
-    f"CREATE INDEX chains_ending ON chains (uid) WHERE ending IS NOT NULL AND state = '{ChainState.IN_PROGRESS}'",
+    (
+        "CREATE INDEX chains_ending ON chains (uid) WHERE ending IS NOT NULL AND state ="
+        f" '{ChainState.IN_PROGRESS}'"
+    ),
     f"CREATE INDEX chains_uploading ON chains (uid) WHERE state = '{ChainState.UPLOADING}'",
-    "CREATE INDEX datasets_to_hand_over ON datasets (released_at) WHERE released_at IS NOT NULL AND handed_over_at IS NULL",
+    (
+        "CREATE INDEX datasets_to_hand_over ON datasets (released_at) WHERE released_at IS NOT NULL"
+        " AND handed_over_at IS NULL"
+    ),
     "CREATE INDEX datasets_uid ON datasets (uid)",
 )
 

@@ -1,4 +1,5 @@
-"""A data set of a chain may be the value of a parameter: it has no step, and the parameter as its port."""
+"""A data set of a chain may be the value of a parameter: it has no step, and the parameter as its
+port."""
 
 from alembic import op
 
@@ -14,4 +15,7 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     op.execute("DELETE FROM datasets WHERE step IS NULL AND port IS NOT NULL")
-    op.execute("ALTER TABLE datasets ADD CONSTRAINT datasets_check CHECK (step IS NOT NULL OR port IS NULL)")
+    op.execute(
+        "ALTER TABLE datasets ADD CONSTRAINT datasets_check CHECK (step IS NOT NULL OR port IS"
+        " NULL)"
+    )

@@ -1,4 +1,5 @@
-"""Chains of one data set and template version are told apart by the parameters that somebody gave them (invariant 1)."""
+"""Chains of one data set and template version are told apart by the parameters that somebody gave
+them (invariant 1)."""
 
 from alembic import op
 
@@ -16,11 +17,18 @@ def _unique(*columns: str) -> str:
 
 
 def upgrade() -> None:
-    """Chains that the release before makes meanwhile count as started by themselves, as those did that it made."""
+    """Chains that the release before makes meanwhile count as started by themselves, as those did
+    that it made."""
     op.execute("ALTER TABLE chains ADD COLUMN variant text NOT NULL DEFAULT ''")
-    op.execute(f"ALTER TABLE chains DROP CONSTRAINT chains_{'_'.join(BEFORE)}_key, {_unique(*BEFORE, 'variant')}")
+    op.execute(
+        f"ALTER TABLE chains DROP CONSTRAINT chains_{'_'.join(BEFORE)}_key,"
+        f" {_unique(*BEFORE, 'variant')}"
+    )
 
 
 def downgrade() -> None:
-    op.execute(f"ALTER TABLE chains DROP CONSTRAINT chains_{'_'.join(BEFORE)}_variant_key, {_unique(*BEFORE)}")
+    op.execute(
+        f"ALTER TABLE chains DROP CONSTRAINT chains_{'_'.join(BEFORE)}_variant_key,"
+        f" {_unique(*BEFORE)}"
+    )
     op.execute("ALTER TABLE chains DROP COLUMN variant")

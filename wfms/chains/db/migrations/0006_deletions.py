@@ -1,4 +1,5 @@
-"""Data sets that somebody wants deleted, until the DMS has taken that over: chains that need them are canceled first."""
+"""Data sets that somebody wants deleted, until the DMS has taken that over: chains that need them
+are canceled first."""
 
 from alembic import op
 

@@ -1,5 +1,5 @@
-"""A chain may be another one's rerun, which takes over what is still there of it; so that there is something, what a chain that
-failed or was canceled leaves stays for a while."""
+"""A chain may be another one's rerun, which takes over what is still there of it; so that there is
+something, what a chain that failed or was canceled leaves stays for a while."""
 
 from alembic import op
 
@@ -10,28 +10,26 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute(
-        """
+    op.execute("""
 ALTER TABLE chains
     ADD COLUMN rerun_of uuid,
     -- How long what lies between its steps stays when it fails or is canceled, and until when it does.
     ADD COLUMN keep_failed interval NOT NULL DEFAULT '0',
     ADD COLUMN keep_until timestamptz
-"""
-    )
-    op.execute(
-        """
+""")
+    op.execute("""
 ALTER TABLE steps
     -- The chain whose task did it: its data sets are taken over …
     ADD COLUMN taken_from uuid,
     -- … or the outputs of those of that task's jobs that finished.
     ADD COLUMN jobs_from uuid
-"""
-    )
+""")
     op.execute("CREATE INDEX chains_kept ON chains (keep_until) WHERE keep_until IS NOT NULL")
 
 
 def downgrade() -> None:
     op.execute("DROP INDEX chains_kept")
     op.execute("ALTER TABLE steps DROP COLUMN jobs_from, DROP COLUMN taken_from")
-    op.execute("ALTER TABLE chains DROP COLUMN keep_until, DROP COLUMN keep_failed, DROP COLUMN rerun_of")
+    op.execute(
+        "ALTER TABLE chains DROP COLUMN keep_until, DROP COLUMN keep_failed, DROP COLUMN rerun_of"
+    )

@@ -1,4 +1,5 @@
-"""Failed chains need attention until somebody says that he has seen them; and indexes to count and to find them by."""
+"""Failed chains need attention until somebody says that he has seen them; and indexes to count and
+to find them by."""
 
 from alembic import op
 
@@ -18,21 +19,21 @@ def _in(states: tuple[str, ...]) -> str:
 
 INDEXES = {
     "chains_under_way": f"(state) WHERE {_in(UNDER_WAY)}",
-    "chains_unacknowledged": f"(position) WHERE {_in(ENDED_BADLY)} AND acknowledged_at IS NULL AND NOT discarded",
+    "chains_unacknowledged": (
+        f"(position) WHERE {_in(ENDED_BADLY)} AND acknowledged_at IS NULL AND NOT discarded"
+    ),
     "chains_reruns": "(rerun_of) WHERE rerun_of IS NOT NULL",
 }
 
 
 def upgrade() -> None:
-    op.execute(
-        """
+    op.execute("""
 ALTER TABLE chains
     -- Who has seen that it failed, and when.
     ADD COLUMN acknowledged_by text,
     ADD COLUMN acknowledged_at timestamptz,
     ADD CONSTRAINT chains_acknowledged_by_somebody CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID
-"""
-    )
+""")
     for name, what in INDEXES.items():
         op.execute(f"CREATE INDEX {name} ON chains {what}")
 

@@ -1,4 +1,5 @@
-"""Deletions that somebody wants are claimed by the instance that carries them out, as all work of the loops."""
+"""Deletions that somebody wants are claimed by the instance that carries them out, as all work of
+the loops."""
 
 from alembic import op
 
@@ -9,15 +10,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute(
-        """
+    op.execute("""
 ALTER TABLE deletions
     -- Who is at it, and until when.
     ADD COLUMN claim_token uuid,
     ADD COLUMN claimed_until timestamptz,
     ADD CONSTRAINT deletions_claimed_for_a_time CHECK ((claim_token IS NULL) = (claimed_until IS NULL))
-"""
-    )
+""")
 
 
 def downgrade() -> None:

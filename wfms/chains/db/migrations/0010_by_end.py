@@ -9,7 +9,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute("CREATE INDEX chains_ended ON chains (ended_at, position) WHERE ended_at IS NOT NULL")
+    op.execute(
+        "CREATE INDEX chains_ended ON chains (ended_at, position) WHERE ended_at IS NOT NULL"
+    )
 
 
 def downgrade() -> None:

@@ -1,4 +1,5 @@
-"""All web pages: server-rendered, and usable without JavaScript, which only keeps progress up to date."""
+"""All web pages: server-rendered, and usable without JavaScript, which only keeps progress up to
+date."""
 
 from datetime import timedelta
 
@@ -20,9 +21,20 @@ from wfms.operator.api.pages.templates import TemplatePages
 
 
 def pages_blueprint(dependencies: Dependencies, bridge: Bridge) -> Blueprint:
-    pages = Blueprint("pages", __name__, static_folder="static", static_url_path="/static", template_folder="html")
+    pages = Blueprint(
+        "pages", __name__, static_folder="static", static_url_path="/static", template_folder="html"
+    )
     chains = (ChainPages, RerunPages, StartPages)
-    for part in (OverviewPages, DatasetPages, TemplatePages, RunTemplatePages, *chains, TaskPages, QueuePages, StoragePages):
+    for part in (
+        OverviewPages,
+        DatasetPages,
+        TemplatePages,
+        RunTemplatePages,
+        *chains,
+        TaskPages,
+        QueuePages,
+        StoragePages,
+    ):
         part(dependencies, bridge).add_to(pages)
     pages.before_request(_check_form)
     pages.after_request(_cache_static)

@@ -25,16 +25,24 @@ class ChainPages:
         pages.add_url_rule("/chains/live", "chains_live", self.list_live)
         pages.add_url_rule("/chains/<uuid:uid>", "chain", self.show)
         pages.add_url_rule("/chains/<uuid:uid>/live", "chain_live", self.live)
-        pages.add_url_rule("/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, methods=["POST"])
-        pages.add_url_rule("/chains/<uuid:uid>/discard", "discard_chain", self.discard, methods=["POST"])
+        pages.add_url_rule(
+            "/chains/<uuid:uid>/cancel", "cancel_chain", self.cancel, methods=["POST"]
+        )
+        pages.add_url_rule(
+            "/chains/<uuid:uid>/discard", "discard_chain", self.discard, methods=["POST"]
+        )
 
     def _list(self) -> ChainList:
         use = self._dependencies
         state = chosen(ChainState)
-        return self._bridge.run(list_chains(use.chains, use.wms, state=state, after=request.args.get("after")))
+        return self._bridge.run(
+            list_chains(use.chains, use.wms, state=state, after=request.args.get("after"))
+        )
 
     def list(self) -> str:
-        return render_template("chains.html", page=self._list(), state=chosen(ChainState), states=list(ChainState))
+        return render_template(
+            "chains.html", page=self._list(), state=chosen(ChainState), states=list(ChainState)
+        )
 
     def list_live(self) -> Response:
         return live({"chains": "parts/chains.html"}, again=True, page=self._list())
@@ -48,7 +56,10 @@ class ChainPages:
 
     def live(self, uid: UUID) -> Response:
         detail = self._read(uid)
-        parts = {name: f"parts/chain_{name}.html" for name in ("state", "results", "flow", "steps", "datasets", "actions")}
+        parts = {
+            name: f"parts/chain_{name}.html"
+            for name in ("state", "results", "flow", "steps", "datasets", "actions")
+        }
         return live(parts, again=not detail.progress.chain.state.final, detail=detail)
 
     def cancel(self, uid: UUID) -> AnyResponse:

@@ -11,7 +11,8 @@ ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
 def chosen(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
-    """The one that ``?state=`` (or another ``key``) names; None where nothing is named. Raises ``AddressRefused``."""
+    """The one that ``?state=`` (or another ``key``) names; None where nothing is named. Raises
+    ``AddressRefused``."""
     named = request.args.get(key, "")
     if not named:
         return None

@@ -1,4 +1,5 @@
-"""Forms are taken from pages of the same browser session only: each carries a signed token that belongs to its cookie."""
+"""Forms are taken from pages of the same browser session only: each carries a signed token that
+belongs to its cookie."""
 
 import secrets
 
@@ -26,10 +27,13 @@ def check_token() -> None:
         owner = _signer().loads(request.form.get(FIELD, ""), max_age=_LIFE)
     except BadSignature as error:
         raise ForeignRequest(
-            "this form was opened too long ago or is not ours: go back, reload the page and send it again"
+            "this form was opened too long ago or is not ours: go back, reload the page and send it"
+            " again"
         ) from error
     if not secrets.compare_digest(str(owner), str(session.get("id", ""))):
-        raise ForeignRequest("this form belongs to another session: go back, reload the page and send it again")
+        raise ForeignRequest(
+            "this form belongs to another session: go back, reload the page and send it again"
+        )
 
 
 def _signer() -> URLSafeTimedSerializer:

@@ -39,7 +39,11 @@ class DatasetPages:
         state, kind = chosen(DatasetState), chosen(DatasetType, "type")
         states = list(DatasetState) if state is None else [state]
         after, name = request.args.get("after"), request.args.get("name") or None
-        page = self._bridge.run(self._use.dms.datasets(states, name=name, after=after, type=kind, limit=_PAGE, newest=True))
+        page = self._bridge.run(
+            self._use.dms.datasets(
+                states, name=name, after=after, type=kind, limit=_PAGE, newest=True
+            )
+        )
         return render_template(
             "datasets.html",
             datasets=page.datasets,
@@ -53,30 +57,53 @@ class DatasetPages:
 
     def show(self, uid: UUID) -> str:
         use, after = self._use, request.args.get("after")
-        reading = read_dataset(use.database, uid, dms=use.dms, chains=use.chains, wms=use.wms, intake=use.intake, after=after)
+        reading = read_dataset(
+            use.database,
+            uid,
+            dms=use.dms,
+            chains=use.chains,
+            wms=use.wms,
+            intake=use.intake,
+            after=after,
+        )
         detail = self._bridge.run(reading)
         return render_template("dataset.html", detail=detail, most=_NAMESAKES)
 
     def file(self, uid: UUID, file: int) -> str:
-        detail = self._bridge.run(read_file(self._use.dms, uid, file, most=self._use.settings.file_preview))
+        detail = self._bridge.run(
+            read_file(self._use.dms, uid, file, most=self._use.settings.file_preview)
+        )
         return render_template("file.html", detail=detail)
 
     def unmatched(self) -> str:
         use, template = self._use, request.args.get("template")
-        listed = self._bridge.run(read_unmatched(use.database, use.intake, limit=_UNMATCHED, template=template))
+        listed = self._bridge.run(
+            read_unmatched(use.database, use.intake, limit=_UNMATCHED, template=template)
+        )
         ties = self._bridge.run(read_ties(use.database, use.intake))
-        return render_template("unmatched.html", listed=listed, ties=ties, template=template, takers=takers)
+        return render_template(
+            "unmatched.html", listed=listed, ties=ties, template=template, takers=takers
+        )
 
     def match(self) -> AnyResponse:
         """The form's ``dataset``, or all where it says so."""
         if request.form.get("all") == "yes":
             found = self._bridge.run(self._use.intake.rematch_all())
-            gone = f" {count_text(found.gone, 'was', 'were')} deleted meanwhile." if found.gone else ""
-            flash(f"{count_text(found.matched, 'data set')} taken by a template, {found.left} still unmatched.{gone}")
+            gone = (
+                f" {count_text(found.gone, 'was', 'were')} deleted meanwhile." if found.gone else ""
+            )
+            flash(
+                f"{count_text(found.matched, 'data set')} taken by a template, {found.left} still"
+                f" unmatched.{gone}"
+            )
         elif (uid := _uid()) is not None:
             try:
                 one = self._bridge.run(self._use.intake.rematch(uid))
-                flash(f"Taken by {one.template}." if one.template is not None else f"Still unmatched: {one.reason}.")
+                flash(
+                    f"Taken by {one.template}."
+                    if one.template is not None
+                    else f"Still unmatched: {one.reason}."
+                )
             except (NotFound, Conflict) as refusal:
                 flash(f"{refusal.detail[0].upper()}{refusal.detail[1:]}.")
         return redirect(url_for("pages.unmatched"), 303)

@@ -55,7 +55,9 @@ class OverviewPages:
         try:
             asked = Acknowledge(by=request.form.get("by", ""))
             session[_NAME] = asked.by
-            answers = self._bridge.run(acknowledge(self._dependencies.chains, self._dependencies.wms, shown, asked))
+            answers = self._bridge.run(
+                acknowledge(self._dependencies.chains, self._dependencies.wms, shown, asked)
+            )
             refusals = [] if everything else [one for one in answers if one is not None]
             for one in refusals:
                 flash(f"{one.detail}.")

@@ -1,4 +1,5 @@
-"""``/queues``: what waits between services, and the messages nobody could handle, to be requeued or dropped."""
+"""``/queues``: what waits between services, and the messages nobody could handle, to be requeued or
+dropped."""
 
 from flask import Blueprint, Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -30,7 +31,11 @@ class QueuePages:
         return render_template("queues.html", queues=self._bridge.run(self._desk.queues()).queues)
 
     def list_live(self) -> Response:
-        return live({"queues": "parts/queues.html"}, again=True, queues=self._bridge.run(self._desk.queues()).queues)
+        return live(
+            {"queues": "parts/queues.html"},
+            again=True,
+            queues=self._bridge.run(self._desk.queues()).queues,
+        )
 
     def show(self, queue: str) -> str:
         found: DeadMessages = self._bridge.run(self._desk.dead(queue, limit=_MOST))

@@ -61,7 +61,10 @@ def prepare_rendering(flask: Flask) -> None:
 
 def _version_of_static_files() -> str:
     digest = hashlib.sha256()
-    for file in sorted(resources.files("wfms.operator.api.pages").joinpath("static").iterdir(), key=lambda file: file.name):
+    for file in sorted(
+        resources.files("wfms.operator.api.pages").joinpath("static").iterdir(),
+        key=lambda file: file.name,
+    ):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -71,6 +74,7 @@ def error_page(problem: Problem) -> str:
 
 
 def live(parts: dict[str, str], *, again: bool, **context: object) -> Response:
-    """Parts of a page as they look now: id of the element → its new content. ``again``: whether to ask once more."""
+    """Parts of a page as they look now: id of the element → its new content. ``again``: whether to
+    ask once more."""
     rendered = {part: render_template(template, **context) for part, template in parts.items()}
     return jsonify({"parts": rendered, "again": again})

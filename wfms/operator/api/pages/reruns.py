@@ -35,7 +35,9 @@ class RerunPages:
     def show(self, uid: UUID) -> AnyResponse:
         detail = self._read(uid)
         try:
-            plan = self._bridge.run(plan_rerun(self._use.database, self._use.chains, uid, _asked(detail, request.args)))
+            plan = self._bridge.run(
+                plan_rerun(self._use.database, self._use.chains, uid, _asked(detail, request.args))
+            )
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.args, None, refusal=refusal)
         return _page(detail, request.args, plan)
@@ -44,10 +46,16 @@ class RerunPages:
         detail = self._read(uid)
         try:
             asked = _asked(detail, request.form)
-            chain, made = self._bridge.run(rerun_chain(self._use.database, self._use.chains, uid, asked))
+            chain, made = self._bridge.run(
+                rerun_chain(self._use.database, self._use.chains, uid, asked)
+            )
         except (Conflict, Unprocessable) as refusal:
             return _page(detail, request.form, None, refusal=refusal)
-        flash("The chain runs again, as this one." if made else "It was started before: as this chain.")
+        flash(
+            "The chain runs again, as this one."
+            if made
+            else "It was started before: as this chain."
+        )
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
 
     def _read(self, uid: UUID) -> ChainDetail:
@@ -58,7 +66,9 @@ class RerunPages:
 def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
     """Raises ``RequestRefused``."""
     what = form.get("what", "")
-    values, wrong = ({}, []) if detail.template is None else read_values(detail.template.plan, _typed(form))
+    values, wrong = (
+        ({}, []) if detail.template is None else read_values(detail.template.plan, _typed(form))
+    )
     try:
         key = UUID(form["key"]) if "key" in form else None
     except ValueError:
@@ -71,7 +81,9 @@ def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
 
 
 def _typed(form: Mapping[str, str]) -> dict[str, str]:
-    return {name.removeprefix(_PREFIX): text for name, text in form.items() if name.startswith(_PREFIX)}
+    return {
+        name.removeprefix(_PREFIX): text for name, text in form.items() if name.startswith(_PREFIX)
+    }
 
 
 def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding]) -> list[Field]:
@@ -80,11 +92,20 @@ def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding
         return []
     before = detail.progress.chain.params
     fields = fields_of(detail.template.plan, {}, _typed(form), findings)
-    return [replace(one, required=False, otherwise=shown(before[one.name]) if one.name in before else "") for one in fields]
+    return [
+        replace(
+            one, required=False, otherwise=shown(before[one.name]) if one.name in before else ""
+        )
+        for one in fields
+    ]
 
 
 def _page(
-    detail: ChainDetail, form: Mapping[str, str], plan: RerunPlan | None, *, refusal: ServiceError | None = None
+    detail: ChainDetail,
+    form: Mapping[str, str],
+    plan: RerunPlan | None,
+    *,
+    refusal: ServiceError | None = None,
 ) -> Response:
     fields = _fields(detail, form, [] if refusal is None else list(refusal.findings))
     page = render_template(
@@ -98,6 +119,8 @@ def _page(
         step_prefix=_STEP,
         failed=_FAILED,
         key=uuid4(),
-        carried={name: text for name, text in form.items() if name.startswith(_PREFIX) or name == "what"},
+        carried={
+            name: text for name, text in form.items() if name.startswith(_PREFIX) or name == "what"
+        },
     )
     return Response(page, status=200 if refusal is None else refusal.status, mimetype="text/html")

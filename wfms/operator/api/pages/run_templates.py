@@ -11,7 +11,11 @@ from wfms.operator.domain.errors import RunTemplateUnknown
 from wfms.operator.domain.flow import draw
 from wfms.operator.domain.listing import list_files
 from wfms.operator.domain.template import StoredTemplate
-from wfms.operator.usecases.read_run_templates import delete_run_template, list_run_templates, read_run_template
+from wfms.operator.usecases.read_run_templates import (
+    delete_run_template,
+    list_run_templates,
+    read_run_template,
+)
 from wfms.operator.usecases.zip_files import zip_of
 
 #: Templates on one page.
@@ -38,20 +42,34 @@ class RunTemplatePages:
             after = UUID(request.args["after"]) if "after" in request.args else None
             page = self._bridge.run(list_run_templates(self._database, limit=_PAGE, after=after))
         except (ValueError, RunTemplateUnknown):
-            page = self._bridge.run(list_run_templates(self._database, limit=_PAGE))  # what was typed is no place
+            page = self._bridge.run(
+                list_run_templates(self._database, limit=_PAGE)
+            )  # what was typed is no place
         return render_template("run_templates.html", templates=page.templates, next=page.next)
 
     def show(self, template_id: UUID) -> str:
         template = self._read(template_id)
         listings = list_files(template.files, template.main, template.warnings)
         drawing = draw(template.plan)
-        return render_template("template.html", template=template, versions=[], waiting=0, drawing=drawing, listings=listings)
+        return render_template(
+            "template.html",
+            template=template,
+            versions=[],
+            waiting=0,
+            drawing=drawing,
+            listings=listings,
+        )
 
     def download(self, template_id: UUID) -> Response:
         """All files as they were written, as a zip."""
         template = self._read(template_id)
         name = f"{template.name}-run.zip"
-        return send_file(zip_of(template.files), mimetype="application/zip", as_attachment=True, download_name=name)
+        return send_file(
+            zip_of(template.files),
+            mimetype="application/zip",
+            as_attachment=True,
+            download_name=name,
+        )
 
     def delete(self, template_id: UUID) -> AnyResponse:
         template = self._read(template_id)

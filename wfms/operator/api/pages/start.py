@@ -15,7 +15,10 @@ from wfms.operator.usecases.request_chain import request_chain
 #: Before the names of parameters among the form's fields.
 _PREFIX = "param-"
 
-_REPEATED = "Nothing was started: this is the chain of the data set, this version of the template and these parameters."
+_REPEATED = (
+    "Nothing was started: this is the chain of the data set, this version of the template and these"
+    " parameters."
+)
 
 
 class StartPages:
@@ -29,12 +32,18 @@ class StartPages:
 
     def _prepared(self, dataset: str, template: str) -> Prepared:
         use = self._use
-        work = prepare_chain(use.database, chains=use.chains, dms=use.dms, dataset=dataset.strip(), template=template)
+        work = prepare_chain(
+            use.database, chains=use.chains, dms=use.dms, dataset=dataset.strip(), template=template
+        )
         return self._bridge.run(work)
 
     def show(self) -> str:
         prepared = self._prepared(request.args.get("dataset", ""), request.args.get("template", ""))
-        fields = fields_of(prepared.template.plan, prepared.bound) if prepared.template is not None else []
+        fields = (
+            fields_of(prepared.template.plan, prepared.bound)
+            if prepared.template is not None
+            else []
+        )
         return _page(prepared, fields=fields, named=request.args.get("dataset", ""))
 
     def start(self) -> AnyResponse:
@@ -42,15 +51,27 @@ class StartPages:
         dataset, template = request.form.get("dataset", ""), request.form.get("template", "")
         prepared = self._prepared(dataset, template)
         if prepared.dataset is None or prepared.template is None:
-            return Response(_page(prepared, fields=[], named=dataset), status=422, mimetype="text/html")
-        typed = {key.removeprefix(_PREFIX): text for key, text in request.form.items() if key.startswith(_PREFIX)}
+            return Response(
+                _page(prepared, fields=[], named=dataset), status=422, mimetype="text/html"
+            )
+        typed = {
+            key.removeprefix(_PREFIX): text
+            for key, text in request.form.items()
+            if key.startswith(_PREFIX)
+        }
         values, wrong = read_values(prepared.template.plan, typed)
-        asked = RequestChain(dataset_uid=prepared.dataset.uid, template=prepared.template.name, params=values)
+        asked = RequestChain(
+            dataset_uid=prepared.dataset.uid, template=prepared.template.name, params=values
+        )
         try:
             if wrong:
                 raise RequestRefused(wrong)
             use = self._use
-            chain, made = self._bridge.run(request_chain(use.database, asked, chains=use.chains, dms=use.dms, intake=use.intake))
+            chain, made = self._bridge.run(
+                request_chain(
+                    use.database, asked, chains=use.chains, dms=use.dms, intake=use.intake
+                )
+            )
         except (Unprocessable, Conflict) as refusal:
             fields = fields_of(prepared.template.plan, prepared.bound, typed, refusal.findings)
             page = _page(prepared, fields=fields, named=dataset, refusal=refusal)
@@ -59,11 +80,23 @@ class StartPages:
         return redirect(url_for("pages.chain", uid=chain.uid), 303)
 
 
-def _page(prepared: Prepared, *, fields: list[Field], named: str, refusal: ServiceError | None = None) -> str:
+def _page(
+    prepared: Prepared, *, fields: list[Field], named: str, refusal: ServiceError | None = None
+) -> str:
     general: list[Finding] = []
     if refusal is not None:
         placed = {field.name for field in fields if field.wrong}
-        general = [one for one in refusal.findings if not any(one.message.startswith(f"parameter {name!r} ") for name in placed)]
+        general = [
+            one
+            for one in refusal.findings
+            if not any(one.message.startswith(f"parameter {name!r} ") for name in placed)
+        ]
     return render_template(
-        "new_chain.html", prepared=prepared, fields=fields, named=named, refusal=refusal, general=general, prefix=_PREFIX
+        "new_chain.html",
+        prepared=prepared,
+        fields=fields,
+        named=named,
+        refusal=refusal,
+        general=general,
+        prefix=_PREFIX,
     )

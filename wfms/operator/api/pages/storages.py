@@ -1,4 +1,5 @@
-"""``/storages``: where files lie, what gets new data and why the rest does not, and how full each is."""
+"""``/storages``: where files lie, what gets new data and why the rest does not, and how full each
+is."""
 
 from flask import Blueprint, render_template
 

@@ -47,7 +47,9 @@ class TaskPages:
     def _list(self) -> dict[str, object]:
         state, after = chosen(StepState), request.args.get("after")
         try:
-            page = self._bridge.run(self._chains.tasks(state=state, after=after, limit=_PAGE, paged=True, full=True))
+            page = self._bridge.run(
+                self._chains.tasks(state=state, after=after, limit=_PAGE, paged=True, full=True)
+            )
         except Unprocessable:
             page = self._bridge.run(
                 self._chains.tasks(state=state, limit=_PAGE, paged=True, full=True)
@@ -66,14 +68,25 @@ class TaskPages:
         state, order = chosen(JobState), chosen(JobOrder, "sort") or JobOrder.SEQ
         if state is not None and not state.final:
             order = JobOrder.SEQ
-        return self._bridge.run(read_task(self._chains, self._wms, uid, shown=JobFilter(state, order, request.args.get("after"))))
+        return self._bridge.run(
+            read_task(
+                self._chains,
+                self._wms,
+                uid,
+                shown=JobFilter(state, order, request.args.get("after")),
+            )
+        )
 
     def show(self, uid: UUID) -> str:
         return render_template("task.html", detail=self._read(uid))
 
     def live(self, uid: UUID) -> Response:
         detail = self._read(uid)
-        parts = {"task": "parts/task.html", "jobs": "parts/task_jobs.html", "actions": "parts/task_actions.html"}
+        parts = {
+            "task": "parts/task.html",
+            "jobs": "parts/task_jobs.html",
+            "actions": "parts/task_actions.html",
+        }
         return live(parts, again=not detail.row.status.final, detail=detail)
 
     def cancel(self, uid: UUID) -> AnyResponse:
@@ -108,20 +121,34 @@ class TaskPages:
 
     def job_live(self, job: int) -> Response:
         read = self._read_job(job)
-        parts = {"state": "parts/job_state.html", "attempts-table": "parts/job_attempts.html", "log-text": "parts/job_log.html"}
+        parts = {
+            "state": "parts/job_state.html",
+            "attempts-table": "parts/job_attempts.html",
+            "log-text": "parts/job_log.html",
+        }
         return live(parts, again=not read["job"].state.final, **read)
 
     def _read_job(self, job: int) -> dict[str, Any]:
         """``written``: by stream, what one that runs has written so far."""
         attempt = number("attempt")
         found, live_log = self._bridge.run(self._job_now(job))
-        written = {name: stream.data.decode(errors="replace") for name, stream in live_log.streams.items()}
+        written = {
+            name: stream.data.decode(errors="replace") for name, stream in live_log.streams.items()
+        }
         if written and attempt in {None, live_log.attempt}:
-            return {"job": found, "written": written, "attempt": live_log.attempt, "log": None, "trouble": ""}
+            return {
+                "job": found,
+                "written": written,
+                "attempt": live_log.attempt,
+                "log": None,
+                "trouble": "",
+            }
         log, trouble = None, ""
         try:
             most = self._dependencies.settings.log_preview
-            log = self._bridge.run(read_log(self._dependencies.dms, self._wms, job, most=most, attempt=attempt))
+            log = self._bridge.run(
+                read_log(self._dependencies.dms, self._wms, job, most=most, attempt=attempt)
+            )
         except LogUnknown as error:
             trouble = error.detail
         return {"job": found, "written": {}, "attempt": attempt, "log": log, "trouble": trouble}

@@ -39,25 +39,37 @@ class TemplatePages:
         pages.add_url_rule("/templates/<name>", "template", self.show)
         pages.add_url_rule("/templates/<name>/files", "template_files", self.download)
         pages.add_url_rule("/templates/review/<uuid:held>", "review_template", self.review)
-        pages.add_url_rule("/templates/review/<uuid:held>", "publish_template", self.publish, methods=["POST"])
-        pages.add_url_rule("/templates/<name>/restore", "restore_template", self.restore, methods=["POST"])
-        pages.add_url_rule("/templates/<name>/disable", "disable_template", self.disable, methods=["POST"])
-        pages.add_url_rule("/templates/<name>/enable", "enable_template", self.enable, methods=["POST"])
-        pages.add_url_rule("/templates/<name>/delete", "delete_template", self.delete, methods=["POST"])
+        pages.add_url_rule(
+            "/templates/review/<uuid:held>", "publish_template", self.publish, methods=["POST"]
+        )
+        pages.add_url_rule(
+            "/templates/<name>/restore", "restore_template", self.restore, methods=["POST"]
+        )
+        pages.add_url_rule(
+            "/templates/<name>/disable", "disable_template", self.disable, methods=["POST"]
+        )
+        pages.add_url_rule(
+            "/templates/<name>/enable", "enable_template", self.enable, methods=["POST"]
+        )
+        pages.add_url_rule(
+            "/templates/<name>/delete", "delete_template", self.delete, methods=["POST"]
+        )
 
     def list(self) -> str:
         templates = self._bridge.run(list_templates(self._database, disabled=True))
         return render_template("templates.html", templates=templates)
 
     def upload(self) -> AnyResponse:
-        """What was sent is shown before it is published. A template that is refused is shown with every finding at its line; a
-        text that was typed stays in the form."""
+        """What was sent is shown before it is published. A template that is refused is shown with
+        every finding at its line; a text that was typed stays in the form."""
         name, text = request.form.get("name", ""), request.form.get("cwl", "").replace("\r\n", "\n")
         use = self._dependencies
         try:
             sent = read_form()
             name = sent.name
-            held = self._bridge.run(hold_template(use.database, use.compiler, sent.sent, name=name, template_id=uuid4()))
+            held = self._bridge.run(
+                hold_template(use.database, use.compiler, sent.sent, name=name, template_id=uuid4())
+            )
         except Unprocessable as refusal:
             return self._refused(refusal, name, text)
         if not held.new:
@@ -72,7 +84,14 @@ class TemplatePages:
         changes = self._bridge.run(compare_with_latest(self._database, held))
         listings = list_files(held.files, held.main, held.warnings)
         drawing = draw(held.plan)
-        return render_template("review.html", template=held, changes=changes, listings=listings, drawing=drawing, trouble=trouble)
+        return render_template(
+            "review.html",
+            template=held,
+            changes=changes,
+            listings=listings,
+            drawing=drawing,
+            trouble=trouble,
+        )
 
     def publish(self, held: UUID) -> AnyResponse:
         """What has changed meanwhile is shown again."""
@@ -80,7 +99,11 @@ class TemplatePages:
         template = self._bridge.run(read_run_template(self._database, held))
         replaces = request.form.get("replaces", 0, type=int)
         try:
-            stored = self._bridge.run(publish_held(use.database, use.compiler, held, replaces=replaces, template_id=uuid4()))
+            stored = self._bridge.run(
+                publish_held(
+                    use.database, use.compiler, held, replaces=replaces, template_id=uuid4()
+                )
+            )
         except OvertakenVersion as overtaken:
             page = self._reviewed(template, overtaken.detail)
             return Response(page, status=overtaken.status, mimetype="text/html")
@@ -100,16 +123,22 @@ class TemplatePages:
         if len(sent) == 1:
             (text,) = sent.values()
         listings = list_files(sent, main, refusal.findings, fold=True)
-        page = render_template("refused.html", refusal=refusal, name=name, text=text, listings=listings)
+        page = render_template(
+            "refused.html", refusal=refusal, name=name, text=text, listings=listings
+        )
         return Response(page, status=refusal.status, mimetype="text/html")
 
     def show(self, name: str) -> str:
         asked = number("version")
         versions = self._bridge.run(read_versions(self._database, name))
-        template = self._bridge.run(read_template(self._database, name, version=asked, deleted=True))
+        template = self._bridge.run(
+            read_template(self._database, name, version=asked, deleted=True)
+        )
         waiting = 0
         if versions and template.version == versions[0].version:
-            waiting = self._bridge.run(count_waiting(self._database, self._dependencies.intake, template))
+            waiting = self._bridge.run(
+                count_waiting(self._database, self._dependencies.intake, template)
+            )
         return render_template(
             "template.html",
             waiting=waiting,
@@ -123,20 +152,34 @@ class TemplatePages:
         older = request.form.get("version", 0, type=int)
         use = self._dependencies
         try:
-            stored = self._bridge.run(restore_template(use.database, use.compiler, name, version=older, template_id=uuid4()))
+            stored = self._bridge.run(
+                restore_template(
+                    use.database, use.compiler, name, version=older, template_id=uuid4()
+                )
+            )
         except Unprocessable as refusal:
             return self._refused(refusal, name, "")
         return self._told(stored, "The latest, {}, has these very files; nothing was changed.")
 
     def download(self, name: str) -> Response:
         """All files as they were written, as a zip."""
-        template = self._bridge.run(read_template(self._database, name, version=number("version"), deleted=True))
+        template = self._bridge.run(
+            read_template(self._database, name, version=number("version"), deleted=True)
+        )
         name = f"{template.name}-{template.version}.zip"
-        return send_file(zip_of(template.files), mimetype="application/zip", as_attachment=True, download_name=name)
+        return send_file(
+            zip_of(template.files),
+            mimetype="application/zip",
+            as_attachment=True,
+            download_name=name,
+        )
 
     def disable(self, name: str) -> AnyResponse:
         self._bridge.run(disable_template(self._database, name))
-        flash(f"{name} is disabled: nothing goes through it until it is enabled. Chains that run go on.")
+        flash(
+            f"{name} is disabled: nothing goes through it until it is enabled. Chains that run"
+            " go on."
+        )
         return redirect(url_for("pages.template", name=name), 303)
 
     def enable(self, name: str) -> AnyResponse:
@@ -148,9 +191,13 @@ class TemplatePages:
     def delete(self, name: str) -> AnyResponse:
         force = request.form.get("force") == "yes"
         try:
-            self._bridge.run(delete_template(self._database, self._dependencies.chains, name, force=force))
+            self._bridge.run(
+                delete_template(self._database, self._dependencies.chains, name, force=force)
+            )
         except TemplateInUse as refusal:
-            page = render_template("confirm_delete.html", name=name, refusal=refusal, most=MOST_NAMED)
+            page = render_template(
+                "confirm_delete.html", name=name, refusal=refusal, most=MOST_NAMED
+            )
             return Response(page, status=refusal.status, mimetype="text/html")
         flash(f"Template {name} is deleted: it matches no data set any more.")
         return redirect(url_for("pages.templates"), 303)

@@ -8,7 +8,8 @@ from wfms.operator.domain.errors import TooLarge
 def read_body(limit: int | None = None) -> bytes:
     """The whole body. ``limit``: bytes, by default the application's. Raises ``TooLarge``.
 
-    Werkzeug's own limit silently cuts a body that was sent without its length; this reads one byte more to know.
+    Werkzeug's own limit silently cuts a body that was sent without its length; this reads one byte
+    more to know.
     """
     most = current_app.config["MAX_CONTENT_LENGTH"] if limit is None else limit
     if request.content_length is not None and request.content_length > most:

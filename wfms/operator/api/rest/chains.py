@@ -3,7 +3,14 @@
 from uuid import UUID
 
 from sluice.contracts.base import Page
-from sluice.contracts.chains import Chain, ChainOutputs, ChainPage, RequestChain, RerunChain, RerunPlan
+from sluice.contracts.chains import (
+    Chain,
+    ChainOutputs,
+    ChainPage,
+    RequestChain,
+    RerunChain,
+    RerunPlan,
+)
 from sluice.contracts.labels import meant
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
@@ -16,7 +23,8 @@ from wfms.operator.usecases.rerun_chain import plan_rerun, rerun_chain
 
 
 class ChainQuery(Page):
-    """``dataset``, ``name``: those whose input it is, by its uid and by its name, which must be the name of one only."""
+    """``dataset``, ``name``: those whose input it is, by its uid and by its name, which must be the
+    name of one only."""
 
     state: ChainState | None = None
     dataset: UUID | None = None
@@ -62,10 +70,14 @@ class ChainRoutes:
             if named is None:
                 return ChainPage(chains=[], next=None)
             dataset = named.uid
-        return await self._chains.chains(state=query.state, dataset=dataset, after=query.after, limit=query.limit)
+        return await self._chains.chains(
+            state=query.state, dataset=dataset, after=query.after, limit=query.limit
+        )
 
     async def request(self, body: RequestChain) -> Answered:
-        chain, made = await request_chain(self._database, body, chains=self._chains, dms=self._dms, intake=self._intake)
+        chain, made = await request_chain(
+            self._database, body, chains=self._chains, dms=self._dms, intake=self._intake
+        )
         return Answered(chain, 201 if made else 200)
 
     async def read(self, uid: UUID) -> Chain:

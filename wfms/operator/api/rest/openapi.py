@@ -32,44 +32,79 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Sluice wfms.operator", "version": "1"},
-        "paths": paths | {path: item for path, item in beside["paths"].items() if path.startswith(_ROOT)},
-        "components": {"schemas": beside["components"]["schemas"] | _of_queries(routes) | schemas["$defs"]},
+        "paths": paths
+        | {path: item for path, item in beside["paths"].items() if path.startswith(_ROOT)},
+        "components": {
+            "schemas": beside["components"]["schemas"] | _of_queries(routes) | schemas["$defs"]
+        },
     }
 
 
 def _operation(route: Route) -> dict[str, Any]:
     answers: dict[str, Any] = {str(route.status): {"description": "Done"} | _content(route.answer)}
-    errors: tuple[type[ServiceError], ...] = (Unprocessable, NotAvailable, *route.errors)  # the first two can meet any request
+    errors: tuple[type[ServiceError], ...] = (
+        Unprocessable,
+        NotAvailable,
+        *route.errors,
+    )  # the first two can meet any request
     for error in errors:
-        answers[str(error.status)] = {"description": error.title} | _content(Problem, "application/problem+json")
-    operation: dict[str, Any] = {"summary": route.summary, "parameters": _parameters(route), "responses": answers}
+        answers[str(error.status)] = {"description": error.title} | _content(
+            Problem, "application/problem+json"
+        )
+    operation: dict[str, Any] = {
+        "summary": route.summary,
+        "parameters": _parameters(route),
+        "responses": answers,
+    }
     if route.body is not None:
         body = _content(route.body)
         if route.uploads:
             body["content"]["text/plain"] = {"schema": _TEXT}
             body["content"]["application/zip"] = {"schema": _BINARY}
-            body["content"]["multipart/form-data"] = {"schema": {"type": "object", "properties": _FORM}}
+            body["content"]["multipart/form-data"] = {
+                "schema": {"type": "object", "properties": _FORM}
+            }
         operation["requestBody"] = body
     return operation
 
 
 def _parameters(route: Route) -> list[dict[str, Any]]:
     found = [
-        {"name": name, "in": "path", "required": True, "schema": _TYPES.get(kind, {"type": "string"})}
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": _TYPES.get(kind, {"type": "string"}),
+        }
         for kind, name in _PART.findall(route.rule)
     ]
     if route.query is not None:
         schema = route.query.model_json_schema(ref_template=_REF)
         for name, value in schema.get("properties", {}).items():
-            found.append({"name": name, "in": "query", "required": name in schema.get("required", []), "schema": value})
+            found.append(
+                {
+                    "name": name,
+                    "in": "query",
+                    "required": name in schema.get("required", []),
+                    "schema": value,
+                }
+            )
     return found
 
 
 def _of_queries(routes: list[Route]) -> dict[str, Any]:
     """Schemas that the parameters of queries refer to."""
-    queries = [route.query.model_json_schema(ref_template=_REF) for route in routes if route.query is not None]
+    queries = [
+        route.query.model_json_schema(ref_template=_REF)
+        for route in routes
+        if route.query is not None
+    ]
     return {name: schema for query in queries for name, schema in query.get("$defs", {}).items()}
 
 
 def _content(model: type[BaseModel] | None, media: str = "application/json") -> dict[str, Any]:
-    return {} if model is None else {"content": {media: {"schema": {"$ref": _REF.format(model=model.__name__)}}}}
+    return (
+        {}
+        if model is None
+        else {"content": {media: {"schema": {"$ref": _REF.format(model=model.__name__)}}}}
+    )

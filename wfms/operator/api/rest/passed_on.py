@@ -1,4 +1,5 @@
-"""Routes of the DMS, the WMS and the intake that people use, passed on as they are: same path, same query, same answer."""
+"""Routes of the DMS, the WMS and the intake that people use, passed on as they are: same path, same
+query, same answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -44,38 +45,157 @@ PASSED_ON: tuple[_Row, ...] = (
     ("dms", "GET", "/datasets", "Data sets, by the order in which they closed.", DatasetPage, None),
     ("dms", "POST", "/datasets", "Registers a data set.", Dataset, NewDataset),
     ("dms", "GET", "/datasets/<uuid:uid>", "One data set.", Dataset, None),
-    ("dms", "GET", "/datasets/<uuid:uid>/status", "How far it is, and what it waits for.", DatasetStatus, None),
-    ("wfms.chains", "DELETE", "/datasets/<uuid:uid>", "Deletes a data set that no chain needs, by force any.", Dataset, None),
-    ("wfms.chains", "POST", "/chains/<uuid:uid>/acknowledge", "Says who has seen that a chain failed.", Chain, Acknowledge),
+    (
+        "dms",
+        "GET",
+        "/datasets/<uuid:uid>/status",
+        "How far it is, and what it waits for.",
+        DatasetStatus,
+        None,
+    ),
+    (
+        "wfms.chains",
+        "DELETE",
+        "/datasets/<uuid:uid>",
+        "Deletes a data set that no chain needs, by force any.",
+        Dataset,
+        None,
+    ),
+    (
+        "wfms.chains",
+        "POST",
+        "/chains/<uuid:uid>/acknowledge",
+        "Says who has seen that a chain failed.",
+        Chain,
+        Acknowledge,
+    ),
     ("dms", "GET", "/datasets/<uuid:uid>/files", "Its files, in order.", FilePage, None),
     ("dms", "GET", "/datasets/<uuid:uid>/files/<int:file>", "One of its files.", File, None),
     ("dms", "POST", "/datasets/<uuid:uid>/files", "Registers files.", Registered, NewFiles),
-    ("dms", "POST", "/datasets/<uuid:uid>/close", "Closes a data set: it is complete.", Dataset, CloseDataset),
+    (
+        "dms",
+        "POST",
+        "/datasets/<uuid:uid>/close",
+        "Closes a data set: it is complete.",
+        Dataset,
+        CloseDataset,
+    ),
     ("dms", "GET", "/storages", "Storages.", None, None),
     ("dms", "POST", "/storages", "Registers a storage.", Storage, NewStorage),
-    ("dms", "POST", "/storages/<string:name>/disable", "Takes a storage out of use: no new data sets.", Storage, None),
-    ("dms", "POST", "/storages/<string:name>/enable", "Takes a storage into use again.", Storage, None),
-    ("dms", "PUT", "/storages/<string:name>/marks", "Sets the water marks of an input storage.", Storage, WaterMarks),
-    ("dms", "DELETE", "/storages/<string:name>/marks", "Takes the water marks of a storage away.", Storage, None),
+    (
+        "dms",
+        "POST",
+        "/storages/<string:name>/disable",
+        "Takes a storage out of use: no new data sets.",
+        Storage,
+        None,
+    ),
+    (
+        "dms",
+        "POST",
+        "/storages/<string:name>/enable",
+        "Takes a storage into use again.",
+        Storage,
+        None,
+    ),
+    (
+        "dms",
+        "PUT",
+        "/storages/<string:name>/marks",
+        "Sets the water marks of an input storage.",
+        Storage,
+        WaterMarks,
+    ),
+    (
+        "dms",
+        "DELETE",
+        "/storages/<string:name>/marks",
+        "Takes the water marks of a storage away.",
+        Storage,
+        None,
+    ),
     ("dms", "GET", "/periods", "Periods of data taking.", None, None),
     ("dms", "POST", "/periods", "Registers a period.", Period, NewPeriod),
     ("dms", "GET", "/runs", "Runs.", None, None),
     ("dms", "POST", "/runs", "Registers a run.", Run, NewRun),
     ("dms", "GET", "/runs/<int:run>/frames", "Frames of a run.", None, None),
     ("dms", "POST", "/runs/<int:run>/frames", "Registers frames.", Registered, NewFrames),
-    ("wfms.intake", "DELETE", "/unmatched/<uuid:uid>", "Takes a data set off the list of unmatched ones.", None, None),
+    (
+        "wfms.intake",
+        "DELETE",
+        "/unmatched/<uuid:uid>",
+        "Takes a data set off the list of unmatched ones.",
+        None,
+        None,
+    ),
     ("wfms.intake", "POST", "/rematch", "Matches an unmatched data set again.", Rematched, Rematch),
-    ("wfms.intake", "POST", "/rematch-all", "Matches all unmatched data sets again.", RematchedAll, None),
-    ("wms", "POST", "/tasks/<uuid:uid>/retry", "Gives failed and held jobs another round.", TaskStatus, None),
+    (
+        "wfms.intake",
+        "POST",
+        "/rematch-all",
+        "Matches all unmatched data sets again.",
+        RematchedAll,
+        None,
+    ),
+    (
+        "wms",
+        "POST",
+        "/tasks/<uuid:uid>/retry",
+        "Gives failed and held jobs another round.",
+        TaskStatus,
+        None,
+    ),
     ("wms", "GET", "/tasks/<uuid:uid>/jobs", "Jobs of a task.", JobPage, None),
-    ("wms", "GET", "/tasks/<uuid:uid>/explain", "Why a task does not run, or why it failed.", Explanation, None),
-    ("wms", "GET", "/tasks/<uuid:uid>/outlook", "Whether a task's jobs will ever find a node.", Outlook, None),
+    (
+        "wms",
+        "GET",
+        "/tasks/<uuid:uid>/explain",
+        "Why a task does not run, or why it failed.",
+        Explanation,
+        None,
+    ),
+    (
+        "wms",
+        "GET",
+        "/tasks/<uuid:uid>/outlook",
+        "Whether a task's jobs will ever find a node.",
+        Outlook,
+        None,
+    ),
     ("wms", "GET", "/jobs/<int:job>", "A job with its attempts.", Job, None),
-    ("wms", "POST", "/jobs/<int:job>/retry", "Gives a failed or held job another round.", Job, None),
-    ("wms", "GET", "/jobs/<int:job>/explain", "Why a job does not run, or why it failed.", Explanation, None),
+    (
+        "wms",
+        "POST",
+        "/jobs/<int:job>/retry",
+        "Gives a failed or held job another round.",
+        Job,
+        None,
+    ),
+    (
+        "wms",
+        "GET",
+        "/jobs/<int:job>/explain",
+        "Why a job does not run, or why it failed.",
+        Explanation,
+        None,
+    ),
     ("wms", "GET", "/pilots", "Pilots and what they do.", PilotList, None),
-    ("wms", "POST", "/pilots/<uuid:uid>/acknowledge", "Says who has seen that a pilot was lost.", None, Acknowledge),
-    ("wms", "POST", "/pilots/<uuid:uid>/drain", "Asks a pilot to finish what it has, and end.", None, None),
+    (
+        "wms",
+        "POST",
+        "/pilots/<uuid:uid>/acknowledge",
+        "Says who has seen that a pilot was lost.",
+        None,
+        Acknowledge,
+    ),
+    (
+        "wms",
+        "POST",
+        "/pilots/<uuid:uid>/drain",
+        "Asks a pilot to finish what it has, and end.",
+        None,
+        None,
+    ),
 )
 
 
@@ -84,10 +204,25 @@ def passed_on_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
 
     def read() -> PassedOn:
         content = read_body(largest)
-        return PassedOn(request.method, request.path, request.query_string.decode("latin-1"), content, request.content_type or "")
+        return PassedOn(
+            request.method,
+            request.path,
+            request.query_string.decode("latin-1"),
+            content,
+            request.content_type or "",
+        )
 
     return [
-        Route(method, rule, _view(others, service), summary, answer=answer, body=body, read=read, errors=(NotFound, NotAvailable))
+        Route(
+            method,
+            rule,
+            _view(others, service),
+            summary,
+            answer=answer,
+            body=body,
+            read=read,
+            errors=(NotFound, NotAvailable),
+        )
         for service, method, rule, summary, answer, body in PASSED_ON
     ]
 

@@ -42,7 +42,9 @@ class QueueRoutes:
         return await self._desk.dead(queue, limit=query.limit)
 
     async def body(self, queue: str, message: str) -> Answered:
-        return Answered(await self._desk.body(queue, message), content_type="application/octet-stream")
+        return Answered(
+            await self._desk.body(queue, message), content_type="application/octet-stream"
+        )
 
     async def requeue(self, queue: str, body: ChooseMessages) -> MessagesMoved:
         return await self._desk.requeue(queue, body)

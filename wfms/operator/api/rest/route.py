@@ -1,4 +1,5 @@
-"""How a route of the REST interface is declared: Flask serves it, and the OpenAPI document is made from the same declaration."""
+"""How a route of the REST interface is declared: Flask serves it, and the OpenAPI document is made
+from the same declaration."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -26,13 +27,15 @@ class Answered:
     content_type: str = "application/json"
 
 
-#: Called on the event loop with the parts of the path by name, ``query`` and ``body`` where the route declares them.
+#: Called on the event loop with the parts of the path by name, ``query`` and ``body`` where the
+#: route declares them.
 View = Callable[..., Awaitable[Contract | Answered | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """``rule``: path below ``/api/v1`` with Flask's converters. ``read``: makes the body from something else than plain JSON."""
+    """``rule``: path below ``/api/v1`` with Flask's converters. ``read``: makes the body from
+    something else than plain JSON."""
 
     method: str
     rule: str
@@ -51,7 +54,9 @@ class Route:
 def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
     rest = Blueprint("rest", __name__, url_prefix="/api/v1")
     for number, route in enumerate(routes):
-        rest.add_url_rule(route.rule, f"route{number}", _serve(route, bridge), methods=[route.method])
+        rest.add_url_rule(
+            route.rule, f"route{number}", _serve(route, bridge), methods=[route.method]
+        )
     return rest
 
 
@@ -82,7 +87,9 @@ def _response(answer: Contract | Answered | None, status: int) -> Response:
         case bytes() as data:
             return Response(data, status=answer.status, content_type=answer.content_type)
         case Contract() as model:
-            return Response(model.model_dump_json(), status=answer.status, content_type=answer.content_type)
+            return Response(
+                model.model_dump_json(), status=answer.status, content_type=answer.content_type
+            )
 
 
 def parse_json(model: type[ModelT]) -> ModelT:
@@ -94,7 +101,8 @@ def parse_json(model: type[ModelT]) -> ModelT:
 
 
 def parse_query(model: type[ModelT]) -> ModelT:
-    """The request's query string; a parameter that is not known is refused. Raises ``RequestRefused``."""
+    """The request's query string; a parameter that is not known is refused. Raises
+    ``RequestRefused``."""
     try:
         return model.model_validate(request.args.to_dict())
     except ValidationError as error:
@@ -102,5 +110,8 @@ def parse_query(model: type[ModelT]) -> ModelT:
 
 
 def refused(part: str, error: ValidationError) -> RequestRefused:
-    findings = [Finding(message=f"{'.'.join([part, *map(str, e['loc'])])}: {sentence_of(e)}") for e in error.errors()]
+    findings = [
+        Finding(message=f"{'.'.join([part, *map(str, e['loc'])])}: {sentence_of(e)}")
+        for e in error.errors()
+    ]
     return RequestRefused(findings)

@@ -1,4 +1,5 @@
-"""``/api/v1/run-templates``: templates that came with runs of files, and that nothing else takes notice of."""
+"""``/api/v1/run-templates``: templates that came with runs of files, and that nothing else takes
+notice of."""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -13,7 +14,11 @@ from wfms.operator.api.dependencies import Dependencies
 from wfms.operator.api.rest.route import Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import TooLarge
-from wfms.operator.usecases.read_run_templates import delete_run_template, list_run_templates, read_run_template
+from wfms.operator.usecases.read_run_templates import (
+    delete_run_template,
+    list_run_templates,
+    read_run_template,
+)
 from wfms.operator.usecases.store_run_template import store_run_template
 
 
@@ -45,12 +50,20 @@ class RunTemplateRoutes:
         ]  # fmt: skip
 
     async def store(self, body: SentTemplate) -> Answered:
-        stored = await store_run_template(self._database, self._compiler, body.sent, name=body.name, template_id=uuid4())
-        return Answered(stored.template.contract(whole=True), HTTPStatus.CREATED if stored.new else HTTPStatus.OK)
+        stored = await store_run_template(
+            self._database, self._compiler, body.sent, name=body.name, template_id=uuid4()
+        )
+        return Answered(
+            stored.template.contract(whole=True),
+            HTTPStatus.CREATED if stored.new else HTTPStatus.OK,
+        )
 
     async def list(self, query: RunListQuery) -> TemplateList:
         found = await list_run_templates(self._database, limit=query.limit, after=query.after)
-        return TemplateList(templates=[one.contract() for one in found.templates], next=found.next if query.paged else None)
+        return TemplateList(
+            templates=[one.contract() for one in found.templates],
+            next=found.next if query.paged else None,
+        )
 
     async def read(self, template_id: UUID) -> Template:
         return (await read_run_template(self._database, template_id)).contract(whole=True)

@@ -20,8 +20,9 @@ from wfms.operator.usecases.tasks_named import TasksWanted, tasks_named
 
 
 class TaskQuery(Contract):
-    """``chain``: uid. ``name``: DATASET.STEP, by the name of the chain's input; not by pages. ``state``: of the step. ``paged``:
-    say where the next page begins. ``after``: the ``next`` of the page before. ``full``: with how many jobs were killed."""
+    """``chain``: uid. ``name``: DATASET.STEP, by the name of the chain's input; not by pages.
+    ``state``: of the step. ``paged``: say where the next page begins. ``after``: the ``next`` of
+    the page before. ``full``: with how many jobs were killed."""
 
     chain: UUID | None = None
     name: NewText | None = None
@@ -74,7 +75,12 @@ class TaskRoutes:
             wanted = TasksWanted(query.name, query.chain, query.state, query.limit, query.full)
             return await tasks_named(self._dms, self._chains, wanted)
         return await self._chains.tasks(
-            chain=query.chain, state=query.state, after=query.after, limit=query.limit, paged=query.paged, full=query.full
+            chain=query.chain,
+            state=query.state,
+            after=query.after,
+            limit=query.limit,
+            paged=query.paged,
+            full=query.full,
         )
 
     async def read(self, uid: UUID, query: OneTaskQuery) -> ChainTask:
@@ -90,5 +96,7 @@ class TaskRoutes:
         return await follow_log(self._chains, self._dms, self._wms, job)
 
     async def log(self, job: int, query: LogQuery) -> Answered:
-        text = await read_log(self._dms, self._wms, job, most=self._log_preview, attempt=query.attempt)
+        text = await read_log(
+            self._dms, self._wms, job, most=self._log_preview, attempt=query.attempt
+        )
         return Answered(text.text.encode(), content_type="text/plain; charset=utf-8")

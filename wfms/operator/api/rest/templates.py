@@ -30,7 +30,8 @@ from wfms.operator.usecases.store_template import Stored, store_template
 
 
 class ListQuery(Contract):
-    """``all``: every version, not only the latest; ``disabled``: also of templates that are disabled."""
+    """``all``: every version, not only the latest; ``disabled``: also of templates that are
+    disabled."""
 
     all: bool = False
     disabled: bool = False
@@ -78,7 +79,12 @@ class TemplateRoutes:
 
     async def store(self, body: SentTemplate) -> Answered:
         stored = await store_template(
-            self._database, self._compiler, body.sent, name=body.name, template_id=uuid4(), replaces=body.replaces
+            self._database,
+            self._compiler,
+            body.sent,
+            name=body.name,
+            template_id=uuid4(),
+            replaces=body.replaces,
         )
         return _answered(stored)
 
@@ -86,18 +92,24 @@ class TemplateRoutes:
         return await compare_template(self._database, self._compiler, body.sent, name=body.name)
 
     async def restore(self, name: str, body: RestoreTemplate) -> Answered:
-        stored = await restore_template(self._database, self._compiler, name, version=body.version, template_id=uuid4())
+        stored = await restore_template(
+            self._database, self._compiler, name, version=body.version, template_id=uuid4()
+        )
         return _answered(stored)
 
     async def check(self, body: CheckTemplate) -> CheckedTemplate:
         return await check_template(self._compiler, body)
 
     async def list(self, query: ListQuery) -> TemplateList:
-        found = await list_templates(self._database, every_version=query.all, disabled=query.disabled)
+        found = await list_templates(
+            self._database, every_version=query.all, disabled=query.disabled
+        )
         return TemplateList(templates=[template.contract() for template in found])
 
     async def read(self, name: str, query: VersionQuery) -> Template:
-        return (await read_template(self._database, name, version=query.version)).contract(whole=True)
+        return (await read_template(self._database, name, version=query.version)).contract(
+            whole=True
+        )
 
     async def disable(self, name: str) -> Template:
         return (await disable_template(self._database, name)).contract()
@@ -110,4 +122,6 @@ class TemplateRoutes:
 
 
 def _answered(stored: Stored) -> Answered:
-    return Answered(stored.template.contract(whole=True), HTTPStatus.CREATED if stored.new else HTTPStatus.OK)
+    return Answered(
+        stored.template.contract(whole=True), HTTPStatus.CREATED if stored.new else HTTPStatus.OK
+    )

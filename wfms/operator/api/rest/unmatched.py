@@ -33,7 +33,9 @@ class UnmatchedRoutes:
         ]  # fmt: skip
 
     async def list(self, query: UnmatchedQuery) -> UnmatchedList:
-        return await read_unmatched(self._database, self._intake, limit=query.limit, template=query.template)
+        return await read_unmatched(
+            self._database, self._intake, limit=query.limit, template=query.template
+        )
 
     async def ties(self) -> TieList:
         return TieList(ties=await read_ties(self._database, self._intake))

@@ -18,7 +18,14 @@ from wfms.operator.api.rest.route import parse_json, refused
 from wfms.operator.domain.errors import RequestRefused
 from wfms.operator.domain.sent import UNNAMED, SentFiles
 
-TEXT_TYPES = {"text/plain", "text/yaml", "application/yaml", "application/x-yaml", "application/cwl", "application/cwl+yaml"}
+TEXT_TYPES = {
+    "text/plain",
+    "text/yaml",
+    "application/yaml",
+    "application/x-yaml",
+    "application/cwl",
+    "application/cwl+yaml",
+}
 ZIP_TYPES = {"application/zip", "application/x-zip-compressed"}
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
@@ -34,8 +41,8 @@ class SentTemplate:
 
 
 def read_upload() -> SentTemplate:
-    """A template sent as JSON (``NewTemplate``), as a form, or as a bare text or zip with the name, and perhaps the main file, in
-    the query. Raises ``RequestRefused``."""
+    """A template sent as JSON (``NewTemplate``), as a form, or as a bare text or zip with the name,
+    and perhaps the main file, in the query. Raises ``RequestRefused``."""
     match request.mimetype:
         case "application/json":
             template = parse_json(NewTemplate)
@@ -45,16 +52,22 @@ def read_upload() -> SentTemplate:
         case media if media in TEXT_TYPES:
             return _sent(request.args.get("name", ""), {UNNAMED: read_body()})
         case media if media in ZIP_TYPES:
-            return _sent(request.args.get("name", ""), {"template.zip": read_body()}, request.args.get("main", ""))
+            return _sent(
+                request.args.get("name", ""),
+                {"template.zip": read_body()},
+                request.args.get("main", ""),
+            )
         case _:
             raise UnsupportedMediaType(
-                "send JSON with name and cwl or files, a form with the files, a zip as application/zip, or the text as text/plain"
+                "send JSON with name and cwl or files, a form with the files, a zip as"
+                " application/zip, or the text as text/plain"
             )
 
 
 def read_form() -> SentTemplate:
-    """Any number of files, or one zip, under any name, or a text in ``cwl``; ``name`` (by default that of the file or of their
-    folder, without its ending); ``main``: path of the workflow among several."""
+    """Any number of files, or one zip, under any name, or a text in ``cwl``; ``name`` (by default
+    that of the file or of their folder, without its ending); ``main``: path of the workflow among
+    several."""
     name, main = request.form.get("name", "").strip(), request.form.get("main", "").strip()
     uploaded = [file for file in chain.from_iterable(request.files.listvalues()) if file.filename]
     if not uploaded:
@@ -62,7 +75,9 @@ def read_form() -> SentTemplate:
     paths = [_path(file) for file in uploaded]
     twice = {path for path in paths if paths.count(path) > 1}
     if twice:
-        raise RequestRefused([Finding(message="two files have this path", file=path) for path in sorted(twice)])
+        raise RequestRefused(
+            [Finding(message="two files have this path", file=path) for path in sorted(twice)]
+        )
     files = {path: file.read() for path, file in zip(paths, uploaded, strict=True)}
     return _sent(name or _name_of(paths, main), files, main)
 
@@ -73,7 +88,8 @@ def _path(file: FileStorage) -> str:
 
 
 def _name_of(paths: list[str], main: str) -> str:
-    """A template's name, from those of its files: ``spd.cwl``, ``spd.zip`` and the folder ``spd`` are ``spd``."""
+    """A template's name, from those of its files: ``spd.cwl``, ``spd.zip`` and the folder ``spd``
+    are ``spd``."""
     first = PurePosixPath(main or paths[0])
     if first.stem in {"workflow", "main"} and len(first.parts) > 1:
         stem = first.parts[-2]
@@ -87,7 +103,9 @@ def _name_of(paths: list[str], main: str) -> str:
 
 def _sent(name: str, files: dict[str, bytes], main: str = "") -> SentTemplate:
     if not any(content.strip() for content in files.values()):
-        raise RequestRefused([Finding(message="there is no text: choose a file or paste a workflow")])
+        raise RequestRefused(
+            [Finding(message="there is no text: choose a file or paste a workflow")]
+        )
     if not name and len(files) > 1:
         raise RequestRefused([Finding(message="there is no name: several files need one")])
     try:

@@ -1,4 +1,5 @@
-"""Templates that are not published, apart from those that are: they came with a run, or are looked at before that."""
+"""Templates that are not published, apart from those that are: they came with a run, or are looked
+at before that."""
 
 from alembic import op
 
@@ -7,7 +8,8 @@ down_revision = "operator0003"
 branch_labels = None
 depends_on = None
 
-# A table of its own: the release before reads all of `templates`, and would match data sets with them.
+# A table of its own: the release before reads all of `templates`, and would match data sets with
+# them.
 RUN_TEMPLATES = """
 CREATE TABLE run_templates (
     id uuid PRIMARY KEY,
@@ -32,7 +34,10 @@ CREATE TABLE run_templates (
 
 def upgrade() -> None:
     op.execute(RUN_TEMPLATES)
-    op.execute("CREATE INDEX run_templates_listed ON run_templates (run_at DESC) WHERE run_at IS NOT NULL AND deleted_at IS NULL")
+    op.execute(
+        "CREATE INDEX run_templates_listed ON run_templates (run_at DESC) WHERE run_at IS NOT NULL"
+        " AND deleted_at IS NULL"
+    )
 
 
 def downgrade() -> None:
