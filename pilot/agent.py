@@ -25,11 +25,11 @@ from pilot.domain.model import (
     StopJob,
     Token,
 )
-from pilot.folders import RunFolder, has_room
-from pilot.journal import read_journals
-from pilot.outbox import Outbox
+from pilot.folders.folders import RunFolder, has_room
 from pilot.pauses import Pauses
 from pilot.pool import Listener, SlotPool
+from pilot.reports.journal import read_journals
+from pilot.reports.outbox import Outbox
 from pilot.runner.protocol import EndedFrame, ForgetFrame, JobFrame, StopFrame, TaskFrame
 from sluice.contracts.pilots import AttemptReport, Heartbeat
 

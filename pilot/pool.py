@@ -12,10 +12,10 @@ from pathlib import Path
 import structlog
 
 from pilot.domain.model import Progress, Token
-from pilot.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
-from pilot.folders import RunFolder
-from pilot.phases import read_phase
-from pilot.runner.orphans import has_ended, kill_orphans
+from pilot.folders.folders import RunFolder
+from pilot.node.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
+from pilot.runner.phase_note import read_phase
+from pilot.runner.programs.orphans import has_ended, kill_orphans
 from pilot.runner.protocol import (
     EndedFrame,
     ReadyFrame,

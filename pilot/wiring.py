@@ -15,19 +15,19 @@ from pilot.domain.booking import Booked
 from pilot.domain.core import PilotCore
 from pilot.domain.model import DrainAsked, ShutdownAsked
 from pilot.domain.pace import Policy
-from pilot.engines import RUN_LABEL, Engine, find_engines, remove_containers
-from pilot.folders import PilotFolder, RunFolder, open_folder
-from pilot.leftovers import Leftovers
+from pilot.folders.folders import PilotFolder, RunFolder, open_folder
 from pilot.loops.deadlines import watch_deadlines
 from pilot.loops.heartbeats import send_heartbeats
 from pilot.loops.leasing import lease_jobs
 from pilot.loops.reporting import send_reports
 from pilot.loops.takeover import take_over
-from pilot.memory_groups import find_memory_groups
-from pilot.node import detect, offered
-from pilot.outbox import Outbox
+from pilot.node.engines import RUN_LABEL, Engine, find_engines, remove_containers
+from pilot.node.memory_groups import find_memory_groups
+from pilot.node.resources import detect, offered
 from pilot.pool import SlotPool
-from pilot.runner.orphans import adopt_orphans
+from pilot.reports.leftovers import Leftovers
+from pilot.reports.outbox import Outbox
+from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.protocol import RunnerSettings
 from pilot.session import Session
 from pilot.settings import PilotSettings

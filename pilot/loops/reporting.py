@@ -7,8 +7,8 @@ import time
 import structlog
 
 from pilot.agent import Agent
-from pilot.outbox import Outbox
 from pilot.pauses import Pauses
+from pilot.reports.outbox import Outbox
 from pilot.session import Session
 from sluice.contracts.pilots import AttemptReport, Report
 from sluice.contracts.problems import NotFound, ServiceError, Unprocessable

@@ -8,11 +8,11 @@ import structlog
 
 from pilot.domain.model import Token
 from pilot.domain.reports import lost_with_pilot
-from pilot.folders import RunFolder
-from pilot.journal import read_journals
-from pilot.leftovers import Leftovers, files_of
-from pilot.memory_groups import remove_groups
+from pilot.folders.folders import RunFolder
+from pilot.node.memory_groups import remove_groups
 from pilot.pauses import Pauses
+from pilot.reports.journal import read_journals
+from pilot.reports.leftovers import Leftovers, files_of
 from pilot.session import Session
 from sluice.contracts.pilots import AttemptReport, JobToken, Report, SignOff
 from sluice.contracts.problems import NotFound, ServiceError

@@ -9,8 +9,8 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter
 
 from pilot.domain.model import StopReason
-from pilot.engines import Engine
-from pilot.memory_groups import MemoryGroups
+from pilot.node.engines import Engine
+from pilot.node.memory_groups import MemoryGroups
 from sluice.contracts.base import Contract
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 

@@ -10,16 +10,17 @@ from uuid import UUID
 
 import structlog
 
-from pilot.folders import RunFolder
-from pilot.journal import Journal
-from pilot.phases import PhaseNote
-from pilot.runner.attempt import Attempt, Workplace
-from pilot.runner.containers import Containers
-from pilot.runner.control import Control
-from pilot.runner.live import LiveLogs
-from pilot.runner.load import Loaded, load
-from pilot.runner.memory import memory_of
-from pilot.runner.orphans import adopt_orphans
+from pilot.folders.folders import RunFolder
+from pilot.reports.journal import Journal
+from pilot.runner.attempts.attempt import Attempt, Workplace
+from pilot.runner.attempts.live_log import LiveLogs
+from pilot.runner.containers.containers import Containers
+from pilot.runner.files.shared_inputs import SharedFiles
+from pilot.runner.phase_note import PhaseNote
+from pilot.runner.programs.control import Control
+from pilot.runner.programs.memory import memory_of
+from pilot.runner.programs.orphans import adopt_orphans
+from pilot.runner.programs.zygote import Seeds
 from pilot.runner.protocol import (
     EndedFrame,
     ForgetFrame,
@@ -29,10 +30,9 @@ from pilot.runner.protocol import (
     TaskFrame,
     encode,
 )
-from pilot.runner.seeds import Seeds
-from pilot.runner.shared import SharedFiles
 from pilot.runner.signals import leave_ending_to_the_pilot
-from pilot.runner.tool import expression_processes
+from pilot.runner.tools.loading import Loaded, load
+from pilot.runner.tools.tool import expression_processes
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.servicekit.logging import log_ids
 

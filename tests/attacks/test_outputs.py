@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pilot.engines import Engine
+from pilot.node.engines import Engine
 from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
 from sluice.contracts.plan import Container, ContainerImage
 from sluice.contracts.states import AttemptOutcome, EntryKind

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pilot.runner.originals import MOST_COPIED
+from pilot.runner.files.originals import MOST_COPIED
 from sluice.contracts.states import AttemptOutcome
 from tests.attacks.victims import MARK, Victims
 from tests.unit.pilot.builders import input_file, task, tool

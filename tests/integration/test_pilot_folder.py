@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from pilot.folders import FolderInUseError, RunFolder, open_folder
-from pilot.journal import Journal
+from pilot.folders.folders import FolderInUseError, RunFolder, open_folder
+from pilot.reports.journal import Journal
 from sluice.contracts.pilots import AttemptReport, OutputFile
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
 from tests.integration.test_pilot import StartPilot, root, start_pilot, wms

@@ -5,7 +5,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from pilot.leftovers import Leftovers
+from pilot.reports.leftovers import Leftovers
 from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask, StorageUrls
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import TaskMode

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pilot.journal import read_journals
+from pilot.reports.journal import read_journals
 from sluice.contracts.pilots import AttemptReport, InputFile, PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pilot.journal import read_journals
+from pilot.reports.journal import read_journals
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from pilot.domain.model import StopReason
-from pilot.engines import RUN_LABEL, SLOT_LABEL, Engine, find_engines, remove_containers
+from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, find_engines, remove_containers
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.plan import Container, ContainerImage, Resources
 from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass

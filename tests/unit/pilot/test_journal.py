@@ -4,8 +4,8 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pilot.journal import Journal, Ledger, read_journals
-from pilot.outbox import Outbox
+from pilot.reports.journal import Journal, Ledger, read_journals
+from pilot.reports.outbox import Outbox
 from sluice.contracts.pilots import AnsweredReport, AttemptReport, ReportAnswers
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
 from tests.unit.pilot.builders import leftovers

@@ -13,10 +13,10 @@ import pytest
 from pilot.agent import Agent
 from pilot.domain.core import PilotCore
 from pilot.domain.model import SlotReady
-from pilot.folders import RunFolder
+from pilot.folders.folders import RunFolder
 from pilot.loops.leasing import lease_jobs
-from pilot.outbox import Outbox
 from pilot.pool import SlotPool
+from pilot.reports.outbox import Outbox
 from pilot.session import Session
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import NodeResources, RegisterPilot

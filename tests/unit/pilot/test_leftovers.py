@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.leftovers import Leftovers
+from pilot.reports.leftovers import Leftovers
 from sluice.contracts.pilots import StorageUrls
 from sluice.contracts.problems import NotAvailable, NotFound, ServiceError
 from tests.unit.pilot.builders import leftovers

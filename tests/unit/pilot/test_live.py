@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pilot.runner.live import LiveLogs
+from pilot.runner.attempts.live_log import LiveLogs
 from sluice.contracts.logs import LIVE_BYTES, LiveLog
 from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot.builders import input_file, job, task, tool

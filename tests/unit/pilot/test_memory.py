@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pilot import memory_groups
-from pilot.memory_groups import MemoryGroups, find_memory_groups, limit_file
+from pilot.node import memory_groups
+from pilot.node.memory_groups import MemoryGroups, find_memory_groups, limit_file
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, ErrorClass
@@ -188,7 +188,7 @@ def test_the_slot_outlives_its_tool(grouped: Runner, root: Path, tmp_path: Path)
 #: Makes groups as a pilot does, says where, and waits.
 PILOT = """
 import sys
-from pilot.memory_groups import find_memory_groups
+from pilot.node.memory_groups import find_memory_groups
 found = find_memory_groups(sys.argv[1])
 print("there is", found and found.groups.folder, flush=True)
 sys.stdin.read()
@@ -228,7 +228,7 @@ def test_a_slot_removes_groups_of_slots_that_have_gone_and_none_that_is_about_to
 #: Begins and ends as a pilot, often.
 BUSY = """
 import sys, uuid
-from pilot.memory_groups import find_memory_groups
+from pilot.node.memory_groups import find_memory_groups
 print(flush=True)
 sys.stdin.read()
 for _ in range(200):

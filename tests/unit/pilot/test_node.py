@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pilot.node import detect, offered
+from pilot.node.resources import detect, offered
 from sluice.contracts.pilots import NodeResources
 
 MIB = 1 << 20

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pilot.domain.model import StopReason
-from pilot.runner.originals import MOST_COPIED, changes_inputs
+from pilot.runner.files.originals import MOST_COPIED, changes_inputs
 from sluice.contracts.pilots import InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import input_file, job, task, tool

@@ -22,7 +22,7 @@ threading.Thread(target=start).start()
 #: as ended.
 ADOPTER = f"""
 import os, signal, subprocess, sys
-from pilot.runner.orphans import adopt_orphans, children, has_ended, kill_orphans
+from pilot.runner.programs.orphans import adopt_orphans, children, has_ended, kill_orphans
 adopt_orphans()
 missed = 0
 for _ in range({ROUNDS}):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pilot.folders import WorkFolder
-from pilot.plain_names import PlainName
-from pilot.runner.own_files import NotOwnError, OwnFiles
+from pilot.folders.folders import WorkFolder
+from pilot.folders.plain_names import PlainName
+from pilot.runner.files.own_files import NotOwnError, OwnFiles
 from sluice.storage import put_open
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pilot.runner.documents import load_document
-from pilot.runner.process_files import write_process
+from pilot.runner.cwl.documents import load_document
+from pilot.runner.cwl.process_files import write_process
 
 _TOOL = {"class": "CommandLineTool", "baseCommand": "true", "inputs": {}, "outputs": {}}
 

@@ -3,8 +3,8 @@ another has written to."""
 
 from pathlib import Path
 
-from pilot.folders import RunFolder
-from pilot.runner.originals import MOST_COPIED
+from pilot.folders.folders import RunFolder
+from pilot.runner.files.originals import MOST_COPIED
 from sluice.contracts.pilots import InputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.builders import input_file, job, task, tool

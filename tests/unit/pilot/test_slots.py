@@ -6,9 +6,9 @@ from pathlib import Path
 from pilot.agent import Agent
 from pilot.domain.core import PilotCore
 from pilot.domain.model import SlotLost, SlotReady
-from pilot.folders import RunFolder
-from pilot.outbox import Outbox
+from pilot.folders.folders import RunFolder
 from pilot.pool import SlotPool
+from pilot.reports.outbox import Outbox
 from tests.unit.pilot.builders import leftovers
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pilot.domain.model import Progress, StopReason
-from pilot.journal import read_journals
-from pilot.phases import read_phase
+from pilot.reports.journal import read_journals
+from pilot.runner.phase_note import read_phase
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool

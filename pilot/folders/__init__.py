@@ -1,0 +1,1 @@
+"""Folders of a pilot on its node: what lies in them, whose they are, how they are emptied."""

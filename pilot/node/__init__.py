@@ -1,0 +1,1 @@
+"""What the node has: cores, memory, disk, GPUs, engines of containers, groups limiting memory."""

@@ -1,0 +1,1 @@
+"""Reports of attempts on their way to the WMS, and the files that nobody reports."""

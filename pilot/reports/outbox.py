@@ -1,0 +1,101 @@
+"""Reports on their way to the WMS: in a journal first, sent in batches, done with when answered."""
+
+import asyncio
+from collections import defaultdict
+from itertools import islice
+from pathlib import Path
+
+import structlog
+
+from pilot.domain.model import Token
+from pilot.reports.journal import Journal, Ledger
+from pilot.reports.leftovers import Leftovers, files_of
+from sluice.contracts.pilots import AttemptReport, ReportAnswers
+from sluice.contracts.states import ReportAnswer
+
+log = structlog.get_logger(__name__)
+
+#: Reports in one call.
+_MOST_A_CALL = 512
+
+
+class Outbox:
+    """Keeps the order of arrival. ``waiting`` is set while there is something to send, ``empty``
+    while there is not."""
+
+    def __init__(self, journals: Path, leftovers: Leftovers) -> None:
+        self.leftovers = leftovers
+        self.waiting = asyncio.Event()
+        self.empty = asyncio.Event()
+        self.empty.set()
+        self._journal = Journal(journals, "pilot")
+        self._ledger = Ledger(journals)
+        self._reports: dict[Token, tuple[AttemptReport, str | None]] = {}
+
+    def add(self, report: AttemptReport, journal: str | None = None) -> None:
+        """``journal``: name of the one that the report is in already."""
+        token = (report.id, report.attempt)
+        if journal is None:
+            try:
+                self._journal.begun(token)
+                self._journal.report(report)
+                journal = self._journal.name
+            except (
+                OSError
+            ) as error:  # a full disk: it is sent all the same, only a kill would lose it
+                log.error(
+                    "report.not_kept", job=report.id, attempt=report.attempt, error=str(error)
+                )
+        if journal is not None:
+            self._ledger.expect(journal, token)
+        self._reports[token] = (report, journal)
+        self._signal()
+
+    def next_batch(self) -> list[AttemptReport]:
+        return [report for report, _ in islice(self._reports.values(), _MOST_A_CALL)]
+
+    async def answered(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
+        """Files of attempts that are no longer their job's are removed; then the reports are done
+        with."""
+        by_token = {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
+        done: list[Token] = []
+        for report in batch:
+            token = (report.id, report.attempt)
+            answer = by_token.get(token)
+            if answer is None:
+                continue
+            if answer is ReportAnswer.STALE:
+                log.warning(
+                    "report.stale", job=report.id, attempt=report.attempt, outcome=report.outcome
+                )
+                await self.leftovers.remove(files_of([report]))
+            done.append(token)
+        self._done(done)
+
+    def refused(self, report: AttemptReport, reason: str) -> None:
+        """The WMS cannot understand it: it is told to a person, and no longer holds up the others."""
+        log.error("report.refused", job=report.id, attempt=report.attempt, reason=reason)
+        self._done([(report.id, report.attempt)])
+
+    def _done(self, tokens: list[Token]) -> None:
+        by_journal: defaultdict[str, list[Token]] = defaultdict(list)
+        for token in tokens:
+            _, journal = self._reports.pop(token, (None, None))
+            if journal is not None:
+                by_journal[journal].append(token)
+        for journal, answered in by_journal.items():
+            try:
+                self._ledger.answered(journal, answered)
+            except (
+                OSError
+            ) as error:  # a full disk: after a kill they are sent once more, and answered "already"
+                log.error("report.answer_not_kept", reports=len(answered), error=str(error))
+        self._signal()
+
+    def _signal(self) -> None:
+        if self._reports:
+            self.waiting.set()
+            self.empty.clear()
+        else:
+            self.waiting.clear()
+            self.empty.set()

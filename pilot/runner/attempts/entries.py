@@ -1,0 +1,61 @@
+"""Jobs of several entries: the tool is run for one after the other, and what they give goes out
+together."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pilot.runner.files.own_files import OwnFiles, Taken
+from pilot.runner.files.staging import Produced, taken
+from pilot.runner.programs.program import Ended
+from sluice.contracts.pilots import InputFile, LeasedJob, PilotTask
+from sluice.storage import link_open
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the tool is run for once. ``number``: of the entry; None: that of the job."""
+
+    number: int | None
+    inputs: Sequence[InputFile]
+
+
+def entries_of(task: PilotTask, job: LeasedJob) -> list[Entry]:
+    """In order. Files of several data sets that belong together have the same number."""
+    if task.batch == 1:
+        return [Entry(None, job.inputs)]
+    numbers = dict.fromkeys(file.seq for file in job.inputs)
+    return [
+        Entry(number, [file for file in job.inputs if file.seq == number]) for number in numbers
+    ]
+
+
+def put_aside(files: Sequence[Produced], folder: str, own: OwnFiles) -> list[Produced]:
+    """The files in ``folder``, so that the job's own folders can be emptied for the next entry.
+    Raises ``AttemptError``, ``OSError``."""
+    kept: list[Produced] = []
+    first = len(os.listdir(folder))
+    for number, file in enumerate(files, first):
+        path = f"{folder}/{number}"
+        with taken(file, own) as found:
+            _keep(found, path)
+        kept.append(replace(file, path=path))
+    return kept
+
+
+def _keep(file: Taken, path: str) -> None:
+    if file.given and link_open(file.descriptor, path):
+        return
+    with open(file.descriptor, "rb", closefd=False) as source, open(path, "xb") as copy:
+        shutil.copyfileobj(source, copy, 1 << 20)
+        os.fchmod(copy.fileno(), os.fstat(file.descriptor).st_mode & 0o777)
+
+
+def together(before: Ended | None, ended: Ended) -> Ended:
+    """What runs one after the other used in all."""
+    if before is None:
+        return ended
+    memory = max((one for one in (before.memory, ended.memory) if one is not None), default=None)
+    cpu = None if before.cpu is None or ended.cpu is None else before.cpu + ended.cpu
+    return replace(ended, memory=memory, cpu=cpu, seconds=before.seconds + ended.seconds)

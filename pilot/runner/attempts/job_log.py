@@ -1,0 +1,85 @@
+"""An attempt's log: a plain text that tells a person what was run, how it ended, and what the tool
+said."""
+
+import os
+import shlex
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pilot.runner.programs.program import Ended
+from sluice.contracts.pilots import LeasedJob, PilotTask
+
+#: Command lines longer than this are cut in the log (a merge may name thousands of files).
+_MOST_COMMAND = 20_000
+
+
+@dataclass(slots=True)
+class Story:
+    """What is known of an attempt so far. ``streams``: title → descriptor of what the tool wrote
+    there; under its name the tool may have put another file."""
+
+    pilot: str
+    started: datetime
+    command: list[str] = field(default_factory=list)
+    streams: dict[str, int] = field(default_factory=dict)
+    ended: Ended | None = None
+    #: How the tool was run, where that is to be told.
+    note: str = ""
+
+
+def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
+    """``outcome``: one sentence; ``limit``: bytes kept of each stream, half from its begin, half
+    from its end."""
+    names = ", ".join(file.name for file in job.inputs[:20]) + (
+        f" and {len(job.inputs) - 20} more" if len(job.inputs) > 20 else ""
+    )
+    command = shlex.join(story.command) or "(not reached)"
+    lines = [
+        f"step {task.step}, job {job.id}, attempt {job.attempt}, place {job.seq} in the data set",
+        f"task {task.uid}, chain {task.chain_uid}",
+        f"pilot {story.pilot}",
+        f"started {story.started.isoformat(timespec='milliseconds')}",
+        f"inputs {names}",
+        f"command {command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND] + ' …'}",
+    ]
+    if story.note:
+        lines.append(story.note)
+    if story.ended is not None:
+        ended = story.ended
+        memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"
+        cpu = "" if ended.cpu is None else f", CPU {ended.cpu:.3f} s"
+        lines.append(f"exit code {ended.exit_code}, {ended.seconds:.3f} s{cpu}{memory}")
+    parts = [("\n".join([*lines, f"outcome {outcome}", ""])).encode(errors="replace")]
+    for title, stream in story.streams.items():
+        parts.append(f"\n--- {title} ---\n".encode())
+        parts.append(_shortened(stream, limit))
+    return b"".join(parts)
+
+
+def last_line(file: int, start: int = 0, end: int | None = None) -> str:
+    """The last line with something in it, at most 300 characters, of an open file from byte
+    ``start`` up to ``end`` (None: its end); empty where there is none."""
+    try:
+        end = os.fstat(file).st_size if end is None else end
+        start = max(start, end - 4096)
+        lines = [
+            line.strip()
+            for line in os.pread(file, max(0, end - start), start)
+            .decode(errors="replace")
+            .splitlines()
+        ]
+    except OSError:
+        return ""
+    return next((line[:300] for line in reversed(lines) if line), "")
+
+
+def _shortened(file: int, limit: int) -> bytes:
+    try:
+        size = os.fstat(file).st_size
+        if size <= limit:
+            return os.pread(file, size, 0)
+        half = limit // 2
+        left_out = f"\n… {size - 2 * half} bytes left out …\n".encode()
+        return os.pread(file, half, 0) + left_out + os.pread(file, half, size - half)
+    except OSError as error:
+        return f"(cannot be read: {error})\n".encode()

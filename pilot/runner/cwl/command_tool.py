@@ -1,0 +1,91 @@
+"""cwltool's command line tools, as jobs use them."""
+
+import re
+from typing import Any
+
+from cwltool.command_line_tool import CommandLineTool
+from cwltool.context import LoadingContext
+from cwltool.errors import WorkflowException
+from cwltool.process import shortname
+from cwltool.workflow import default_make_tool
+
+from pilot.runner.files.refusals import (
+    UnsoundError,
+    port_in,
+    port_naming,
+    port_of_object,
+    refusal_in,
+    require_sound,
+    require_sound_object,
+    unreadable_object,
+)
+
+_SELF = re.compile(r"\bself\b")
+
+
+class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not followed
+    """It tells which output names what is not the job's own, and works checksums out where they are
+    asked for. Outputs may be named by both names of the job's folder: ``builder`` has the one that
+    the tool was told, the system tells the real one."""
+
+    _given: dict[str, Any]
+
+    def collect_output_ports(
+        self, ports: Any, builder: Any, outdir: str, *more: Any, **named: Any
+    ) -> Any:
+        self._given = {}
+        access = builder.make_fs_access(outdir)
+        outdir = access.own.real(outdir)
+        try:
+            has_object = require_sound_object(access.own, outdir)
+            try:
+                return super().collect_output_ports(ports, builder, outdir, *more, **named)
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                # What a tool writes itself is taken for outputs before it is checked, and the check
+                # relies on parts of it.
+                if has_object and refusal_in(error) is None:
+                    raise unreadable_object(error) from error
+                raise
+        except WorkflowException as error:
+            refusal = refusal_in(error)
+            if refusal is not None:
+                refusal.port = (
+                    refusal.port
+                    or port_in(error)
+                    or port_naming(self._given, refusal.path)
+                    or port_of_object(access.own, outdir, builder.outdir, refusal.path)
+                )
+            raise
+
+    def collect_output(
+        self,
+        schema: Any,
+        builder: Any,
+        outdir: str,
+        fs_access: Any,
+        *,
+        compute_checksum: bool = True,
+    ) -> Any:
+        """An expression that looks at the files may look at their checksums, which take reading
+        them."""
+        expression = schema.get("outputBinding", {}).get("outputEval", "")
+        checksums = compute_checksum or bool(_SELF.search(expression))
+        try:
+            found = super().collect_output(
+                schema, builder, outdir, fs_access, compute_checksum=checksums
+            )
+        except UnicodeDecodeError as error:
+            raise UnsoundError(
+                "a file whose contents are asked for (loadContents) is no text in UTF-8"
+            ) from error
+        if "id" in schema:
+            port = shortname(schema["id"])
+            self._given[port] = found
+            require_sound(found, port)
+        return found
+
+
+def make_process(document: Any, context: LoadingContext) -> Any:
+    """For ``construct_tool_object`` of a context."""
+    is_tool = isinstance(document, dict) and document.get("class") == "CommandLineTool"
+    return CommandTool(document, context) if is_tool else default_make_tool(document, context)

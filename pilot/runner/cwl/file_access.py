@@ -1,0 +1,161 @@
+"""How cwltool gets at files for a job: at those that are the job's own, and at no others."""
+
+import os
+from collections.abc import Sequence
+from typing import IO, Any
+from urllib.parse import quote
+
+from cwltool.pathmapper import MapperEnt, PathMapper
+from cwltool.process import uri_file_path
+from cwltool.stdfsaccess import StdFsAccess, abspath
+from schema_salad.ref_resolver import file_uri
+
+from pilot.runner.files.own_files import NotOwnError, OwnFiles
+
+#: Kinds of staged entries that cwltool makes links of.
+_LINKED, _IN_PLACE = ("File", "Directory"), ("WritableFile", "WritableDirectory")
+
+
+class OwnAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not followed
+    """cwltool's access to files, of the job whose ``own`` they are."""
+
+    own: OwnFiles
+
+    def glob(self, pattern: str) -> list[str]:
+        return [file_uri(self._readable(path)) for path in self.own.glob(self._abs(pattern))]
+
+    def open(self, fn: str, mode: str) -> IO[Any]:
+        return os.fdopen(
+            self.own.open(self._abs(fn)), mode, encoding=None if "b" in mode else "utf-8"
+        )
+
+    def exists(self, fn: str) -> bool:
+        return self.own.status(self._abs(fn)) is not None
+
+    def size(self, fn: str) -> int:
+        path = self._abs(fn)
+        status = self.own.status(path)
+        if status is None:
+            raise FileNotFoundError(path)
+        return status.st_size
+
+    def isfile(self, fn: str) -> bool:
+        return self.own.is_file(self._abs(fn))
+
+    def isdir(self, fn: str) -> bool:
+        return self.own.is_folder(self._abs(fn))
+
+    def listdir(self, fn: str) -> list[str]:
+        return [abspath(quote(self._readable(name)), fn) for name in self.own.names(self._abs(fn))]
+
+    def _readable(self, path: str) -> str:
+        """CWL names files in texts. Raises ``NotOwnError``."""
+        try:
+            path.encode()
+        except UnicodeEncodeError as error:
+            what = (
+                f"the name {self.own.shown(path)!a} is no text in UTF-8: let the tool give it"
+                " another"
+            )
+            raise NotOwnError(path, what, left=True) from error
+        return path
+
+    def realpath(self, path: str) -> str:
+        """There are no links in the paths of a job's folders, so none need to be looked for at each
+        job."""
+        return path
+
+
+class OwnMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
+    """Where the files that a tool is given come from, and where they are put: both in the job's own
+    folders."""
+
+    own: OwnFiles
+
+    def visit(self, obj: Any, stagedir: str, basedir: str, **how: bool) -> None:
+        location, name = obj["location"], obj["basename"]
+        if not location.startswith("_:"):
+            self.own.require(abspath(location, basedir))
+        if "/" in name or name in (".", ".."):
+            raise NotOwnError(name, f"{name!r} is no name of a file")
+        super().visit(obj, stagedir, basedir, **how)
+        self._require_inside(self._pathmap[location].target)
+
+    def _require_inside(self, target: str) -> None:
+        """In a container any place will do: it has no others than its own, and those of its job."""
+        free = not self.own.has(f"{self.stagedir}/")
+        if ".." in target.split("/") or not (free or self.own.has(target)):
+            raise NotOwnError(target, f"{target!r} is a place outside of the job's folders")
+
+
+class InPlaceMapper(OwnMapper):
+    """What was brought into the job's folder is used where it is. All else is staged as cwltool
+    does: so is an object that is partly a literal, such as a directory made of files, with all that
+    belongs to it."""
+
+    def setup(self, referenced_files: Sequence[Any], basedir: str) -> None:
+        for one in referenced_files:
+            if self.separateDirs and self._brought(one):
+                self._keep(one)
+            else:
+                super().setup([one], basedir)
+
+    def _brought(self, value: Any) -> bool:
+        path = _local(value["location"])
+        here = (
+            path is not None
+            and path.startswith(f"{self.stagedir}/")
+            and "/../" not in path
+            and not value.get("writable")
+        )
+        return here and all(map(self._brought, _parts(value)))
+
+    def _keep(self, value: Any) -> None:
+        path = _local(value["location"])
+        self._pathmap.setdefault(value["location"], MapperEnt(path, path, value["class"], False))
+        for part in _parts(value):
+            self._keep(part)
+
+
+def access_to(own: OwnFiles) -> type[OwnAccess]:
+    """For ``make_fs_access`` of a context."""
+    return type("Access", (OwnAccess,), {"own": own})
+
+
+def mapper_in(own: OwnFiles, kind: type[OwnMapper]) -> type[OwnMapper]:
+    """For ``path_mapper`` of a context."""
+    return type("Mapper", (kind,), {"own": own})
+
+
+def relink_initial(
+    own: OwnFiles,
+    pathmapper: Any,
+    host_outdir: str,
+    container_outdir: str,
+    *,
+    inplace_update: bool = False,
+) -> None:
+    """As ``relink``, for cwltool to call."""
+    relink(own, pathmapper, host_outdir, container_outdir, in_place=inplace_update)
+
+
+def relink(own: OwnFiles, mapper: Any, outdir: str, inner_outdir: str, *, in_place: bool) -> None:
+    """Where files were put into the tool's folder, there are links to them again, whatever the tool
+    has left in their place: as cwltool does, in the job's own folders. ``inner_outdir``: ``outdir``
+    as the tool knows it.
+
+    Raises ``NotOwnError``, ``OSError``."""
+    kinds = (*_LINKED, *_IN_PLACE) if in_place else _LINKED
+    for _, entry in mapper.items_exclude_children():
+        if entry.staged and entry.type in kinds and entry.target.startswith(inner_outdir):
+            place = os.path.join(outdir, entry.target[len(inner_outdir) + 1 :])
+            own.put_link(place, None if entry.resolved.startswith("_:") else entry.resolved)
+
+
+def _parts(value: Any) -> list[Any]:
+    """What belongs to a File or Directory."""
+    return [*value.get("secondaryFiles", ()), *value.get("listing", ())]
+
+
+def _local(location: str) -> str | None:
+    return str(uri_file_path(location)) if location.startswith("file://") else None

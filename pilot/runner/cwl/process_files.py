@@ -1,0 +1,43 @@
+"""CWL processes as files for cwltool, which updates each file from its own version."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from pilot.runner.cwl.exact_values import write_document
+
+
+def write_process(document: Mapping[str, Any], path: str) -> list[str]:
+    """Writes a process to ``path``, and each one inside that says its version to a file beside it.
+    Gives all paths."""
+    files = _Files(path, document.get("$namespaces"), [path])
+    write_document(files.apart(document), path)
+    return files.written
+
+
+class _Files:
+    def __init__(self, path: str, namespaces: Any, written: list[str]) -> None:
+        self._path = path
+        self._namespaces = {} if namespaces is None else {"$namespaces": namespaces}
+        self.written = written
+
+    def apart(self, process: Mapping[str, Any]) -> dict[str, Any]:
+        """With a name instead of each process inside that stands in a file of its own."""
+        steps = process.get("steps")
+        if isinstance(steps, Mapping):
+            return {**process, "steps": {name: self._step(step) for name, step in steps.items()}}
+        if isinstance(steps, list):
+            return {**process, "steps": [self._step(step) for step in steps]}
+        return dict(process)
+
+    def _step(self, step: Any) -> Any:
+        run = step.get("run") if isinstance(step, Mapping) else None
+        if not isinstance(run, Mapping):
+            return step
+        return {**step, "run": self._own_file(run) if "cwlVersion" in run else self.apart(run)}
+
+    def _own_file(self, process: Mapping[str, Any]) -> str:
+        path = f"{self._path}.{len(self.written)}.cwl"
+        self.written.append(path)
+        write_document({**self._namespaces, **self.apart(process)}, path)
+        return os.path.basename(path)

@@ -1,0 +1,1 @@
+"""Expressions of templates: JavaScript in its sandbox."""

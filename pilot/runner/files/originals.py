@@ -1,0 +1,127 @@
+"""A job's input files: copies, or links to the storages' own files, which a tool must not write to
+and is caught at."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from pilot.folders.spares import Spares
+from pilot.runner.failures import AttemptError, stage_in_error
+from sluice.contracts.states import ErrorClass
+from sluice.storage import StorageError, fetch, local_path
+
+#: Bytes of the largest file that is copied. Checking its content takes longer than this; copies of
+#: larger ones would fill disks.
+MOST_COPIED = 16 << 20
+
+#: What tells that nobody has written to a file: device, inode, size, time of change.
+Mark = tuple[int, int, int, int]
+_NOTHING: Mark = (0, 0, 0, 0)
+
+
+class Originals:
+    """What a job has of local storages. ``spares``: become its copies. ``in_place``: the tool
+    changes its inputs (``InplaceUpdateRequirement``), so that it gets copies only."""
+
+    def __init__(self, spares: Spares, *, in_place: bool = False) -> None:
+        self._spares = spares
+        self.in_place = in_place
+        #: Device and inode of all files elsewhere that the job has links to.
+        self.linked: set[tuple[int, int]] = set()
+        self._noted: dict[str, tuple[str, Mark]] = {}
+
+    def bring(
+        self, name: str, url: str, path: str, *, checksum: str | None, size: int | None
+    ) -> bool:
+        """Fetches a file to ``path``; True: it is a link to the storage's own. Raises
+        ``AttemptError``."""
+        most = sys.maxsize if self.in_place else MOST_COPIED
+        reuse = local_path(url) is not None and (size or 0) <= most and self._spares.give(path)
+        linked = _fetched(name, url, path, most=most, expected=(checksum, size), reuse=reuse)
+        if linked:
+            self.note(name, url)
+        return linked
+
+    def bring_kept(self, name: str, url: str, path: str) -> None:
+        """A file that the slot keeps for many jobs. Raises ``AttemptError``."""
+        if _fetched(
+            name,
+            url,
+            path,
+            most=sys.maxsize if self.in_place else 0,
+            expected=(None, None),
+            reuse=False,
+        ):
+            self.linked.add(mark(path)[:2])
+
+    def note(self, name: str, url: str) -> None:
+        """The job has a link to this file of a storage."""
+        path = local_path(url)
+        if path is not None:
+            self._noted[url] = (name, found := mark(path))
+            self.linked.add(found[:2])
+
+    def damage(self) -> AttemptError | None:
+        """What the tool has done to files of storages since they were noted. They cannot be brought
+        back here, and trying again would hide why they are damaged."""
+        written = [
+            (name, url)
+            for url, (name, before) in self._noted.items()
+            if _written(before, mark(local_path(url) or ""))
+        ]
+        if not written:
+            return None
+        files = "; ".join(f"input file {name!r}, {url}" for name, url in written[:10])
+        sentence = (
+            f"the tool wrote to its input, and damaged the storage's own file ({files}): put the"
+            " right content back there. A tool that changes a file has to ask for a copy of it"
+            " (InitialWorkDirRequirement, with writable: true)"
+        )
+        return AttemptError(ErrorClass.TOOL_REFUSED, sentence)
+
+
+def changes_inputs(process: Any) -> bool:
+    """Does a CWL process, or one inside it, ask to change its inputs in place?"""
+    match process:
+        case {"class": "InplaceUpdateRequirement", **fields}:
+            return bool(fields.get("inplaceUpdate"))
+        case dict():
+            asked = process.get("InplaceUpdateRequirement")
+            return bool(asked and asked.get("inplaceUpdate")) or any(
+                map(changes_inputs, process.values())
+            )
+        case list():
+            return any(map(changes_inputs, process))
+    return False
+
+
+def mark(path: str) -> Mark:
+    """As it is now; a file that is not there has a mark, too."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return _NOTHING
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _written(before: Mark, after: Mark) -> bool:
+    """A file that was removed or replaced meanwhile was not written to: that is the catalogue's own
+    doing."""
+    return before[:2] == after[:2] and before != after
+
+
+def _fetched(
+    name: str,
+    url: str,
+    path: str,
+    *,
+    most: int,
+    expected: tuple[str | None, int | None],
+    reuse: bool,
+) -> bool:
+    checksum, size = expected
+    try:
+        return fetch(url, Path(path), checksum=checksum, size=size, copied=most, reuse=reuse)
+    except StorageError as error:
+        raise stage_in_error(name, error) from error

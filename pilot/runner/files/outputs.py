@@ -1,0 +1,176 @@
+"""From what a tool gave at its outputs to the files that go to the storages: one for each entry of
+a data set."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from pydantic import TypeAdapter, ValidationError
+
+from pilot.runner.failures import AttemptError
+from pilot.runner.files.own_files import NotOwnError, OwnFiles
+from pilot.runner.files.refusals import refused_output
+from pilot.runner.files.staging import Produced
+from sluice.contracts.base import FileName
+from sluice.contracts.counts import COUNTS, WrongCounts, require_counts
+from sluice.contracts.naming import output_name
+from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.contracts.states import EntryKind, ErrorClass
+from sluice.contracts.tasks import TaskOutput
+from sluice.storage import BundleError, pack
+
+_file_name: TypeAdapter[str] = TypeAdapter(FileName)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """``number``: of the entry, where that is not the job's; of an item of a list, its place there."""
+
+    output: TaskOutput
+    value: Any
+    number: int | None = None
+
+
+def outgoing(
+    task: PilotTask,
+    job: LeasedJob,
+    found: Mapping[str, Any],
+    own: OwnFiles,
+    *,
+    entry: int | None = None,
+) -> list[Produced]:
+    """``found``: the output object of the tool, for the job's entry of that number (None: for the
+    job). What it names need not be the job's own. Raises ``AttemptError``, ``OSError``.
+
+    Entries that are no plain files are packed here. An output that gave nothing has no file.
+    """
+    packer = _Packer(own)
+    entries = [
+        one for output in task.outputs for one in _entries(output, found.get(output.port), entry)
+    ]
+    files = [(one, *packer.file_of(one)) for one in entries]
+    return [
+        Produced(
+            one.output,
+            path,
+            f"{one.output.dat_out_url}/{_name(job, one, name)}",
+            one.number,
+            _counts(one),
+        )
+        for one, path, name in files
+    ]
+
+
+def _counts(entry: _Entry) -> dict[str, int] | None:
+    """What the tool says that it counted in the file. Another attempt would say the same."""
+    value = (
+        entry.value[0] if isinstance(entry.value, list) and len(entry.value) == 1 else entry.value
+    )
+    if not isinstance(value, Mapping) or value.get(COUNTS) is None:
+        return None
+    try:
+        return require_counts(value[COUNTS])
+    except WrongCounts as error:
+        raise AttemptError(
+            ErrorClass.TOOL_REFUSED, f"output {entry.output.port!r}: {error}"
+        ) from error
+
+
+def _entries(output: TaskOutput, value: Any, number: int | None) -> Iterator[_Entry]:
+    if value is None or (value == [] and output.kind is EntryKind.FILE and not output.spread):
+        if not output.optional:
+            gave = (
+                "wrote no file"
+                if output.kind is EntryKind.FILE and not output.spread
+                else "gave nothing"
+            )
+            raise AttemptError(
+                ErrorClass.TOOL_FAILED, f"the tool {gave} for its output {output.port!r}"
+            )
+    elif not output.spread:
+        yield _Entry(output, value, number)
+    elif isinstance(value, list):
+        yield from (
+            _Entry(output, one, place) for place, one in enumerate(value) if one is not None
+        )
+    else:
+        raise AttemptError(ErrorClass.TOOL_FAILED, f"output {output.port!r} is not a list")
+
+
+def _name(job: LeasedJob, entry: _Entry, own: str) -> str:
+    """Raises ``AttemptError`` where it cannot be kept in the catalogue."""
+    name = output_name(job.seq if entry.number is None else entry.number, job.attempt, own)
+    try:
+        return _file_name.validate_python(name)
+    except ValidationError as error:
+        sentence = (
+            f"output {entry.output.port!r}: the file name {own!r} is too long or has control"
+            " characters"
+        )
+        raise AttemptError(ErrorClass.TOOL_REFUSED, sentence) from error
+
+
+@dataclass(slots=True)
+class _Packer:
+    own: OwnFiles
+
+    def file_of(self, entry: _Entry) -> tuple[str, str]:
+        """Path of the file that is the entry, and the name that it has by itself."""
+        if entry.output.kind is EntryKind.FILE:
+            return self._plain(entry.output.port, entry.value)
+        # A folder that the tool, which has ended, cannot have prepared links in.
+        path = f"{self.own.new_folder()}/bundle"
+        try:
+            pack(entry.value, Path(path), opened=self.own.open)
+        except NotOwnError as error:
+            raise refused_output(error, port=entry.output.port) from error
+        except BundleError as error:
+            raise AttemptError(
+                ErrorClass.TOOL_REFUSED, f"output {entry.output.port!r} cannot be kept: {error}"
+            ) from error
+        except FileNotFoundError as error:
+            raise AttemptError(
+                ErrorClass.TOOL_FAILED, f"output {entry.output.port!r} cannot be kept: {error}"
+            ) from error
+        return path, f"{_own_name(entry.value) or entry.output.port}.tar"
+
+    def _plain(self, port: str, value: Any) -> tuple[str, str]:
+        """An expression may have named it as its file is not called."""
+        if isinstance(value, list):
+            if len(value) != 1:
+                sentence = (
+                    f"output {port!r} has {len(value)} files; a job gives at most one file at an"
+                    " output of type File"
+                )
+                raise AttemptError(ErrorClass.TOOL_FAILED, sentence)
+            value = value[0]
+        if not isinstance(value, dict) or value.get("class") != "File":
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"output {port!r} is not a file")
+        location = str(value.get("location", "_:"))
+        name = os.path.basename(str(value.get("basename") or ""))
+        if "contents" in value and location.startswith("_:"):
+            return self._written(value["contents"]), name or port
+        path = unquote(urlsplit(location).path) if location.startswith("file://") else location
+        return path, name or os.path.basename(path)
+
+    def _written(self, contents: str) -> str:
+        path = f"{self.own.new_folder()}/literal"
+        with open(path, "x") as file:
+            file.write(contents)
+        return path
+
+
+def _own_name(value: Any) -> str:
+    """What a single file or directory is called; other values, and names too long for a prefix and
+    an ending, have none."""
+    if not isinstance(value, dict) or value.get("class") not in ("File", "Directory"):
+        return ""
+    location = str(value.get("location", "")).rstrip("/")
+    name = str(
+        value.get("basename")
+        or (os.path.basename(unquote(urlsplit(location).path)) if "/" in location else "")
+    )
+    return name if len(name) <= 200 else ""

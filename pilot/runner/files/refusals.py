@@ -1,0 +1,162 @@
+"""What an attempt says where something wants files that are not the job's own."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from cwltool.errors import WorkflowException
+from cwltool.process import shortname
+
+from pilot.runner.failures import AttemptError
+from pilot.runner.files.own_files import NotOwnError, OwnFiles
+from sluice.contracts.states import ErrorClass
+from sluice.storage import Flaw, flaw_in, read_json
+
+_OBJECT = "cwl.output.json"
+#: Bytes of it.
+_MOST_OBJECT = 64 << 20
+
+
+class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
+    """What a tool gives at output ``port`` (None: at all) cannot be kept: ``reason``, a sentence.
+    As ``NotOwnError``."""
+
+    path = ""
+    left = True
+
+    def __init__(self, reason: str, port: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.port = port
+
+
+#: Why what a tool gives cannot be taken.
+Refusal = NotOwnError | UnsoundError
+
+
+def require_sound(value: Any, port: str | None = None) -> None:
+    """``value``: of output ``port``; None: of all outputs, by name. Raises ``UnsoundError``."""
+    flaw = flaw_in(value)
+    if flaw is not None:
+        raise unsound(flaw if port is None else Flaw([port, *flaw.way], flaw.what))
+
+
+def unsound(flaw: Flaw) -> UnsoundError:
+    port = next(iter(flaw.way), None)
+    return UnsoundError(str(flaw), port if isinstance(port, str) else None)
+
+
+def require_sound_object(own: OwnFiles, outdir: str) -> bool:
+    """Has the tool written an output object? That is JSON that everybody can read then.
+
+    Raises ``UnsoundError``, ``NotOwnError``, ``OSError``."""
+    path = f"{outdir}/{_OBJECT}"
+    if own.is_folder(path):
+        raise UnsoundError(
+            f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise"
+        )
+    if not own.is_file(path):
+        return False
+    with open(own.open(path), "rb") as file:
+        text = file.read(_MOST_OBJECT + 1)
+    if len(text) > _MOST_OBJECT:
+        raise UnsoundError(
+            f"{_OBJECT} has more than {_MOST_OBJECT >> 20} MiB: let the tool write what is large"
+            " into files"
+        )
+    try:
+        found = read_json(text)
+    except ValueError as error:
+        raise UnsoundError(
+            f"{_OBJECT} is no JSON ({error}): let the tool write one object with its outputs by"
+            " name"
+        ) from error
+    if not isinstance(found, dict):
+        raise UnsoundError(
+            f"{_OBJECT} holds no JSON object: let the tool write one with its outputs by name"
+        )
+    require_sound(found)
+    return True
+
+
+def unreadable_object(error: Exception) -> UnsoundError:
+    """``error``: what came of taking it for outputs."""
+    return UnsoundError(
+        f"{_OBJECT} cannot be read as outputs ({type(error).__name__}: {error}): let the tool write"
+        " files, folders and values of the types that its outputs have, each by its output's name"
+    )
+
+
+def quieten() -> None:
+    """cwltool tells of refusals with a traceback, before they are told with the output that they
+    are about."""
+    logging.getLogger("cwltool").addFilter(
+        lambda record: record.msg != "Unexpected error from fs_access"
+    )
+
+
+def refusal_in(error: BaseException | None) -> Refusal | None:
+    """Where that is what ``error`` comes from."""
+    return next((one for one in _causes(error) if isinstance(one, Refusal)), None)
+
+
+def refused_output(
+    error: Refusal, *, port: str | None = None, exit_code: int | None = None
+) -> AttemptError:
+    """Another attempt would do no better. ``port``: where the error does not know it."""
+    port = error.port or port
+    which = "what the tool left" if port is None else f"output {port!r}"
+    return AttemptError(
+        ErrorClass.TOOL_REFUSED, f"{which} cannot be taken: {error.reason}", exit_code=exit_code
+    )
+
+
+def not_set_up(why: Refusal | str) -> AttemptError:
+    error_class = ErrorClass.TOOL_REFUSED if isinstance(why, Refusal) else ErrorClass.TOOL_FAILED
+    return AttemptError(error_class, f"the job could not be set up: {why}")
+
+
+def port_in(error: BaseException) -> str | None:
+    """The output that cwltool was at."""
+    ports = (getattr(one, "port", None) for one in _causes(error))
+    return next((str(shortname(port["id"])) for port in ports if isinstance(port, Mapping)), None)
+
+
+def port_naming(outputs: Any, path: str) -> str | None:
+    """The output of an output object that names ``path``, or a folder that it lies in."""
+    for port, value in outputs.items() if isinstance(outputs, Mapping) else ():
+        if any(
+            path == one or path.endswith(f"/{one.lstrip('/')}") or path.startswith(f"{one}/")
+            for one in _paths(value)
+        ):
+            return str(port)
+    return None
+
+
+def port_of_object(own: OwnFiles, outdir: str, inner_outdir: str, path: str) -> str | None:
+    """As ``port_naming``, of the output object that a tool has written. ``inner_outdir``:
+    ``outdir`` as the tool knows it."""
+    try:
+        with open(own.open(f"{outdir}/{_OBJECT}"), "rb") as file:
+            text = file.read()
+        return port_naming(read_json(text.replace(inner_outdir.encode(), outdir.encode())), path)
+    except (OSError, ValueError, NotOwnError):
+        return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _paths(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        path = value.get("path") or unquote(urlsplit(str(value.get("location", ""))).path)
+        if value.get("class") in ("File", "Directory") and isinstance(path, str) and path:
+            yield path
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _paths(one)

@@ -1,0 +1,163 @@
+"""Files of one attempt: inputs brought into its folder, outputs and log brought out to their
+storages."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pilot.runner.failures import AttemptError, stage_out_error
+from pilot.runner.files.originals import Originals
+from pilot.runner.files.own_files import NotOwnError, OwnFiles, Taken
+from pilot.runner.files.refusals import refused_output
+from sluice.contracts.naming import live_name, log_name
+from sluice.contracts.pilots import InputFile, LeasedJob, LogFile, OutputFile, PilotTask
+from sluice.contracts.states import ErrorClass
+from sluice.contracts.tasks import TaskOutput
+from sluice.storage import BundleError, StorageError, put_bytes, put_open, remove, unpack
+
+
+def file_url(path: str) -> str:
+    """``file://`` URL as cwltool reads it: special characters escaped."""
+    return "file://" + quote(path)
+
+
+def stage_in(
+    task: PilotTask,
+    inputs: Sequence[InputFile],
+    folder: str,
+    *,
+    originals: Originals,
+    shared: Sequence[InputFile] = (),
+) -> dict[str, list[Any]]:
+    """Brings the files into ``folder`` and gives them as CWL values by port, in order. ``shared``:
+    further ones that are on this node and verified already; ``originals`` is told which files are
+    links. Raises ``AttemptError``, ``OSError``."""
+    seen: set[str] = set()
+    bundles = {bundle.port for bundle in task.bundles}
+    values: dict[str, list[Any]] = {}
+    for number, file in enumerate((*inputs, *shared)):
+        port, known = file.port or task.dat_in_port, number >= len(inputs)
+        if port in bundles:
+            place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
+            values.setdefault(port, []).append(_unpacked(file, place, originals, known=known))
+            continue
+        place = folder
+        if (
+            file.name in seen
+        ):  # of different folders, alike in name; any plain name may be that of another input
+            place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
+        seen.add(file.name)
+        path = f"{place}/{file.name}"
+        _fetch(file, path, originals, known=known)
+        value = {
+            "class": "File",
+            "location": file_url(path),
+            "basename": file.name,
+            "size": file.size,
+        }
+        values.setdefault(port, []).append(value)
+    return values
+
+
+def _fetch(file: InputFile, path: str, originals: Originals, *, known: bool) -> None:
+    if known:
+        originals.bring_kept(file.name, file.url, path)
+    else:
+        originals.bring(file.name, file.url, path, checksum=file.checksum, size=file.size)
+
+
+def _unpacked(file: InputFile, folder: str, originals: Originals, *, known: bool) -> Any:
+    """The value of a bundle, with its files below ``folder``."""
+    path = f"{folder}/bundle"
+    _fetch(file, path, originals, known=known)
+    try:
+        return unpack(Path(path), Path(folder))
+    except BundleError as error:
+        sentence = (
+            f"input file {file.name!r} does not hold a value of the type that the tool's input has:"
+            f" {error}"
+        )
+        raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence) from error
+    finally:
+        os.unlink(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """A file that is to go out: its port, its path here, and where it goes. ``number``: its
+    entry's, where not the job's. ``counts``: what the tool counted in it."""
+
+    output: TaskOutput
+    path: str
+    url: str
+    number: int | None = None
+    counts: dict[str, int] | None = None
+
+
+def live_url(task: PilotTask, job: LeasedJob) -> str:
+    return f"{task.log_out_url}/{live_name(job.seq, job.attempt)}"
+
+
+def log_url(task: PilotTask, job: LeasedJob) -> str:
+    return f"{task.log_out_url}/{log_name(job.seq, job.attempt)}"
+
+
+@contextlib.contextmanager
+def taken(file: Produced, own: OwnFiles) -> Iterator[Taken]:
+    """The file itself. Raises ``AttemptError`` where it is not the job's own."""
+    try:
+        with own.taken(file.path) as found:
+            yield found
+    except NotOwnError as error:
+        raise refused_output(error, port=file.output.port) from error
+    except FileNotFoundError as error:
+        raise AttemptError(
+            ErrorClass.TOOL_FAILED, f"output {file.output.port!r} names a file that is not there"
+        ) from error
+
+
+def stage_out(files: Sequence[Produced], own: OwnFiles) -> list[OutputFile]:
+    """Writes all files to their storages, or none. Raises ``AttemptError``."""
+    stored: list[OutputFile] = []
+    for file in files:
+        name = os.path.basename(file.url)
+        try:
+            with taken(file, own) as found:
+                result = put_open(found.descriptor, file.url, given=found.given)
+        except StorageError as error:
+            take_back([output.url for output in stored])
+            raise stage_out_error(name, error) from error
+        except (AttemptError, OSError):
+            take_back([output.url for output in stored])
+            raise
+        stored.append(
+            OutputFile(
+                port=file.output.port,
+                name=name,
+                size=result.size,
+                checksum=result.checksum,
+                url=file.url,
+                number=file.number,
+                counts=file.counts,
+            )
+        )
+    return stored
+
+
+def take_back(urls: Sequence[str]) -> None:
+    for url in urls:
+        with contextlib.suppress(
+            StorageError
+        ):  # the storage's auditor finds what cannot be removed now
+            remove(url)
+
+
+def stage_log(text: bytes, url: str) -> LogFile:
+    """Raises ``StorageError``."""
+    stored = put_bytes(text, url)
+    return LogFile(name=os.path.basename(url), size=stored.size, checksum=stored.checksum, url=url)

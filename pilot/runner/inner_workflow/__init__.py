@@ -1,0 +1,1 @@
+"""A workflow or expression tool inside one job, in a process of its own."""

@@ -1,0 +1,207 @@
+"""Why a process inside a job failed: the first of its tools that did, as it would be told of a job
+of its own."""
+
+import logging
+import os
+import sys
+from typing import Any
+
+from cwltool.errors import WorkflowException
+from pydantic import ValidationError
+
+from pilot.runner.attempts.job_log import last_line
+from pilot.runner.cwl.wording import ended_badly, no_output, plain
+from pilot.runner.failures import AttemptError
+from pilot.runner.files.own_files import NotOwnError, OwnFiles
+from pilot.runner.files.refusals import not_set_up, quieten, refusal_in, refused_output
+from sluice.contracts.base import Contract
+from sluice.contracts.numbers import in_full
+from sluice.contracts.states import ErrorClass
+
+_STDERR = 2
+#: How cwltool begins what it says of outputs, of steps that cannot begin, of tools that are too
+#: slow, of an ExpressionTool.
+_OUTPUTS, _NO_JOB, _SLOW = (
+    "[job %s] Job error:",
+    "[%s] Cannot make job:",
+    "[job %s] exceeded time limit",
+)
+_EXPRESSION, _NO_PROGRAM = "Failed to evaluate expression", "'%s' not found"
+
+
+class InnerFailure(Contract):
+    """``exit_code``: the tool's; None where no tool is to blame."""
+
+    error_class: ErrorClass
+    message: str
+    exit_code: int | None = None
+
+
+def read_failure(path: str) -> InnerFailure | None:
+    """None where nothing was noted."""
+    try:
+        with open(path) as file:
+            return InnerFailure.model_validate_json(file.read())
+    except (OSError, ValidationError):
+        return None
+
+
+class FailureWatch(logging.Handler):
+    """Writes the first failure to ``path``. ``own``: the job's files. ``several``: there are
+    several steps, so that it has to be said which one failed.
+
+    Tools write to the standard error of this process, as cwltool does, whose lines are told apart
+    by when they are written.
+    """
+
+    def __init__(self, path: str, own: OwnFiles, *, several: bool) -> None:
+        super().__init__()
+        self._path = path
+        self._own = own
+        self._several = several
+        self._noted = False
+        self._written = 0
+        self._said: tuple[int, int] | None = None
+        self._slow = False
+
+    def install(self) -> None:
+        """Last of all handlers, and asked before all of them."""
+        quieten()
+        logging.getLogger("cwltool").addFilter(self._before)
+        logging.getLogger().addHandler(self)
+
+    def around(self, kind: Any) -> Any:
+        """Jobs of cwltool's ``kind``, which are watched."""
+        watch = self
+
+        class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
+            def run(self, context: Any, tmpdir_lock: Any = None) -> None:
+                job: Any = self
+                collect = job.collect_outputs
+
+                def noted(outdir: str, code: int) -> Any:
+                    watch._ended(job, code)
+                    try:
+                        return collect(outdir, code)
+                    except WorkflowException as error:
+                        watch._not_collected(job, error)
+                        raise
+
+                job.collect_outputs = noted
+                watch._started()
+                super().run(context, tmpdir_lock)
+
+            def _execute(self, *arguments: Any, **named: Any) -> None:
+                """cwltool writes wherever what stands at the place of a stream leads to."""
+                job: Any = self
+                for name in filter(None, (job.stdout, job.stderr)):
+                    watch._make_stream(os.path.join(job.base_path_logs, name))
+                super()._execute(*arguments, **named)
+
+        return Job
+
+    def emit(self, record: logging.LogRecord) -> None:
+        template = str(record.msg)
+        if template.startswith(_SLOW):
+            self._slow = True
+        elif record.levelno >= logging.ERROR or template.startswith(_EXPRESSION):
+            self._note(*_told(template, record), 127 if template.startswith(_NO_PROGRAM) else None)
+        self._written = _size()
+
+    def failed(self, error: AttemptError) -> None:
+        """All of it did, and cwltool does not tell of it."""
+        self._note("", error.message, error.error_class)
+
+    def _before(self, record: logging.LogRecord) -> bool:
+        size = _size()
+        if size > self._written:
+            self._said = (self._written, size)
+        return True
+
+    def _started(self) -> None:
+        self._said, self._slow, self._written = None, False, _size()
+
+    def _make_stream(self, path: str) -> None:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.close(self._own.create(path))
+
+    def _not_collected(self, job: Any, error: WorkflowException) -> None:
+        refusal = refusal_in(error)
+        if refusal is not None:
+            told = refused_output(refusal)
+            self._note(job.name, told.message, told.error_class)
+
+    def _ended(self, job: Any, code: int) -> None:
+        """cwltool has said that the tool ended, if it did so badly."""
+        if code in job.successCodes or (
+            code == 0 and code not in {*job.temporaryFailCodes, *job.permanentFailCodes}
+        ):
+            return
+        if self._slow:
+            sentence = f"ran longer than its limit of {in_full(job.timelimit)} s and was ended"
+            self._note(job.name, sentence, ErrorClass.TOOL_TIMEOUT, code)
+            return
+        error_class = (
+            ErrorClass.TOOL_REFUSED if code in job.permanentFailCodes else ErrorClass.TOOL_FAILED
+        )
+        said = self._said_in(os.path.join(job.base_path_logs, job.stderr) if job.stderr else None)
+        self._note(
+            job.name,
+            ended_badly(os.path.basename(str(job.command_line[0])), code, said),
+            error_class,
+            code,
+        )
+
+    def _said_in(self, path: str | None) -> str:
+        """The tool's last words. ``path``: of its standard error; None: ours."""
+        if path is None and not self._said:
+            return ""
+        try:
+            file = (
+                os.open(f"/proc/self/fd/{_STDERR}", os.O_RDONLY)
+                if path is None
+                else self._own.open(path)
+            )
+        except (OSError, NotOwnError):
+            return ""
+        try:
+            return last_line(file, *(self._said or ()) if path is None else ())
+        finally:
+            os.close(file)
+
+    def _note(
+        self, name: str, sentence: str, error_class: ErrorClass, exit_code: int | None = None
+    ) -> None:
+        if self._noted:
+            return
+        self._noted = True
+        message = f"step {name!r}: {sentence}" if name and self._several else sentence
+        failure = InnerFailure(error_class=error_class, message=message[:3000], exit_code=exit_code)
+        with open(self._path, "w") as file:
+            file.write(failure.model_dump_json())
+
+
+def _told(template: str, record: logging.LogRecord) -> tuple[str, str, ErrorClass]:
+    """The step that an error of cwltool's is about, where it says so, a sentence, and its class."""
+    refusal = refusal_in(sys.exception())
+    about = (
+        record.args
+        if isinstance(record.args, tuple) and template.startswith((_OUTPUTS, _NO_JOB))
+        else ("",)
+    )
+    name = str(about[0]).removeprefix("step ")
+    if refusal is not None:
+        told = refused_output(refusal) if refusal.left else not_set_up(refusal)
+        return name, told.message, told.error_class
+    if template.startswith(_OUTPUTS):
+        sentence = no_output(record.getMessage())
+    elif template.startswith(_NO_JOB):
+        sentence = not_set_up(plain(str(about[-1]))).message
+    else:
+        error = f": {record.exc_info[1]}" if record.exc_info else ""
+        sentence = plain(record.getMessage() + error)
+    return name, sentence, ErrorClass.TOOL_FAILED
+
+
+def _size() -> int:
+    return os.fstat(_STDERR).st_size

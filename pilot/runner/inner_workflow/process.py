@@ -1,0 +1,140 @@
+"""A CWL process that is no single command line, for one job: ``python -m
+pilot.runner.inner_workflow.process FOLDER OUT``.
+
+A process of its own, so that the limits of a job hold for it and for everything that it starts.
+Reads ``process.cwl``, ``order.json`` and ``javascript.json``, writes ``result.json`` (the output
+object); exit status 0, or another (``REFUSED``: one more attempt would do no better) and the
+reasons on standard error, of which ``failure.json`` has the first.
+"""
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import cwltool.job
+from cwltool.context import LoadingContext, RuntimeContext
+from cwltool.errors import WorkflowException
+from cwltool.executors import SingleJobExecutor
+from cwltool.load_tool import load_tool
+from schema_salad.fetcher import DefaultFetcher
+
+from pilot.folders.folders import Folder
+from pilot.runner.containers.containers import flags, paths_in
+from pilot.runner.cwl.command_tool import make_process
+from pilot.runner.cwl.exact_values import read_exact
+from pilot.runner.cwl.file_access import OwnMapper, access_to, mapper_in, relink_initial
+from pilot.runner.expressions.engine import install
+from pilot.runner.expressions.javascript import JavaScript
+from pilot.runner.files.own_files import Identity, OwnFiles
+from pilot.runner.files.refusals import not_set_up, port_naming, refusal_in, refused_output
+from pilot.runner.inner_workflow.containers import JobsInContainers, read_inner
+from pilot.runner.inner_workflow.failures import FailureWatch
+from pilot.runner.inner_workflow.tools import tool_maker
+
+PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
+#: Only where there are any, and where something failed.
+CONTAINERS, FAILURE = "containers.json", "failure.json"
+
+#: Exit status.
+REFUSED = 3
+
+
+def loading_context() -> LoadingContext:
+    """Nothing is fetched from the network, no schema is looked up."""
+    return LoadingContext(
+        {
+            "construct_tool_object": make_process,
+            "fetcher_constructor": lambda cache, _session: DefaultFetcher(cache, None),
+            "disable_js_validation": True,
+            "relax_path_checks": True,
+            "skip_schemas": True,
+        }
+    )
+
+
+def main(folder: str, out: str) -> int:
+    with open(f"{folder}/{JAVASCRIPT}") as file:
+        engine = install(JavaScript.model_validate_json(file.read()))
+    try:
+        status = _run(folder, out)
+    except WorkflowException:
+        if engine.exceeded is None:
+            raise
+        status = 1
+    finally:
+        engine.end()
+    if status and engine.exceeded is not None:
+        print(engine.exceeded, file=sys.stderr)
+        return REFUSED
+    return status
+
+
+def _run(folder: str, out: str) -> int:
+    loading, inner = loading_context(), read_inner(f"{folder}/{CONTAINERS}")
+    with open(f"{folder}/{ORDER}", "rb") as file:
+        order = read_exact(file.read())
+    own = _own_files(os.path.dirname(folder), order)
+    with open(f"{folder}/{PROCESS}", "rb") as file:
+        watch = FailureWatch(
+            f"{folder}/{FAILURE}", own, several=len(json.load(file).get("steps", ())) > 1
+        )
+    watch.install()
+    containers = None if inner is None else JobsInContainers(inner)
+    loading.construct_tool_object = tool_maker(watch, containers)
+    process = load_tool(f"file://{folder}/{PROCESS}", loading)
+    context = RuntimeContext(
+        {
+            **({"use_container": False} if inner is None else flags(inner.engine)),
+            "basedir": folder,
+            "outdir": out,
+            "tmpdir_prefix": f"{folder}/t-",
+            "tmp_outdir_prefix": f"{folder}/o-",
+            "compute_checksum": False,
+            "move_outputs": "move",
+            "make_fs_access": access_to(own),
+            "path_mapper": mapper_in(own, OwnMapper),
+        }
+    )
+    cwltool.job.relink_initialworkdir = partial(relink_initial, own)
+    executor = SingleJobExecutor()
+    try:
+        result, status = executor(process, order, context)
+    except WorkflowException as error:
+        refusal = refusal_in(error)
+        if refusal is None:
+            raise
+        outputs = next(iter(executor.final_output), None)
+        watch.failed(
+            refused_output(refusal, port=port_naming(outputs, refusal.path))
+            if outputs
+            else not_set_up(refusal)
+        )
+        return 1
+    if status != "success" or result is None:
+        return 1
+    with open(f"{folder}/{RESULT}.new", "w") as file:
+        json.dump(result, file)
+    os.replace(f"{folder}/{RESULT}.new", f"{folder}/{RESULT}")
+    return 0
+
+
+def _own_files(folder: str, order: Any) -> OwnFiles:
+    """Before any tool has run, so that the links to inputs are still those that the pilot made."""
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    names = dict.fromkeys((folder, os.path.realpath(folder)))
+    return OwnFiles([Folder(name, descriptor) for name in names], set(_inputs(order)))
+
+
+def _inputs(order: Any) -> Iterator[Identity]:
+    for path in paths_in(order):
+        found = os.stat(path)
+        if stat.S_ISREG(found.st_mode):
+            yield found.st_dev, found.st_ino
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,31 @@
+"""The tools of a workflow inside a job, as cwltool is to run them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from cwltool.context import LoadingContext, RuntimeContext
+from cwltool.job import CommandLineJob
+
+from pilot.runner.cwl.command_tool import CommandTool, make_process
+from pilot.runner.inner_workflow.containers import JobsInContainers
+from pilot.runner.inner_workflow.failures import FailureWatch
+
+
+def tool_maker(
+    watch: FailureWatch, containers: JobsInContainers | None
+) -> Callable[[Any, LoadingContext], Any]:
+    """Makes processes whose jobs are watched, and run in these containers (None: in none)."""
+
+    class Tool(CommandTool):
+        def make_job_runner(self, context: RuntimeContext) -> Any:
+            if containers is None:
+                return watch.around(super().make_job_runner(context))
+            if not containers.wanted(*self.get_requirement("DockerRequirement")):
+                return watch.around(CommandLineJob)
+            return watch.around(containers.adapted(super().make_job_runner(context)))
+
+    def make(document: Any, context: LoadingContext) -> Any:
+        is_tool = isinstance(document, dict) and document.get("class") == "CommandLineTool"
+        return Tool(document, context) if is_tool else make_process(document, context)
+
+    return make

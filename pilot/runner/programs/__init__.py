@@ -1,0 +1,1 @@
+"""Running a tool's program: its processes, its limits, its end."""

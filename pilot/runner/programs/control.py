@@ -1,0 +1,115 @@
+"""What the pilot's wishes do to a slot's work: frames come in on a thread of their own, so that a
+stop is obeyed at once."""
+
+import contextlib
+import os
+import queue
+import signal
+import socket
+import threading
+from collections.abc import Callable
+
+from pilot.domain.model import StopReason, Token
+from pilot.runner.programs.orphans import kill_group, kill_orphans
+from pilot.runner.protocol import (
+    ForgetFrame,
+    JobFrame,
+    StopFrame,
+    TaskFrame,
+    receive_frame,
+    to_slot,
+)
+
+
+class Control:
+    """``frames``: tasks and jobs in order. When the pilot is gone, the tool is killed and this
+    process ends."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.frames: queue.SimpleQueue[TaskFrame | ForgetFrame | JobFrame] = queue.SimpleQueue()
+        #: Readable once the current attempt is to be stopped.
+        self.wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        #: Called once the pilot is gone, before this process ends.
+        self.on_gone: Callable[[], None] = lambda: None
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._taken: set[Token] = set()
+        self._stops: dict[Token, StopReason] = {}
+        self._current: Token | None = None
+        self._group: int | None = None
+
+    def start(self) -> None:
+        threading.Thread(target=self._read, name="frames", daemon=True).start()
+
+    def begin(self, token: Token) -> None:
+        with self._lock:
+            self._current = token
+            self._drain_wake()
+
+    def end(self, token: Token) -> None:
+        with self._lock:
+            self._current = None
+            self._taken.discard(token)
+            self._stops.pop(token, None)
+
+    def stop_reason(self, token: Token) -> StopReason | None:
+        return self._stops.get(token)
+
+    def stopping(self) -> bool:
+        """Is the current attempt to be stopped?"""
+        with self._lock:
+            return self._current is not None and self._current in self._stops
+
+    def gentle(self) -> bool:
+        """May the tool that is to be stopped tidy up first? Only where the WMS has canceled it:
+        other reasons are urgent."""
+        with self._lock:
+            return self._current is not None and self._stops.get(self._current) is StopReason.CANCEL
+
+    def starting(self) -> threading.Lock:
+        """Held while a tool is started, so that it cannot slip away from a pilot that ends at that
+        moment."""
+        return self._lock
+
+    def started(self, group: int | None) -> None:
+        """The tool's process group; None: it is gone. Called with ``starting()`` held."""
+        self._group = group
+
+    def _read(self) -> None:
+        while (body := receive_frame(self._connection)) is not None:
+            frame = to_slot.validate_json(body)
+            if isinstance(frame, StopFrame):
+                self._on_stop((frame.id, frame.attempt), frame.reason)
+                continue
+            if isinstance(frame, JobFrame):
+                with self._lock:
+                    self._taken.add((frame.job.id, frame.job.attempt))
+            self.frames.put(frame)
+        self._pilot_gone()
+
+    def _on_stop(self, token: Token, reason: StopReason) -> None:
+        with self._lock:
+            if token not in self._taken:
+                return
+            self._stops[token] = reason
+            if self._current == token:
+                os.eventfd_write(self.wake, 1)
+
+    def _drain_wake(self) -> None:
+        try:
+            os.eventfd_read(self.wake)
+        except BlockingIOError:
+            return
+
+    def _pilot_gone(self) -> None:
+        """Never gives the lock back: the main thread can neither start a tool nor report the one
+        killed here."""
+        self._lock.acquire()
+        group = self._group
+        if group is not None:
+            kill_group(group, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitid(os.P_PID, group, os.WEXITED | os.WNOWAIT)
+        self.on_gone()
+        kill_orphans(frozenset() if group is None else frozenset({group}))
+        os._exit(0)

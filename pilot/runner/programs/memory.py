@@ -1,0 +1,248 @@
+"""Keeping a tool within its memory: by the kernel, for all its processes together, where their slot
+has a group of its own; else by looking how much they use, with a brake on each of them."""
+
+import os
+import re
+import resource
+from contextlib import suppress
+from enum import Enum, auto
+from pathlib import Path
+from typing import Protocol
+
+import structlog
+
+from pilot.node.memory_groups import MemoryGroups, limit_file
+from pilot.runner.programs.usage import group_memory
+
+log = structlog.get_logger(__name__)
+
+_MIB = 1 << 20
+#: The group of a slot, before the number of its process.
+_NAMED = "slot-"
+#: Of what is killed for want of memory, the tool goes before its slot.
+_GOES_FIRST = b"500"
+#: The kernel counts in pieces, of at most so many bytes.
+_CHARGED = _MIB
+#: MiB of files of earlier jobs that may stay in memory beside a tool.
+_CACHE = 256
+#: A process may have data for this many times the job's memory, and so many MiB more, and a core
+#: for stacks of threads: programs reserve what they never touch.
+_SPACE, _SPACE_MORE, _SPACE_A_CORE = 2, 1024, 64
+#: What programs say whose memory was refused.
+_REFUSED = re.compile(
+    r"MemoryError|OutOfMemoryError|std::bad_alloc|ENOMEM|[Cc]annot allocate"
+    r" (?:memory|vector)|memory exhausted"
+)
+
+
+class Over(Enum):
+    """Why a tool was ended, or has to be: its own limit, or nothing left of the node's memory."""
+
+    LIMIT = auto()
+    NODE = auto()
+
+
+class Memory(Protocol):
+    """Of the tools of a slot, one after the other. ``mib``: all that one may use; 0: no limit."""
+
+    #: Seconds between two looks at what a tool uses.
+    pause: float
+
+    def open(self, mib: float, inputs: float) -> None:
+        """Before a tool is started. ``inputs``: MiB of its files, which it may find in memory."""
+
+    def started(self, pid: int) -> None: ...
+
+    def used(self) -> float:
+        """MiB, by the tool and what it has started, now."""
+        ...
+
+    def over(self, used: float) -> Over | None:
+        """Until ``close``; afterwards None."""
+        ...
+
+    def refused(self, said: str) -> bool:
+        """Has the last tool, which failed by itself, done so for want of memory? ``said``: the end
+        of its standard error."""
+        ...
+
+    def close(self) -> None:
+        """After it has ended."""
+
+
+class GroupMemory:
+    """This process moves to a group of its own, with all that it starts from here on. Raises
+    ``OSError``.
+
+    What it uses itself, as the tool starts, comes on top of the limit; so do files that the kernel
+    keeps in memory, as far as they are the tool's inputs, which it would have to read again, or
+    have still to be written.
+    """
+
+    pause = 0.25
+
+    def __init__(self, groups: MemoryGroups) -> None:
+        parent = Path(groups.folder)
+        folder = parent / f"{_NAMED}{os.getpid()}"
+        for other in parent.glob(f"{_NAMED}*"):
+            # A slot that lives may be about to enter its own.
+            if other == folder or not Path(f"/proc/{other.name.removeprefix(_NAMED)}").exists():
+                with suppress(OSError):  # what a dead one started has not ended yet
+                    other.rmdir()
+        folder.mkdir()
+        (folder / "cgroup.procs").write_text(str(os.getpid()))
+        self._second = groups.version == 2
+        self._limit = _opened(folder / limit_file(groups), os.O_WRONLY)
+        self._total = None if self._second else _if_there(folder / "memory.memsw.limit_in_bytes")
+        self._usage = _opened(
+            folder / ("memory.current" if self._second else "memory.usage_in_bytes")
+        )
+        self._stat = _opened(folder / "memory.stat")
+        self._kills = _opened(folder / ("memory.events" if self._second else "memory.oom_control"))
+        self._most_used = (
+            None if self._second else _opened(folder / "memory.max_usage_in_bytes", os.O_RDWR)
+        )
+        self._reclaim = _if_there(folder / "memory.reclaim")
+        with suppress(OSError):  # a kernel without swap
+            (folder / ("memory.swap.max" if self._second else "memory.swappiness")).write_text("0")
+        self._before, self._kills_before, self._limits_before = 0, 0, 0
+        self._mib, self._most = 0.0, 0
+
+    def open(self, mib: float, inputs: float) -> None:
+        usage, stat = self._number(self._usage), self._numbers(self._stat)
+        self._before = self._taken(stat)
+        kills = self._numbers(self._kills)
+        self._kills_before, self._limits_before = kills.get("oom_kill", 0), kills.get("oom", 0)
+        self._mib = mib
+        if not mib:
+            return
+        files = stat.get("file", stat.get("cache", 0)) - stat.get("shmem", 0)
+        clean = max(0, min(files - stat.get("file_dirty", stat.get("dirty", 0)), usage))
+        most = usage - clean + int((mib + min(clean / _MIB, inputs + _CACHE)) * _MIB)
+        if usage > most:
+            self._let_go(usage - most, most)
+            most = max(most, self._number(self._usage))
+        self._set(most)
+        self._most = most
+        if self._most_used is not None:
+            os.pwrite(self._most_used, b"0", 0)
+
+    def started(self, pid: int) -> None:
+        with suppress(OSError), open(f"/proc/{pid}/oom_score_adj", "wb", buffering=0) as file:
+            file.write(_GOES_FIRST)
+
+    def used(self) -> float:
+        return max(0.0, (self._taken(self._numbers(self._stat)) - self._before) / _MIB)
+
+    def over(self, used: float) -> Over | None:
+        if self._killed() > self._kills_before:
+            return Over.LIMIT if self._mib and self._reached() else Over.NODE
+        return Over.LIMIT if 0 < self._mib < used else None
+
+    def refused(self, said: str) -> bool:
+        return False
+
+    def close(self) -> None:
+        if self._mib:
+            self._set(None)
+            self._mib = 0.0
+        self._kills_before = self._killed()
+
+    def _set(self, most: int | None) -> None:
+        """In an order in which the one is never above the other."""
+        text = (
+            b"max" if most is None and self._second else str(-1 if most is None else most).encode()
+        )
+        files = [self._limit] if self._total is None else [self._limit, self._total]
+        for file in reversed(files) if most is None else files:
+            with suppress(OSError):  # below what is in use by now; then it is looked at alone
+                os.pwrite(file, text, 0)
+
+    def _let_go(self, amount: int, most: int) -> None:
+        with suppress(OSError):
+            if self._reclaim is not None:
+                os.pwrite(self._reclaim, str(amount).encode(), 0)
+            elif not self._second:
+                os.pwrite(self._limit, str(most).encode(), 0)
+
+    def _taken(self, stat: dict[str, int]) -> int:
+        """Bytes that are no copies of files: of processes, and of what they share, files in a file
+        system in memory among it."""
+        return stat.get("anon", stat.get("rss", 0)) + stat.get("shmem", 0)
+
+    def _killed(self) -> int:
+        """Processes of the group, for want of memory."""
+        return self._numbers(self._kills).get("oom_kill", 0)
+
+    def _reached(self) -> bool:
+        """Was the limit, or was the memory of those around it short before?"""
+        if self._most_used is None:
+            return self._numbers(self._kills).get("oom", 0) > self._limits_before
+        return self._number(self._most_used) > self._most - _CHARGED
+
+    def _number(self, file: int) -> int:
+        return int(os.pread(file, 64, 0))
+
+    def _numbers(self, file: int) -> dict[str, int]:
+        words = os.pread(file, 1 << 14, 0).split()
+        return {
+            name.decode(): int(value) for name, value in zip(words[::2], words[1::2], strict=False)
+        }
+
+
+class ProcessMemory:
+    """Looks often; each process can have data for little more than twice the limit, whatever it
+    does between two looks."""
+
+    pause = 0.1
+
+    def __init__(self) -> None:
+        self._mib = 0.0
+        self._pid = 0
+        self._braked = False
+
+    def open(self, mib: float, inputs: float) -> None:
+        self._mib = mib
+        self._braked = False
+
+    def started(self, pid: int) -> None:
+        self._pid = pid
+        if self._mib:
+            most = int(
+                (_SPACE * self._mib + _SPACE_MORE + _SPACE_A_CORE * (os.cpu_count() or 1)) * _MIB
+            )
+            with suppress(ProcessLookupError, PermissionError, ValueError):
+                resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
+                self._braked = True
+
+    def used(self) -> float:
+        return group_memory(self._pid)
+
+    def over(self, used: float) -> Over | None:
+        return Over.LIMIT if 0 < self._mib < used else None
+
+    def refused(self, said: str) -> bool:
+        return self._braked and _REFUSED.search(said) is not None
+
+    def close(self) -> None:
+        self._mib = 0.0
+
+
+def memory_of(groups: MemoryGroups | None) -> Memory:
+    if groups is not None:
+        try:
+            return GroupMemory(groups)
+        except OSError as error:  # somebody has taken the pilot's group away
+            log.error("memory.no_group", group=groups.folder, reason=error.strerror)
+    return ProcessMemory()
+
+
+def _opened(path: Path, flags: int = os.O_RDONLY) -> int:
+    return os.open(path, flags | os.O_CLOEXEC)
+
+
+def _if_there(path: Path) -> int | None:
+    """For writing."""
+    with suppress(FileNotFoundError):
+        return _opened(path, os.O_WRONLY)
+    return None

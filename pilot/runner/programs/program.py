@@ -1,0 +1,253 @@
+"""Running a tool: its own process group, limits on time, memory and disk, and no process left
+behind."""
+
+import os
+import resource
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import IO
+
+from pilot.runner.programs.control import Control
+from pilot.runner.programs.memory import Memory, Over, ProcessMemory
+from pilot.runner.programs.orphans import kill_group, kill_orphans
+from pilot.runner.programs.usage import folder_size
+
+_MIB = 1 << 20
+
+#: Seconds until memory and disk are first looked at, at the latest, and between looks at the disk.
+_FIRST_LOOK = 0.5
+_NEXT_LOOK = 1.0
+
+
+class Cut(Enum):
+    """Why a tool was ended before its own end, or a process of it was: then what it made is no more
+    to be trusted."""
+
+    TIME = auto()
+    MEMORY = auto()
+    #: The node had none left, whatever the tool may have.
+    NODE_MEMORY = auto()
+    DISK = auto()
+    STOPPED = auto()
+
+
+_CUTS = {Over.LIMIT: Cut.MEMORY, Over.NODE: Cut.NODE_MEMORY}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """``time`` and ``grace`` in seconds, ``memory`` and ``disk`` in MiB; 0: none. ``inputs``: MiB
+    of the tool's files."""
+
+    time: float
+    memory: float
+    disk: float
+    grace: float
+    inputs: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    arguments: list[str]
+    environment: dict[str, str]
+    folder: str
+    #: Folders whose size counts as the job's disk.
+    watched: list[str]
+    stdin: IO[bytes] | int
+    stdout: int
+    stderr: int
+    #: No file that it writes may be larger than the job's disk.
+    limit_files: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu``
+    (None: not known) and ``seconds`` in seconds."""
+
+    exit_code: int
+    cut: Cut | None
+    memory: float | None
+    cpu: float | None
+    seconds: float
+
+
+def start_program(program: Program) -> int:
+    """As a child of this process, in a session of its own: its pid. Raises ``OSError``."""
+    popen = subprocess.Popen(
+        program.arguments,
+        cwd=program.folder,
+        env=program.environment,
+        stdin=program.stdin,
+        stdout=program.stdout,
+        stderr=program.stderr,
+        start_new_session=True,
+    )
+    popen.returncode = 0  # who started it waits for it by its pid
+    return popen.pid
+
+
+def run_program(
+    program: Program,
+    limits: Limits,
+    control: Control,
+    *,
+    known: Callable[[], frozenset[int]],
+    start: Callable[[Program], int] = start_program,
+    memory: Memory | None = None,
+) -> Ended:
+    """Runs to the end, or to a limit or a stop. ``known``: children of this process that are not
+    the tool's.
+
+    Raises ``OSError`` where the program cannot be started.
+    """
+    begun = time.monotonic()
+    memory = memory or ProcessMemory()
+    memory.open(limits.memory, limits.inputs)
+    try:
+        with control.starting():
+            pid = start(program)
+            control.started(pid)
+    except OSError:
+        memory.close()
+        raise
+    memory.started(pid)
+    if limits.disk and program.limit_files:
+        _limit_file_size(pid, limits.disk)
+    watch = _Watch(pid, program.watched, limits=limits, control=control, memory=memory)
+    try:
+        watch.until_end()
+    finally:
+        # The leader is a zombie until wait4, so its number cannot belong to another group yet.
+        kill_group(pid, signal.SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
+        with control.starting():
+            control.started(None)
+        kill_orphans(known())
+        over = memory.over(0)
+        memory.close()
+    exit_code = os.waitstatus_to_exitcode(status)
+    cut = watch.cut
+    if cut is None and over is not None:
+        cut = _CUTS[over]
+    # A program that ignores SIGXFSZ, as Python does, fails by itself once a file has reached the
+    # limit.
+    if (
+        cut is None
+        and exit_code
+        and limits.disk
+        and folder_size(program.watched) >= 0.99 * limits.disk
+    ):
+        cut = Cut.DISK
+    return Ended(
+        exit_code=exit_code,
+        cut=cut,
+        memory=_peak_memory(usage, max(watch.peak, limits.memory if cut is Cut.MEMORY else 0.0)),
+        cpu=usage.ru_utime + usage.ru_stime,
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _peak_memory(usage: resource.struct_rusage, seen: float) -> float | None:
+    """MiB. A forked process counts this one's memory as its own until it has become the tool: less
+    than that is unknown."""
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return max(usage.ru_maxrss / 1024, seen) if usage.ru_maxrss > own else seen or None
+
+
+def _limit_file_size(pid: int, mib: float) -> None:
+    """No single file can grow beyond the job's disk, however fast it is written."""
+    try:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (int(mib * _MIB), int(mib * _MIB)))
+    except (ProcessLookupError, ValueError, PermissionError):
+        return
+
+
+class _Watch:
+    """Waits for the end of a process group's leader while it looks after limits and stops."""
+
+    def __init__(
+        self, pid: int, watched: list[str], *, limits: Limits, control: Control, memory: Memory
+    ) -> None:
+        begun = time.monotonic()
+        self.cut: Cut | None = None
+        self.peak = 0.0
+        self._pid = pid
+        self._watched = watched
+        self._limits = limits
+        self._control = control
+        self._end = begun + limits.time if limits.time else None
+        self._memory = memory
+        self._look = begun + min(_FIRST_LOOK, memory.pause)
+        self._look_at_disk = begun + _FIRST_LOOK
+        self._kill: float | None = None
+
+    def until_end(self) -> None:
+        handle = os.pidfd_open(self._pid)
+        try:
+            poll = select.poll()
+            poll.register(handle, select.POLLIN)
+            poll.register(self._control.wake, select.POLLIN)
+            while True:
+                ready = {descriptor for descriptor, _ in poll.poll(self._pause())}
+                if handle in ready:
+                    return
+                if self._control.wake in ready:
+                    os.eventfd_read(self._control.wake)
+                    self._cut_short(Cut.STOPPED)
+                self._check()
+        finally:
+            os.close(handle)
+
+    def _pause(self) -> int:
+        """Milliseconds until there is something to look at."""
+        ticks = [
+            tick
+            for tick in (self._kill, self._look if self._kill is None else None, self._end)
+            if tick is not None
+        ]
+        return max(0, int((min(ticks) - time.monotonic()) * 1000) + 1) if ticks else -1
+
+    def _check(self) -> None:
+        now = time.monotonic()
+        if self._kill is not None and now >= self._kill:
+            kill_group(self._pid, signal.SIGKILL)
+            self._kill, self._end = now + 60.0, None
+            return
+        if self._end is not None and now >= self._end:
+            self._cut_short(Cut.TIME)
+        elif self._kill is None and now >= self._look:
+            self._look_at_usage()
+            # Looking at a folder of very many files takes its time; it must not become the job's
+            # main load.
+            self._look = time.monotonic() + max(self._memory.pause, 20 * (time.monotonic() - now))
+
+    def _look_at_usage(self) -> None:
+        used = self._memory.used()
+        self.peak = max(self.peak, used)
+        over = self._memory.over(used)
+        if over is not None:
+            self._cut_short(_CUTS[over])
+        elif self._limits.disk and time.monotonic() >= self._look_at_disk:
+            if folder_size(self._watched) > self._limits.disk:
+                self._cut_short(Cut.DISK)
+            self._look_at_disk = time.monotonic() + _NEXT_LOOK
+
+    def _cut_short(self, cut: Cut) -> None:
+        """SIGTERM first where the tool may still tidy up; a tool over its memory or disk gets no
+        time to make it worse."""
+        if self.cut is None:
+            self.cut = cut
+        self._end = None
+        gentle = cut is Cut.TIME or (cut is Cut.STOPPED and self._control.gentle())
+        if gentle and self._kill is None:
+            kill_group(self._pid, signal.SIGTERM)
+            self._kill = time.monotonic() + self._limits.grace
+        else:
+            kill_group(self._pid, signal.SIGKILL)
+            self._kill = time.monotonic() + 60.0

@@ -1,0 +1,116 @@
+"""Processes made beforehand, for jobs that run Python of ours: its start and imports take longer
+than many such a job.
+
+One waits. Told what to run, it leaves another behind that waits in its place, and becomes the job.
+So every job is a child of the slot, and none is forked from a process that has threads.
+"""
+
+import json
+import logging
+import os
+import runpy
+import signal
+import socket
+import sys
+import tempfile
+import traceback
+from typing import NoReturn
+
+from pilot.runner.programs.program import Program, start_program
+
+_MOST_REQUEST = 1 << 16
+
+
+class Seeds:
+    """Made while the slot has no threads. Where the waiting process has been lost, jobs start a new
+    Python."""
+
+    def __init__(self) -> None:
+        self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._waiting = os.fork()
+        if self._waiting == 0:
+            self._connection.close()
+            _wait(theirs)
+        theirs.close()
+
+    @property
+    def pids(self) -> frozenset[int]:
+        return frozenset({self._waiting})
+
+    def start(self, program: Program) -> int:
+        """Runs ``python -m MODULE …`` as a child of this process, in a session of its own: its pid.
+        Raises ``OSError``."""
+        request = json.dumps([program.arguments[2:], program.environment, program.folder]).encode()
+        try:
+            with open(os.devnull, "rb") as nothing:
+                stdin = (
+                    nothing.fileno() if isinstance(program.stdin, int) else program.stdin.fileno()
+                )
+                socket.send_fds(
+                    self._connection, [request], [stdin, program.stdout, program.stderr]
+                )
+            following = self._connection.recv(32)
+        except OSError:
+            following = b""
+        if not following:
+            return start_program(program)
+        pid, self._waiting = self._waiting, int(following)
+        return pid
+
+
+def _wait(connection: socket.socket) -> NoReturn:
+    try:
+        while True:
+            request, descriptors, _, _ = socket.recv_fds(connection, _MOST_REQUEST, 3)
+            if not request:
+                os._exit(0)
+            if not _leave_another(connection):
+                arguments, environment, folder = json.loads(request)
+                _become(arguments, environment, folder, descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+    finally:
+        os._exit(1)
+
+
+def _leave_another(connection: socket.socket) -> bool:
+    """True in the process that is left behind: a grandchild, which the slot adopts."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return False
+    if os.fork():
+        os._exit(0)
+    connection.send(str(os.getpid()).encode())
+    return True
+
+
+def _become(
+    arguments: list[str], environment: dict[str, str], folder: str, descriptors: list[int]
+) -> NoReturn:
+    """As a new Python started with ``-m`` would be, but for its imports."""
+    os.setsid()
+    for target, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, target)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    tempfile.tempdir = None
+    logging.basicConfig(force=True, level=logging.WARNING, format="%(message)s")
+    logging.getLogger("cwltool").setLevel(logging.INFO)
+    status = 1
+    try:
+        sys.argv = ["", *arguments[1:]]
+        runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+        status = 0
+    except SystemExit as ending:
+        status = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+    except BaseException:  # as Python ends a program: told, and status 1
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)

@@ -1,0 +1,140 @@
+"""A step whose files say what is to be run: each a CWL process with its job order."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pilot.folders.folders import IN, TMP
+from pilot.runner.containers.containers import Containers
+from pilot.runner.cwl.documents import load_again, load_document
+from pilot.runner.cwl.exact_values import read_exact
+from pilot.runner.failures import AttemptError
+from pilot.runner.files.originals import Originals, changes_inputs
+from pilot.runner.files.own_files import NotOwnError, OwnFiles
+from pilot.runner.files.refusals import port_naming, refused_output
+from pilot.runner.files.staging import file_url
+from pilot.runner.tools.invocation_files import bring_files
+from pilot.runner.tools.tool import CommandLine, PreparedJob
+from sluice.contracts.invocations import Invocation
+from sluice.contracts.pilots import PilotTask
+from sluice.contracts.states import ErrorClass
+from sluice.contracts.wording import sentence_of
+from sluice.storage import BundleError, pack
+
+#: Processes that stay loaded.
+MOST_LOADED = 64
+
+
+class LoadedInvocation:
+    """As ``LoadedTool``. A tool that fails is tried again only where it says itself that this may
+    help."""
+
+    def __init__(self, task: PilotTask, containers: Containers | None) -> None:
+        #: What changes its inputs is known once the invocation has been read; itself it is not
+        #: changed.
+        self.in_place = False
+        self._task = task
+        self._containers = containers
+        self._loaded: dict[str, CommandLine] = {}
+        self._line: CommandLine | None = None
+
+    def error_class(self, exit_code: int) -> ErrorClass | None:
+        error = self._running.error_class(exit_code)
+        return (
+            error
+            if error is None or exit_code in self._running.temporary
+            else ErrorClass.TOOL_REFUSED
+        )
+
+    def prepare(
+        self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals
+    ) -> PreparedJob:
+        """``values``: the invocation, whose URL is ``source``. Raises ``AttemptError``."""
+        folder = own.folder
+        [file] = values[self._task.dat_in_port]
+        with _not_again():
+            invocation = _read(f"{folder}/{IN}/{file['basename']}")
+            originals.in_place = changes_inputs(invocation.process)
+            process, order = bring_files(
+                [invocation.process, invocation.order], source, f"{folder}/{IN}", originals
+            )
+            self._line = self._load(invocation.model_copy(update={"process": process}), folder)
+            return self._line.prepare(own, order, None)
+
+    def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
+        """The output object, as a bundle. Raises ``AttemptError``."""
+        own = prepared.own
+        with _not_again():
+            found = self._running.collect(prepared, exit_code)
+            path = f"{own.new_folder()}/outputs"
+            try:
+                pack(found, Path(path), opened=own.open)
+            except NotOwnError as error:
+                raise refused_output(
+                    error, port=port_naming(found, error.path), exit_code=exit_code
+                ) from error
+            except (BundleError, FileNotFoundError) as error:
+                raise AttemptError(
+                    ErrorClass.TOOL_FAILED,
+                    f"the outputs cannot be kept: {error}",
+                    exit_code=exit_code,
+                ) from error
+        return {self._task.outputs[0].port: {"class": "File", "location": file_url(path)}}
+
+    @property
+    def _running(self) -> CommandLine:
+        if self._line is None:
+            raise RuntimeError("no invocation has been prepared")
+        return self._line
+
+    def _load(self, invocation: Invocation, folder: str) -> CommandLine:
+        key = json.dumps(invocation.process)
+        line = self._loaded.get(key)
+        if line is None:
+            if invocation.process.get("class") != "CommandLineTool":
+                raise AttemptError(
+                    ErrorClass.TOOL_FAILED,
+                    f"an invocation runs a CommandLineTool, not {_class(invocation)}",
+                )
+            if invocation.loaded_from:
+                process = load_again(invocation.process, invocation.loaded_from)
+            else:
+                process = load_document(invocation.process, f"{folder}/{TMP}", "the tool")
+            line = CommandLine(process, self._containers)
+            if len(self._loaded) >= MOST_LOADED:
+                self._loaded.clear()
+            self._loaded[key] = line
+        return line
+
+
+def _read(path: str) -> Invocation:
+    try:
+        return Invocation.model_validate(read_exact(Path(path).read_bytes()))
+    except ValueError as error:
+        if not isinstance(error, ValidationError):
+            raise AttemptError(
+                ErrorClass.TOOL_FAILED, f"the file is no invocation: {error}"
+            ) from error
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise AttemptError(
+            ErrorClass.TOOL_FAILED, f"the file is no invocation: {place}: {sentence_of(first)}"
+        ) from error
+
+
+def _class(invocation: Invocation) -> str:
+    return repr(invocation.process.get("class"))[:60]
+
+
+@contextmanager
+def _not_again() -> Iterator[None]:
+    try:
+        yield
+    except AttemptError as error:
+        if error.error_class is ErrorClass.TOOL_FAILED:
+            error.error_class = ErrorClass.TOOL_REFUSED
+        raise

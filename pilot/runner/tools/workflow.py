@@ -1,0 +1,131 @@
+"""A step whose executable is a Workflow or an ExpressionTool: run inside one job, by a process of
+its own."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import cwltool.process
+
+from pilot.folders.folders import OUT, TMP
+from pilot.node.engines import ENGINE_VARIABLES
+from pilot.runner.containers.containers import ContainerRun, Containers
+from pilot.runner.cwl.exact_values import write_document
+from pilot.runner.cwl.process_files import write_process
+from pilot.runner.expressions.engine import engine
+from pilot.runner.failures import AttemptError
+from pilot.runner.files.originals import Originals, changes_inputs
+from pilot.runner.files.own_files import NotOwnError, OwnFiles
+from pilot.runner.inner_workflow.containers import InnerContainers
+from pilot.runner.inner_workflow.process import (
+    CONTAINERS,
+    FAILURE,
+    JAVASCRIPT,
+    ORDER,
+    PROCESS,
+    REFUSED,
+    RESULT,
+)
+from pilot.runner.tools.tool import PreparedJob, job_order
+from sluice.contracts.pilots import PilotTask
+from sluice.contracts.states import ErrorClass
+
+
+class LoadedWorkflow:
+    """As ``LoadedTool``."""
+
+    def __init__(self, task: PilotTask, process: Any, containers: Containers | None) -> None:
+        self.task = task
+        self.in_place = changes_inputs(task.executable)
+        self._containers = containers
+        if containers is None and task.container is not None and task.container.required:
+            sentence = (
+                "the workflow requires containers, and this pilot's node has no engine to run them"
+            )
+            raise AttemptError(ErrorClass.INTERNAL, sentence)
+        self._types = {
+            cwltool.process.shortname(port["id"]): port["type"] for port in process.tool["inputs"]
+        }
+
+    def error_class(self, exit_code: int) -> ErrorClass | None:
+        """Exit codes of the tools inside have been judged by cwltool."""
+        if exit_code == 0:
+            return None
+        return ErrorClass.TOOL_REFUSED if exit_code == REFUSED else ErrorClass.TOOL_FAILED
+
+    def prepare(
+        self, own: OwnFiles, values: Mapping[str, list[Any]], source: str, originals: Originals
+    ) -> PreparedJob:
+        """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
+        folder = own.folder
+        place = f"{folder}/{TMP}"
+        write_process(self.task.executable, f"{place}/{PROCESS}")
+        write_document(job_order(self.task, self._types, values), f"{place}/{ORDER}")
+        with open(f"{place}/{JAVASCRIPT}", "w") as file:
+            file.write(engine().javascript.model_dump_json())
+        container = self._bring(place)
+        kept = (
+            "PATH",
+            "PYTHONPATH",
+            "LANG",
+            "LC_ALL",
+            *(() if container is None else ENGINE_VARIABLES),
+        )
+        environment = {name: os.environ[name] for name in kept if name in os.environ}
+        return PreparedJob(
+            arguments=[
+                sys.executable,
+                "-m",
+                "pilot.runner.inner_workflow.process",
+                place,
+                f"{folder}/{OUT}",
+            ],
+            environment=environment | {"HOME": f"{folder}/{OUT}", "TMPDIR": place},
+            stdin=None,
+            stdout=None,
+            stderr=None,
+            job=place,
+            own=own,
+            container=container,
+            failure=f"{place}/{FAILURE}",
+            seeded=True,
+            note=self._note(container),
+        )
+
+    def _note(self, container: ContainerRun | None) -> str:
+        asked = self.task.container
+        if asked is None:
+            return ""
+        images = ", ".join(image.name for image in asked.images)
+        return (
+            f"containers {images} are hints, and this node has no engine: run without"
+            if container is None
+            else f"containers {images}"
+        )
+
+    def _bring(self, place: str) -> ContainerRun | None:
+        """The images to the node, and what is to be known of them to ``place``."""
+        if self._containers is None or self.task.container is None:
+            return None
+        inner = InnerContainers(
+            engine=self._containers.engine,
+            options=self._containers.options(),
+            images={
+                image.name: self._containers.bring(image) for image in self.task.container.images
+            },
+        )
+        with open(f"{place}/{CONTAINERS}", "w") as file:
+            file.write(inner.model_dump_json())
+        return ContainerRun(self._containers, None)
+
+    def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
+        """The output object. Raises ``AttemptError``."""
+        try:
+            with open(prepared.own.open(f"{prepared.job}/{RESULT}")) as file:
+                found: dict[str, Any] = json.load(file)
+        except (NotOwnError, OSError, ValueError) as error:
+            sentence = "the process inside the job ended well, and left no result"
+            raise AttemptError(ErrorClass.INTERNAL, sentence, exit_code=exit_code) from error
+        return found
