@@ -16,10 +16,9 @@ from pilot.domain.model import StopReason, Token
 from pilot.folders.folders import IN, OUT, TMP, WorkFolder, has_room
 from pilot.reports.journal import Journal
 from pilot.runner.attempts.entries import Entry, entries_of, put_aside, together
-from pilot.runner.attempts.job_log import Story, last_line, write_log
+from pilot.runner.attempts.job_log import Story, write_log
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.containers.containers import Containers
-from pilot.runner.cwl.wording import ended_badly
 from pilot.runner.failures import AttemptError, StoppedError, node_error
 from pilot.runner.files.originals import Originals
 from pilot.runner.files.outputs import outgoing
@@ -29,6 +28,7 @@ from pilot.runner.files.staging import Produced, live_url, log_url, stage_in, st
 from pilot.runner.inner_workflow.failures import read_failure
 from pilot.runner.phase_note import PhaseNote
 from pilot.runner.programs.control import Control
+from pilot.runner.programs.ending import ended_badly, last_line
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.program import Cut, Ended, Limits, Program, run_program, start_program
 from pilot.runner.programs.zygote import Seeds

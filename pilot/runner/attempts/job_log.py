@@ -56,23 +56,6 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
     return b"".join(parts)
 
 
-def last_line(file: int, start: int = 0, end: int | None = None) -> str:
-    """The last line with something in it, at most 300 characters, of an open file from byte
-    ``start`` up to ``end`` (None: its end); empty where there is none."""
-    try:
-        end = os.fstat(file).st_size if end is None else end
-        start = max(start, end - 4096)
-        lines = [
-            line.strip()
-            for line in os.pread(file, max(0, end - start), start)
-            .decode(errors="replace")
-            .splitlines()
-        ]
-    except OSError:
-        return ""
-    return next((line[:300] for line in reversed(lines) if line), "")
-
-
 def _shortened(file: int, limit: int) -> bytes:
     try:
         size = os.fstat(file).st_size

@@ -26,9 +26,9 @@ from pilot.node.engines import (
     removal,
     remove_containers,
 )
-from pilot.runner.attempts.job_log import last_line
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.programs.control import Control
+from pilot.runner.programs.ending import last_line
 from pilot.runner.programs.orphans import children, kill_orphans
 from pilot.runner.programs.program import Cut, Ended, Limits, Program, run_program
 from sluice.contracts.plan import ContainerImage

@@ -4,18 +4,36 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from cwltool.context import LoadingContext
+from cwltool.errors import WorkflowException
 from cwltool.load_tool import load_tool
 from cwltool.process import get_schema
 from cwltool.update import INTERNAL_VERSION, ORIGINAL_CWLVERSION
+from schema_salad.exceptions import ValidationException
+from schema_salad.fetcher import DefaultFetcher
 from schema_salad.sourceline import cmap
 
 from pilot.runner.cwl.command_tool import make_process
 from pilot.runner.cwl.process_files import write_process
 from pilot.runner.cwl.wording import plain
 from pilot.runner.failures import AttemptError
-from pilot.runner.inner_workflow.process import loading_context
-from pilot.runner.tools.tool import CWL_ERRORS
 from sluice.contracts.states import ErrorClass
+
+#: What cwltool raises for a tool or a job order that it cannot work with.
+CWL_ERRORS = (WorkflowException, ValidationException)
+
+
+def loading_context() -> LoadingContext:
+    """Nothing is fetched from the network, no schema is looked up."""
+    return LoadingContext(
+        {
+            "construct_tool_object": make_process,
+            "fetcher_constructor": lambda cache, _session: DefaultFetcher(cache, None),
+            "disable_js_validation": True,
+            "relax_path_checks": True,
+            "skip_schemas": True,
+        }
+    )
 
 
 def load_document(document: Mapping[str, Any], folder: str, what: str) -> Any:

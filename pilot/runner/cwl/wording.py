@@ -1,8 +1,6 @@
-"""What cwltool says, and how programs end, in sentences for people who know neither the pilot's
-folders nor cwltool."""
+"""What cwltool says, in sentences for people who know neither the pilot's folders nor cwltool."""
 
 import re
-import signal
 
 _NOTHING_FOUND = re.compile(r"Did not find output file with glob pattern: (\[.*?\])")
 _PORT = re.compile(r"Error collecting output for parameter '([^']*)'")
@@ -21,17 +19,3 @@ def no_output(message: str) -> str:
     if nothing:
         return f"the tool wrote no file for {where}: nothing matches {nothing.group(1)}"
     return f"the tool's outputs are not as declared: {plain(message)}"
-
-
-def ended_badly(program: str, code: int, said: str) -> str:
-    """``code``: exit status, negative for a signal. ``said``: the last line on its standard error,
-    if any."""
-    how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-    return f"{program!r} {how}" + (f": {said}" if said else "")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -9,11 +9,11 @@ from typing import Any
 from cwltool.errors import WorkflowException
 from pydantic import ValidationError
 
-from pilot.runner.attempts.job_log import last_line
-from pilot.runner.cwl.wording import ended_badly, no_output, plain
+from pilot.runner.cwl.wording import no_output, plain
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.own_files import NotOwnError, OwnFiles
 from pilot.runner.files.refusals import not_set_up, quieten, refusal_in, refused_output
+from pilot.runner.programs.ending import ended_badly, last_line
 from sluice.contracts.base import Contract
 from sluice.contracts.numbers import in_full
 from sluice.contracts.states import ErrorClass

@@ -16,15 +16,14 @@ from functools import partial
 from typing import Any
 
 import cwltool.job
-from cwltool.context import LoadingContext, RuntimeContext
+from cwltool.context import RuntimeContext
 from cwltool.errors import WorkflowException
 from cwltool.executors import SingleJobExecutor
 from cwltool.load_tool import load_tool
-from schema_salad.fetcher import DefaultFetcher
 
 from pilot.folders.folders import Folder
 from pilot.runner.containers.containers import flags, paths_in
-from pilot.runner.cwl.command_tool import make_process
+from pilot.runner.cwl.documents import loading_context
 from pilot.runner.cwl.exact_values import read_exact
 from pilot.runner.cwl.file_access import OwnMapper, access_to, mapper_in, relink_initial
 from pilot.runner.expressions.engine import install
@@ -41,19 +40,6 @@ CONTAINERS, FAILURE = "containers.json", "failure.json"
 
 #: Exit status.
 REFUSED = 3
-
-
-def loading_context() -> LoadingContext:
-    """Nothing is fetched from the network, no schema is looked up."""
-    return LoadingContext(
-        {
-            "construct_tool_object": make_process,
-            "fetcher_constructor": lambda cache, _session: DefaultFetcher(cache, None),
-            "disable_js_validation": True,
-            "relax_path_checks": True,
-            "skip_schemas": True,
-        }
-    )
 
 
 def main(folder: str, out: str) -> int:

@@ -12,14 +12,13 @@ from typing import Any, cast
 
 import cwltool.process
 from cwltool.context import RuntimeContext
-from cwltool.errors import WorkflowException
 from cwltool.load_tool import load_tool
 from cwltool.process import stage_files
-from schema_salad.exceptions import ValidationException
 from schema_salad.utils import convert_to_dict
 
 from pilot.folders.folders import IN, OUT, TMP
 from pilot.runner.containers.containers import ContainerRun, Containers, flags, image_of, runtime_of
+from pilot.runner.cwl.documents import CWL_ERRORS, loading_context
 from pilot.runner.cwl.exact_values import exact
 from pilot.runner.cwl.file_access import InPlaceMapper, OwnMapper, access_to, mapper_in, relink
 from pilot.runner.cwl.wording import no_output, plain
@@ -28,16 +27,12 @@ from pilot.runner.failures import AttemptError
 from pilot.runner.files.originals import Originals, changes_inputs
 from pilot.runner.files.own_files import OwnFiles
 from pilot.runner.files.refusals import not_set_up, quieten, refusal_in, refused_output
-from pilot.runner.inner_workflow.process import loading_context
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.plan import Resources
 from sluice.contracts.states import ErrorClass
 from sluice.cwltool_types import take_types_from_the_newest
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
-
-#: What cwltool raises for a tool or a job order that it cannot work with.
-CWL_ERRORS = (WorkflowException, ValidationException)
 
 
 @dataclass(slots=True)

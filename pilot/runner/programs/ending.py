@@ -1,0 +1,35 @@
+"""How programs end, in sentences for people, with the last that they said."""
+
+import os
+import signal
+
+
+def last_line(file: int, start: int = 0, end: int | None = None) -> str:
+    """The last line with something in it, at most 300 characters, of an open file from byte
+    ``start`` up to ``end`` (None: its end); empty where there is none."""
+    try:
+        end = os.fstat(file).st_size if end is None else end
+        start = max(start, end - 4096)
+        lines = [
+            line.strip()
+            for line in os.pread(file, max(0, end - start), start)
+            .decode(errors="replace")
+            .splitlines()
+        ]
+    except OSError:
+        return ""
+    return next((line[:300] for line in reversed(lines) if line), "")
+
+
+def ended_badly(program: str, code: int, said: str) -> str:
+    """``code``: exit status, negative for a signal. ``said``: the last line on its standard error,
+    if any."""
+    how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+    return f"{program!r} {how}" + (f": {said}" if said else "")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
