@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from sluice.cwl import features
-from sluice.cwl.extensions import EXAMPLES, FIELDS, PREFIX
 from sluice.cwl.features import Feature, Features, Where
+from sluice.cwl.properties.extensions import EXAMPLES, FIELDS, PREFIX
 
 HEAD = """# Features of CWL
 

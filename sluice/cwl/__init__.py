@@ -7,8 +7,8 @@ from sluice.cwl.compiler import (
     compile_template,
     compile_upload,
 )
-from sluice.cwl.pack import PackError, gather_files, pack_template
-from sluice.cwl.uploads import Upload, UploadRefused, is_zip, take_files, unpack_zip
+from sluice.cwl.documents.packing import PackError, gather_files, pack_template
+from sluice.cwl.reading.uploads import Upload, UploadRefused, is_zip, take_files, unpack_zip
 
 __all__ = [
     "Compiled",

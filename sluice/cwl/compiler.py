@@ -24,37 +24,44 @@ from sluice.contracts.plan import (
 )
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import EntryKind, InputMode
-from sluice.cwl.containing import contained, untold, workflow_features
-from sluice.cwl.cwltypes import is_optional, without_null
-from sluice.cwl.document import VERSIONS, Document, canonical, find_workflow
-from sluice.cwl.extensions import Extensions, Fields, read_extensions, refuse_nested
+from sluice.cwl.checks.expressions import check_expressions
+from sluice.cwl.checks.link_types import check_types
+from sluice.cwl.checks.rules import check_rules
+from sluice.cwl.checks.tool_fields import warn_of_idle_fields
+from sluice.cwl.checks.tool_sizes import check_weight
+from sluice.cwl.cwltool_checks.schema import check_as_cwltool, check_schema
+from sluice.cwl.dataflow.chosen_outputs import add_passing_steps
+from sluice.cwl.dataflow.data_input import data_entries
+from sluice.cwl.dataflow.links import SideLink, Wiring, read_links
+from sluice.cwl.dataflow.merging import pick_of
+from sluice.cwl.dataflow.nested_workflows import Unflat, flatten, nested_to_flatten
+from sluice.cwl.dataflow.numbering import Numbering, check_pairs
+from sluice.cwl.dataflow.single_values import has_one_job, may_be_missing
+from sluice.cwl.dataflow.streams import Stream
+from sluice.cwl.documents.document import VERSIONS, Document, canonical, find_workflow
+from sluice.cwl.documents.main_file import find_main
+from sluice.cwl.documents.named_types import address_types
+from sluice.cwl.documents.packing import as_text, read_files
+from sluice.cwl.documents.types import is_optional, without_null
+from sluice.cwl.documents.workflow import Link, Origin, Port, Step, Workflow, read_workflow
 from sluice.cwl.features import CWLTOOL_NAMESPACE
-from sluice.cwl.findings import START, EnoughFound, Findings
-from sluice.cwl.first_input import data_entries
-from sluice.cwl.fitting import check_types
-from sluice.cwl.flattening import Unflat, flatten, nested_to_flatten
-from sluice.cwl.formats import without_formats
-from sluice.cwl.idle_fields import warn_of_idle_fields
-from sluice.cwl.links import SideLink, Wiring, read_links
-from sluice.cwl.mainfile import find_main
-from sluice.cwl.merging import pick_of
-from sluice.cwl.model import Link, Origin, Port, Step, Workflow, read_workflow
-from sluice.cwl.named_types import address_types
-from sluice.cwl.numbering import Numbering, check_pairs
-from sluice.cwl.pack import as_text, read_files
-from sluice.cwl.passing import add_passing_steps
-from sluice.cwl.references import check_expressions
-from sluice.cwl.requirements import Needs, check_names, expressions_of, merged, needs_of, set_apart
-from sluice.cwl.rules import check_rules
-from sluice.cwl.schema import check_as_cwltool, check_schema
-from sluice.cwl.singles import has_one_job, may_be_missing
-from sluice.cwl.sources import DiskFiles
-from sluice.cwl.streams import Stream
-from sluice.cwl.text import read_text
-from sluice.cwl.tree import clone, plain, processes_inside
-from sluice.cwl.uploads import Upload
-from sluice.cwl.versions import with_own_files
-from sluice.cwl.weight import check_weight
+from sluice.cwl.plan.formats import without_formats
+from sluice.cwl.plan.process_versions import with_own_files
+from sluice.cwl.plan.step_workflows import contained, untold, workflow_features
+from sluice.cwl.properties.extensions import Extensions, Fields, read_extensions, refuse_nested
+from sluice.cwl.properties.requirements import (
+    Needs,
+    check_names,
+    expressions_of,
+    merged,
+    needs_of,
+    set_apart,
+)
+from sluice.cwl.reading.files import DiskFiles
+from sluice.cwl.reading.findings import START, EnoughFound, Findings
+from sluice.cwl.reading.nodes import clone, plain, processes_inside
+from sluice.cwl.reading.uploads import Upload
+from sluice.cwl.reading.yaml_text import read_text
 
 #: The libraries keep global state; templates are compiled one at a time.
 _LOCK = threading.Lock()

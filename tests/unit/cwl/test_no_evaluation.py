@@ -13,7 +13,11 @@ ROOT = Path(__file__).parents[3]
 SERVICES = ("dms", "wms", "wfms", "sluice")
 
 #: What may import CWL libraries.
-READERS = {ROOT / "sluice/cwl", ROOT / "sluice/cli/cwl_runner", ROOT / "sluice/cwltool_types.py"}
+READERS = {
+    ROOT / "sluice/cwl/cwltool_checks",
+    ROOT / "sluice/cli/cwl_runner",
+    ROOT / "sluice/cwltool_types.py",
+}
 
 #: Would run for ever, were it run.
 ENDLESS = "${ while (true) {} }"
@@ -70,6 +74,8 @@ def test_no_service_imports_what_evaluates() -> None:
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                # The compiler's own look at expressions evaluates none.
+                names = [name for name in names if not name.startswith("sluice.cwl.")]
                 reads_cwl = any(name.split(".")[0] in {"cwltool", "cwl_utils"} for name in names)
                 evaluates = any("expression" in name or "sandboxjs" in name for name in names)
                 if evaluates or (reads_cwl and not READERS & {path, path.parent}):

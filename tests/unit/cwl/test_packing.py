@@ -6,8 +6,8 @@ import pytest
 
 from sluice.cwl import PackError, compile_file, compile_template, pack_template
 from sluice.cwl.compiler import compile_upload
-from sluice.cwl.pack import gather_files
-from sluice.cwl.uploads import take_files
+from sluice.cwl.documents.packing import gather_files
+from sluice.cwl.reading.uploads import take_files
 from tests.unit.cwl.samples import LINEAR
 
 _JOIN = LINEAR.index("      class: CommandLineTool\n      baseCommand: cat")

@@ -6,9 +6,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from sluice.cwl import schema
 from sluice.cwl.compiler import compile_upload
-from sluice.cwl.uploads import take_files
+from sluice.cwl.cwltool_checks import schema
+from sluice.cwl.reading.uploads import take_files
 from tests.wrong.table import FOLDER, Wrong, wrong_templates
 
 WRONG = wrong_templates()

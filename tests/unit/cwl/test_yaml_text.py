@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from schema_salad.utils import yaml_no_ts
 
-from sluice.cwl.findings import Findings
-from sluice.cwl.text import plain_value, read_text
+from sluice.cwl.reading.findings import Findings
+from sluice.cwl.reading.yaml_text import plain_value, read_text
 from tests.unit.cwl.samples import LINEAR
 from tests.unit.cwl.test_plans import SPD
 

@@ -1,0 +1,1 @@
+"""What is refused, and what is warned of: each check adds its findings and changes nothing."""

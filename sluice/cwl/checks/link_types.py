@@ -1,0 +1,184 @@
+"""Whether the types of the two ends of each link fit, and what becomes of the values that are not
+given."""
+
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Any
+
+from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.dataflow.merging import given_type
+from sluice.cwl.dataflow.single_values import may_be_missing
+from sluice.cwl.dataflow.streams import Stream
+from sluice.cwl.documents.types import (
+    array_of,
+    fit,
+    holds_files,
+    is_optional,
+    normal_type,
+    show,
+    without_null,
+)
+from sluice.cwl.documents.workflow import Link, Origin, Port, Step, Workflow
+from sluice.cwl.reading.findings import Findings
+
+
+def _output_type(step: Step, port: str) -> Any:
+    """The type of a step's output as others see it, or None where the tool has no such output."""
+    found: Port | None = step.tool_outputs.get(port)
+    if found is None:
+        return None
+    given = normal_type(["null", found.type]) if step.conditional else found.type
+    return array_of(given) if step.scatter else given
+
+
+def check_types(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """Every link whose two ends are known."""
+    for name, port in wiring.origins:
+        step = workflow.steps[name]
+        link, sink, read = (
+            step.links[port],
+            step.tool_inputs.get(port),
+            wiring.stream_of(name, port),
+        )
+        given = _given_by(step, link, wiring, workflow)
+        if given is None or (name, port) in wiring.refused:
+            continue
+        end = _End(link, step.input_named(port), given, _Lack.of(given, read))
+        if len(step.scatter) > 1 and port in step.scatter and end.lack is _Lack.LEFT_OUT:
+            every = [
+                _given_by(step, step.links[one], wiring, workflow)
+                for one in step.scatter
+                if one in step.links
+            ]
+            end = replace(
+                end, lack=_Lack.ALL_OF_PAIR if all(map(_may_lack, every)) else _Lack.ONE_OF_PAIR
+            )
+        if sink is None or "valueFrom" in link.body:
+            _tell_left_out(end, findings)
+            continue
+        taken = array_of(sink.type) if port in step.scatter else sink.type
+        is_defaulted = (
+            read is None and port not in step.scatter and sink.body.get("default") is not None
+        )
+        if is_defaulted or (end.lack is _Lack.ONLY and may_be_missing(step, link)):
+            taken = normal_type(["null", taken])
+        _tell_misfit(
+            end,
+            findings,
+            taken=taken,
+            way="" if read is None else _way(step, link, given, sink.type),
+        )
+    for name, origin in wiring.outputs.items():
+        link = workflow.outputs[name]
+        given = given_type(link, [_given(origin, workflow)])
+        if given is not None:
+            lack = _Lack.of(given, wiring.streams.get(origin))
+            end = _End(
+                link, f"output '{name}'", given, lack, "there may be none: let the output be "
+            )
+            _tell_misfit(end, findings, taken=workflow.output_types[name])
+
+
+class _Lack(Enum):
+    """What becomes of values that are not given."""
+
+    NEVER = auto()  #: all are, or it is no data
+    ONLY = auto()  #: there is one value, or none
+    LEFT_OUT = auto()  #: of the list
+    ONE_OF_PAIR = auto()  #: of those of a number, another is always there
+    ALL_OF_PAIR = auto()  #: none may be there
+
+    @classmethod
+    def of(cls, given: Any, stream: Stream | None) -> "_Lack":
+        if stream is None or not _may_lack(given):
+            return cls.NEVER
+        return cls.LEFT_OUT if stream.many else cls.ONLY
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """What a link brings to its end. ``what``: the end in words."""
+
+    link: Link
+    what: str
+    given: Any
+    lack: _Lack
+    where_missing: str = (
+        "the step fails where there is none; where the tool can do without, let it take "
+    )
+
+    @property
+    def source(self) -> str:
+        sources = [f"'{source}'" for source in self.link.sources or ["?"]]
+        return f"{', '.join(sources)} {'is' if len(sources) == 1 else 'are'}"
+
+
+def _given(origin: Origin, workflow: Workflow) -> Any:
+    if origin.step is not None:
+        return _output_type(workflow.steps[origin.step], origin.port)
+    port = workflow.inputs[origin.port]
+    return without_null(port.type) if port.body.get("default") is not None else port.type
+
+
+def _may_lack(kind: Any) -> bool:
+    """Is it, or are its items, optional?"""
+    return is_optional(kind) or (
+        isinstance(kind, dict) and kind.get("type") == "array" and is_optional(kind["items"])
+    )
+
+
+def _given_by(step: Step, link: Link, wiring: Wiring, workflow: Workflow) -> Any:
+    """The type of what a link brings; None where that is not known."""
+    return given_type(
+        link, [_given(origin, workflow) for origin in wiring.sources(step.name, link.name)]
+    )
+
+
+def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
+    """The way to make a data link fit, where there is a plain one."""
+    if not step.scatter and fit(given, array_of(port_type)) != "does not fit":
+        return (
+            f": add 'scatter: {link.name}' to run the tool on each"
+            f" {'file' if holds_files(given) else 'value'}"
+        )
+    if step.scatter and fit(given, port_type) != "does not fit":
+        return f": leave 'scatter: {link.name}' out"
+    return ""
+
+
+def _tell_misfit(end: _End, findings: Findings, *, taken: Any, way: str = "") -> None:
+    place, both = (
+        end.link.source_place,
+        f"{end.what} takes {show(taken)}, and {end.source} {show(end.given)}",
+    )
+    match fit(end.given, taken):
+        case "does not fit":
+            findings.error(place, f"{both}{way}")
+        case "may not fit":
+            lacking = "files not written" if holds_files(end.given) else "values not given"
+            notes = {
+                _Lack.NEVER: "a job fails where the value does not fit",
+                _Lack.ONLY: end.where_missing + show(normal_type(["null", taken])),
+                _Lack.LEFT_OUT: (
+                    f"{lacking} are left out here; for other runners add 'pickValue: all_non_null'"
+                ),
+            }
+            pairs = (
+                "there is no job here for a number where it is missing, and other runners fail"
+                " there"
+            )
+            findings.warning(place, f"{both}: {notes.get(end.lack, pairs)}")
+        case "fits":
+            _tell_left_out(end, findings)
+
+
+def _tell_left_out(end: _End, findings: Findings) -> None:
+    """Others would get a null for each."""
+    if end.lack is _Lack.LEFT_OUT:
+        way = "for the same under other runners write 'pickValue: all_non_null'"
+        note = f"those that are missing are left out, and are no nulls in a list; {way}"
+    elif end.lack is _Lack.ALL_OF_PAIR:
+        note = "there is no job here for a number where all are missing, and other runners have one"
+    else:
+        return
+    findings.warning(end.link.source_place, f"{end.what}: {end.source} {show(end.given)}; {note}")

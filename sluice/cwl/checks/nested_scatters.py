@@ -1,0 +1,91 @@
+"""Workflows that scatter over data and yet run inside one job: the step that runs them has fields
+which hold for all of it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.documents.workflow import Step, Workflow
+from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
+from sluice.cwl.reading.findings import Findings, Place, place_of
+from sluice.cwl.reading.nodes import entries, listed
+
+
+def warn_kept_together(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """Legal, and slow: nothing in that job runs side by side on several nodes."""
+    for step in workflow.steps.values():
+        if (
+            step.scatter
+            or step.tool.get("class") != "Workflow"
+            or not _scatters(step.tool, _whole(step, wiring))
+        ):
+            continue
+        for what, place in _reasons(step):
+            findings.warning(
+                place,
+                f"the workflow of step '{step.name}' scatters over data and runs inside one job,"
+                f" because of {what}: write that at its steps, and they become steps of their own",
+            )
+
+
+def _reasons(step: Step) -> Iterator[tuple[str, Place]]:
+    for key in JOB_FIELDS:
+        if key in step.body:
+            yield f"'{key}'", place_of(step.body, key)
+    for link in step.links.values():
+        for key in LINK_FIELDS:
+            if key in link.body:
+                yield f"'{key}' of '{link.name}'", place_of(link.body, key)
+
+
+def _whole(step: Step, wiring: Wiring) -> set[str]:
+    """Inputs of the step that take a data set as a list."""
+    streams = {name: wiring.stream_of(step.name, name) for name in step.links}
+    return {name for name, stream in streams.items() if stream is not None and stream.many}
+
+
+def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
+    """``data``: inputs of the workflow. What steps inside make of them is data, too."""
+    steps = [
+        (step.name, step.body, _links(step.body))
+        for step in entries(workflow.get("steps"))
+        if step.body is not None
+    ]
+    readers: dict[str, list[str]] = {}
+    for name, _, links in steps:
+        for _, source in links:
+            readers.setdefault(
+                source if source in data else f"{source.partition('/')[0]}/", []
+            ).append(name)
+    reached: set[str] = set()
+    ahead = list(data)
+    while ahead:
+        found = set(readers.get(ahead.pop(), ())) - reached
+        reached |= found
+        ahead += [f"{name}/" for name in found]
+    for _, body, links in steps:
+        fed = {
+            name for name, source in links if source in data or source.partition("/")[0] in reached
+        }
+        run = body.get("run")
+        if fed & set(_texts(body.get("scatter"))):
+            return True
+        if isinstance(run, CommentedMap) and run.get("class") == "Workflow" and _scatters(run, fed):
+            return True
+    return False
+
+
+def _links(step: CommentedMap) -> list[tuple[str, str]]:
+    """(input, source) of the step."""
+    links = [
+        (link.name, link.value if link.body is None else link.body.get("source"))
+        for link in entries(step.get("in"))
+    ]
+    return [(name, source) for name, written in links for source in _texts(written)]
+
+
+def _texts(written: Any) -> list[str]:
+    """Whatever else stands there is wrong."""
+    return [one for one in listed(written) if isinstance(one, str)]

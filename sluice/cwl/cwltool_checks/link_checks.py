@@ -1,0 +1,79 @@
+"""cwltool's checks of a workflow's links, which are made for workflows of dozens of steps: each is
+kept from what grows with the square of a text's size, or calls itself for every further step in a
+row. What they find stays the same."""
+
+from collections.abc import Callable
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from cwltool import checker, workflow
+from schema_salad.exceptions import ValidationException
+from schema_salad.sourceline import SourceLine
+
+from sluice.cwl.reading.findings import circle
+from sluice.cwl.reading.nodes import short_name
+
+#: What the check of types asks of a step; all else would go into messages, whole, for each of its
+#: inputs.
+_OF_STEPS = ("when", "loop", "outputMethod")
+
+_Parameters = list[Any]
+
+
+def make_checks_bearable() -> None:
+    """For all workflows that this process loads from now on."""
+    workflow.circular_dependency_checker = _refuse_circles
+    workflow.static_checker = _check_types(checker.static_checker)
+
+
+def _refuse_circles(step_inputs: _Parameters) -> None:
+    try:
+        TopologicalSorter(checker.get_dependency_tree(step_inputs)).prepare()
+    except CycleError as error:
+        first, *_ = steps = list(reversed(error.args[1]))[1:]
+        message = circle([short_name(step) for step in steps])
+        one = next(
+            one
+            for one in step_inputs
+            if "source" in one and checker.get_step_id(one["id"]) == first
+        )
+        raise ValidationException(SourceLine(one, "source").makeError(message)) from None
+
+
+def _check_types(check: Callable[..., None]) -> Callable[..., None]:
+    def checked(*parameters: _Parameters | dict[str, Any]) -> None:
+        """``parameters``: inputs and outputs of the workflow, then of the steps, then the step of
+        each of these by its name."""
+        *ends, steps = parameters
+        assert isinstance(steps, dict)  # noqa: S101 - as cwltool calls it
+        known: dict[int, dict[str, Any]] = {}
+        for step in steps.values():
+            if id(step) not in known:
+                known[id(step)] = {key: step[key] for key in _OF_STEPS if key in step} | {
+                    "run": "its tool",
+                    "inputs": [],
+                }
+        written = _Written(checker.json_dumps)
+        checker.json_dumps = written
+        try:
+            check(*ends, {name: known[id(step)] for name, step in steps.items()})
+        finally:
+            checker.json_dumps = written.dumps
+
+    return checked
+
+
+class _Written:
+    """A type as JSON: worked out once, and cut, for all the links that it is at an end of."""
+
+    most = 1000
+
+    def __init__(self, dumps: Callable[..., str]) -> None:
+        self.dumps = dumps
+        self._known: dict[int, str] = {}
+
+    def __call__(self, kind: Any) -> str:
+        if id(kind) not in self._known:
+            text = self.dumps(kind)
+            self._known[id(kind)] = text if len(text) <= self.most else text[: self.most] + " …}"
+        return self._known[id(kind)]

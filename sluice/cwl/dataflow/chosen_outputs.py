@@ -1,0 +1,66 @@
+"""Workflow outputs that several sources make: steps of their own that hand on what is chosen."""
+
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from sluice.cwl.dataflow.merging import pick_of
+from sluice.cwl.documents.types import without_null
+from sluice.cwl.documents.workflow import Link, Port, Step, Workflow
+
+#: Input and output of such a step.
+PORT = "file"
+
+
+def add_passing_steps(workflow: Workflow) -> None:
+    """An output with several sources, or with a choice, becomes that of a new step whose tool hands
+    on the file it gets."""
+    for name, link in workflow.outputs.items():
+        if link.sources is None or (len(link.sources) == 1 and pick_of(link) is None):
+            continue
+        step = _passing_step(_free_name(name, workflow), link, workflow.output_types[name])
+        workflow.steps[step.name] = step
+        workflow.outputs[name] = Link(
+            name, link.place, [f"{step.name}/{PORT}"], link.source_place, CommentedMap()
+        )
+
+
+def _free_name(name: str, workflow: Workflow) -> str:
+    while name in workflow.steps:
+        name += "_"
+    return name
+
+
+def _passing_step(name: str, link: Link, given: Any) -> Step:
+    """``given``: the type that the output is said to have: of the value that is chosen, or of the
+    list of all."""
+    taken = without_null(given)
+    if pick_of(link) is None:
+        taken = (
+            taken["items"] if isinstance(taken, dict) and taken.get("type") == "array" else "Any"
+        )
+    port = Port(PORT, link.place, taken, CommentedMap())
+    body = CommentedMap(
+        (key, link.body[key]) for key in ("linkMerge", "pickValue") if key in link.body
+    )
+    body.lc.data = dict(link.body.lc.data or {})
+    tool = CommentedMap(
+        {
+            "class": "Workflow",
+            "inputs": CommentedMap({PORT: CommentedMap({"type": taken})}),
+            "outputs": CommentedMap({PORT: CommentedMap({"type": taken, "outputSource": PORT})}),
+            "steps": CommentedSeq(),
+        }
+    )
+    return Step(
+        name=name,
+        place=link.place,
+        body=CommentedMap(),
+        links={PORT: Link(PORT, link.place, link.sources, link.source_place, body)},
+        outputs={PORT: link.place},
+        scatter=[] if pick_of(link) else [PORT],
+        tool=tool,
+        tool_inputs={PORT: port},
+        tool_outputs={PORT: port},
+        passes=link.name,
+    )

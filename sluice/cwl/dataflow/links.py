@@ -1,0 +1,341 @@
+"""The links between steps: what feeds what, and which step is map and which merge."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sluice.contracts.states import InputMode, TaskMode
+from sluice.cwl.dataflow.merging import check_merge, merged_stream
+from sluice.cwl.dataflow.streams import Stream, Streams
+from sluice.cwl.documents.types import ARRAY_OF_FILES, array_of, is_optional, show, without_null
+from sluice.cwl.documents.workflow import Link, Origin, Step, Workflow
+from sluice.cwl.features import INPUTS, SCATTER_METHODS, SOURCES, Where
+from sluice.cwl.reading.findings import Findings, circle, did_you_mean, place_of
+
+
+@dataclass(frozen=True, slots=True)
+class SideLink:
+    link: Link
+    mode: InputMode
+
+
+@dataclass(slots=True)
+class Wiring:
+    """What the links say. A step stands in ``modes``, ``data_links`` and ``side_links`` only if it
+    is right in that respect: the data set that makes its jobs, and those it reads beside that."""
+
+    data_input: str | None = None
+    #: Inputs that are a single file: parameters to the operator, data sets to the steps.
+    file_inputs: frozenset[str] = frozenset()
+    origins: dict[tuple[str, str], Origin] = field(default_factory=dict)
+    #: Of links with several sources, those behind the first.
+    further: dict[tuple[str, str], list[Origin]] = field(default_factory=dict)
+    outputs: dict[str, Origin] = field(default_factory=dict)
+    data_links: dict[str, Link] = field(default_factory=dict)
+    side_links: dict[str, list[SideLink]] = field(default_factory=dict)
+    modes: dict[str, TaskMode] = field(default_factory=dict)
+    #: What each data set holds, and what each input of a step reads.
+    streams: dict[Origin, Stream] = field(default_factory=dict)
+    read: dict[tuple[str, str], Stream] = field(default_factory=dict)
+    #: Inputs of steps that cannot be read as they are written.
+    refused: set[tuple[str, str]] = field(default_factory=set)
+
+    def stream_of(self, step: str, port: str) -> Stream | None:
+        """What an input of a step reads; None where that is no data set."""
+        return self.read.get((step, port))
+
+    def is_data(self, step: str, link: str) -> bool:
+        return (step, link) in self.read
+
+    def sources(self, step: str, link: str) -> list[Origin]:
+        """All of a link, in order; none where it has no source, or a wrong one."""
+        found = self.origins.get((step, link))
+        return [] if found is None else [found, *self.further.get((step, link), ())]
+
+    def all_sources(self) -> Iterator[tuple[str, str, Origin]]:
+        """(step, link, origin) of every source of a step."""
+        for step, link in self.origins:
+            for origin in self.sources(step, link):
+                yield step, link, origin
+
+
+def read_links(workflow: Workflow, findings: Findings) -> Wiring:
+    files = frozenset(
+        port.name for port in workflow.inputs.values() if without_null(port.type) == "File"
+    )
+    wiring = Wiring(_data_input(workflow, findings), files)
+    resolver = _Resolver(workflow, findings)
+    for step in workflow.steps.values():
+        for link in step.links.values():
+            found = resolver.origins(link, step.input_named(link.name))
+            if found:
+                wiring.origins[step.name, link.name], *further = found
+                if further:
+                    wiring.further[step.name, link.name] = further
+    for output in workflow.outputs.values():
+        origin = resolver.output(output)
+        if origin is not None:
+            wiring.outputs[output.name] = origin
+    _refuse_cycles(workflow, wiring, findings)
+    _read_streams(workflow, wiring)
+    for step in workflow.steps.values():
+        if step.has_tool:
+            _read_data_links(step, workflow, wiring, findings)
+    return wiring
+
+
+def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
+    links = {place: wiring.sources(*place) for place in wiring.origins}
+    streams = Streams(workflow, wiring.data_input, wiring.file_inputs, links)
+    written = [Origin(step.name, port) for step in workflow.steps.values() for port in step.outputs]
+    for origin in [*(one for found in links.values() for one in found), *written]:
+        stream = streams.of(origin)
+        if stream is not None:
+            wiring.streams[origin] = stream
+    for (step, name), found in links.items():
+        merged = merged_stream(
+            workflow.steps[step].links[name], [wiring.streams.get(origin) for origin in found]
+        )
+        if merged is not None:
+            wiring.read[step, name] = merged
+
+
+def _data_input(workflow: Workflow, findings: Findings) -> str | None:
+    data = [port for port in workflow.inputs.values() if without_null(port.type) == ARRAY_OF_FILES]
+    data = (
+        data
+        or [
+            port
+            for port in workflow.inputs.values()
+            if without_null(port.type) == array_of("Directory")
+        ][:1]
+    )
+    for port in data[1:]:
+        findings.error(
+            port.place,
+            f"'{port.name}' is a second input of type File[]; '{data[0].name}' is the data set, and"
+            f" a template has one: {INPUTS['a second File[]'].note}",
+        )
+    if data:
+        if is_optional(data[0].type):
+            kind = show(without_null(data[0].type))
+            findings.error(
+                data[0].place_of("type"),
+                f"'{data[0].name}' is the data set and always given: its type is {kind}",
+            )
+        return data[0].name
+    single = next(
+        (port.name for port in workflow.inputs.values() if without_null(port.type) == "File"), None
+    )
+    hint = (
+        f"; '{single}' would be it as File[], with the first step scattered over it"
+        if single
+        else ""
+    )
+    what = "no input is the data set: exactly one must be of type File[] (or Directory[])"
+    findings.error(place_of(workflow.body, "inputs"), f"{what}{hint}")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    workflow: Workflow
+    findings: Findings
+
+    def origins(self, link: Link, what: str) -> list[Origin]:
+        """None where the link has no source, or a wrong one."""
+        if link.sources is None:
+            return []
+        if not link.sources:
+            self.findings.error(link.source_place, f"{what} has no sources")
+        found = [self._named(source, link, what) for source in link.sources]
+        return [] if None in found else [origin for origin in found if origin is not None]
+
+    def _named(self, source: str, link: Link, what: str) -> Origin | None:
+        step, slash, port = source.rpartition("/")
+        if not slash:
+            if source in self.workflow.inputs:
+                return Origin(None, source)
+            known = [*self.workflow.inputs, *self._outputs()]
+            self.findings.error(
+                link.source_place,
+                f"{what}: there is no input '{source}' of the"
+                f" workflow{did_you_mean(source, known)}",
+            )
+        elif step not in self.workflow.steps:
+            hint = did_you_mean(step, self.workflow.steps)
+            self.findings.error(link.source_place, f"{what}: there is no step '{step}'{hint}")
+        elif port not in self.workflow.steps[step].outputs:
+            hint = did_you_mean(port, self.workflow.steps[step].outputs)
+            self.findings.error(
+                link.source_place,
+                f"{what}: step '{step}' has no output '{port}' in its 'out'{hint}",
+            )
+        else:
+            return Origin(step, port)
+        return None
+
+    def _outputs(self) -> Iterator[str]:
+        for step in self.workflow.steps.values():
+            yield from (f"{step.name}/{port}" for port in step.outputs)
+
+    def output(self, link: Link) -> Origin | None:
+        what = f"output '{link.name}'"
+        if link.sources is None:
+            self.findings.error(
+                link.place, f"{what} has no 'outputSource': name the step's output that it is"
+            )
+            return None
+        way = SOURCES["output that is an input of the workflow"].note
+        for origin in self.origins(link, what):
+            if origin.step is not None:
+                return origin
+            self.findings.error(
+                link.source_place,
+                f"{what} is an input of the workflow; outputs come from steps: {way}",
+            )
+        return None
+
+
+def _refuse_cycles(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """One error for each group of steps that wait for each other, at the first of them."""
+    feeds: dict[str, set[str]] = {name: set() for name in workflow.steps}
+    for step, _, origin in wiring.all_sources():
+        if origin.step is not None:
+            feeds[step].add(origin.step)
+    told: set[str] = set()
+    for name in workflow.steps:
+        cycle = _cycle_from(name, feeds)
+        if cycle and not told & set(cycle):
+            told.update(cycle)
+            findings.error(workflow.steps[name].place, circle(cycle))
+
+
+def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
+    """The shortest way from ``start`` along the data back to it, or nothing."""
+    came: dict[str, str] = {}
+    reached = [start]
+    for name in reached:
+        for before in sorted(feeds[name]):
+            if before == start:
+                path = [name]
+                while path[-1] != start:
+                    path.append(came[path[-1]])
+                return [start, *path[:-1]]
+            if before not in came:
+                came[before] = name
+                reached.append(before)
+    return []
+
+
+def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """Finds the inputs that take data sets, and with them the step's mode."""
+    links = [link for link in step.links.values() if wiring.is_data(step.name, link.name)]
+    makers = [
+        link
+        for link in links
+        if not all(_is_file(one, wiring) for one in wiring.sources(step.name, link.name))
+    ]
+    if not makers:
+        unresolved = any(
+            link.sources and (step.name, link.name) not in wiring.origins
+            for link in step.links.values()
+        )
+        if not unresolved and wiring.data_input is not None:
+            hint = f"'{wiring.data_input}' or an output of another step"
+            findings.error(
+                step.place,
+                f"step '{step.name}' takes no data set: one of its inputs must have {hint} as its"
+                " source",
+            )
+        return
+    readable = [_is_one_data_set(step, link, wiring, findings) for link in links]
+    if not _scatter_is_right(step, links, findings) or not all(readable):
+        return
+    modes = {
+        link.name: _input_mode(step, link, wiring.stream_of(step.name, link.name)) for link in links
+    }
+    first = _first(
+        step,
+        [link for link in makers if not step.scatter or link.name in step.scatter] or makers,
+        modes,
+    )
+    wiring.data_links[step.name] = first
+    wiring.side_links[step.name] = [
+        SideLink(link, modes[link.name]) for link in links if link is not first
+    ]
+    wiring.modes[step.name] = TaskMode.MERGE if modes[first.name] is InputMode.ALL else TaskMode.MAP
+
+
+def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) -> Link:
+    """The link whose data set makes the jobs: one scattered over, else one taken whole; rather one
+    that the tool needs."""
+    order = (InputMode.EACH, InputMode.ALL, InputMode.ONE)
+
+    def rank(link: Link) -> tuple[int, bool]:
+        return order.index(modes[link.name]), is_optional(step.input_type(link.name))
+
+    return min(links, key=rank)
+
+
+def _input_mode(step: Step, link: Link, stream: Stream | None) -> InputMode:
+    """What is scattered over is the step's word; all else is the source's: a list comes whole, a
+    single value is that."""
+    if link.name in step.scatter:
+        return InputMode.EACH
+    return InputMode.ALL if stream is not None and stream.many else InputMode.ONE
+
+
+def _is_file(origin: Origin, wiring: Wiring) -> bool:
+    return origin.step is None and origin.port in wiring.file_inputs
+
+
+def _scatter_is_right(step: Step, data: Sequence[Link], findings: Findings) -> bool:
+    place, names = step.place_of("scatter"), [link.name for link in data]
+    for name in step.scatter:
+        if name not in step.links:
+            findings.error(
+                place,
+                f"step '{step.name}' scatters over '{name}', which is not among its"
+                f" inputs{did_you_mean(name, step.links)}",
+            )
+            return False
+        if name not in names:
+            findings.error(
+                place,
+                f"step '{step.name}' scatters over '{name}', which is no data set: scatter over"
+                f" '{names[0]}', and {INPUTS['scatter over a parameter'].note}",
+            )
+            return False
+    method = step.body.get("scatterMethod")
+    known = SCATTER_METHODS.get(str(method))
+    if len(step.scatter) > 1 and (known is None or known.where is Where.REFUSED):
+        way = "" if known is None else f": {known.note}"
+        refused = (
+            "" if method is None else f"; '{str(method)[:40]}' is not supported over data sets{way}"
+        )
+        findings.error(
+            place if method is None else step.place_of("scatterMethod"),
+            f"step '{step.name}' scatters over several inputs: write 'scatterMethod: dotproduct',"
+            f" which takes files of the same number together{refused}",
+        )
+        return False
+    return True
+
+
+def _is_one_data_set(step: Step, link: Link, wiring: Wiring, findings: Findings) -> bool:
+    """Tells why not; no more is told of such a link."""
+    streams = [wiring.streams.get(origin) for origin in wiring.sources(step.name, link.name)]
+    if (
+        step.passes is not None
+        and step.scatter
+        and any(stream is not None and stream.many for stream in streams)
+    ):
+        findings.error(
+            link.source_place,
+            f"{step.input_named(link.name)} joins whole data sets:"
+            f" {SOURCES['outputs that join whole data sets'].note}",
+        )
+    elif check_merge(link, streams, step.input_named(link.name), findings):
+        return True
+    wiring.refused.add((step.name, link.name))
+    return False

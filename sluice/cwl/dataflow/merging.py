@@ -1,0 +1,141 @@
+"""Inputs with several sources (``linkMerge``), and the choice among what they give (``pickValue``),
+as CWL has them.
+
+Over data sets several sources are the entries of one after those of the other; what was not given
+is not there, which is what ``all_non_null`` asks for. So ``first_non_null`` is the first entry, and
+``the_only_non_null`` the one, if there is no other.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sluice.contracts.states import Pick
+from sluice.cwl.dataflow.streams import Stream
+from sluice.cwl.documents.types import array_of, members_of, normal_type, show, without_null
+from sluice.cwl.documents.workflow import Link
+from sluice.cwl.features import SOURCES
+from sluice.cwl.reading.findings import Findings, place_of
+
+_NESTED, _FLATTENED = "merge_nested", "merge_flattened"
+#: No set: what is looked up may be anything that a text can say.
+_FIRST_OR_ONLY = tuple(Pick)
+
+
+def is_merged(link: Link) -> bool:
+    """Do its sources make a list of their own?"""
+    return link.sources is not None and (len(link.sources) > 1 or "linkMerge" in link.body)
+
+
+def pick_of(link: Link) -> Pick | None:
+    """How one entry is chosen; None also where all are taken."""
+    pick = link.body.get("pickValue")
+    return Pick(pick) if pick in _FIRST_OR_ONLY else None
+
+
+def given_type(link: Link, types: Sequence[Any]) -> Any:
+    """The CWL type of what the link brings, of the types of its sources; None where one of them is
+    not known."""
+    if not types or any(kind is None for kind in types):
+        return None
+    kind = types[0]
+    if is_merged(link):
+        items = [item for one in types for item in (_items(one) if _is_flat(link) else [one])]
+        kind = array_of(normal_type(items))
+    pick = link.body.get("pickValue")
+    if pick is None or not (isinstance(kind, dict) and kind.get("type") == "array"):
+        return kind
+    chosen = without_null(kind["items"])
+    return array_of(chosen) if pick == "all_non_null" else chosen
+
+
+def merged_stream(link: Link, streams: Sequence[Stream | None]) -> Stream | None:
+    """The entries that a step reads by the link; None where it brings parameters."""
+    found = [stream for stream in streams if stream is not None]
+    if not found:
+        return None
+    types = [stream.type for stream in found]
+    many = found[0].many or is_merged(link)
+    secondary = any(stream.secondary for stream in found)
+    return Stream(
+        normal_type(types),
+        many=many and pick_of(link) is None,
+        spread=found[0].spread,
+        secondary=secondary,
+    )
+
+
+def check_merge(
+    link: Link, streams: Sequence[Stream | None], what: str, findings: Findings
+) -> bool:
+    """Can what the sources of a link give be read as one data set? Tells why not."""
+    sources, pick = link.sources or [], pick_of(link)
+    known = [
+        (source, stream)
+        for source, stream in zip(sources, streams, strict=True)
+        if stream is not None
+    ]
+    lists = [source for source, stream in known if stream.many]
+    trouble, place = "", link.source_place
+    if len(known) < len(sources):
+        value = next(
+            source for source, stream in zip(sources, streams, strict=True) if stream is None
+        )
+        trouble = f"joins data sets and parameters: '{value}' is a parameter"
+    elif pick is not None and (lists or not is_merged(link)):
+        place = place_of(link.body, "pickValue")
+        why = (
+            f"'{lists[0]}' is a whole data set: {SOURCES['pickValue among whole data sets'].note}"
+            if lists
+            else "there is one source"
+        )
+        trouble = (
+            f"has 'pickValue: {pick}', which chooses among sources of one value each, and {why}"
+        )
+    elif is_merged(link):
+        trouble = _unlike(link, known) or (_not_flat(known) if _is_flat(link) else _nested(lists))
+    if trouble:
+        findings.error(place, f"{what} {trouble}")
+    return not trouble
+
+
+def _is_flat(link: Link) -> bool:
+    return bool(link.body.get("linkMerge") == _FLATTENED)
+
+
+def _unlike(link: Link, known: Sequence[tuple[str, Stream]]) -> str:
+    first, kind = known[0][0], known[0][1].kind
+    other = next((source for source, stream in known if stream.kind is not kind), None)
+    if other is None:
+        return ""
+    return (
+        f"joins files and other values: '{first}' and '{other}' are not both plain files, which are"
+        " kept in another way"
+    )
+
+
+def _nested(lists: Sequence[str]) -> str:
+    if not lists:
+        return ""
+    way = SOURCES["merge_nested of whole data sets"].note
+    return f"would be lists in a list, as '{lists[0]}' is a whole data set: {way}"
+
+
+def _not_flat(known: Sequence[tuple[str, Stream]]) -> str:
+    """A list that a single job gives is one entry, which nobody but a job can take apart."""
+    for source, stream in known:
+        if not stream.many and any(
+            kind == "Any" or _is_list(kind) for kind in members_of(stream.type)
+        ):
+            return (
+                f"takes the list apart that a job gives as '{source}' ({show(stream.type)}): let a"
+                " step before it do that"
+            )
+    return ""
+
+
+def _items(kind: Any) -> list[Any]:
+    return [member["items"] if _is_list(member) else member for member in members_of(kind)]
+
+
+def _is_list(kind: Any) -> bool:
+    return isinstance(kind, dict) and kind.get("type") == "array"

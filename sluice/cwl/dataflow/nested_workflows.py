@@ -1,0 +1,342 @@
+"""Nested workflows that work through whole data sets become steps of the outer one, so that their
+jobs run side by side.
+
+Only where the outer step does nothing but hand its inputs in (no ``scatter``, ``when`` or
+expression of its own), and where the inner workflow scatters. A step ``inner`` of step ``outer`` is
+then called ``outer.inner``. All others run inside one job.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
+from sluice.cwl.properties.extensions import Extensions, Fields
+from sluice.cwl.reading.findings import Place, place_of
+from sluice.cwl.reading.nodes import Entry, clone, entries, put
+
+#: Fields of ours that come down from the outer step to those in its workflow.
+_COME_DOWN = frozenset({"boundary", "retry", "rank"})
+_OF_JOBS = tuple(JOB_FIELDS)
+_OF_LINKS = tuple(LINK_FIELDS)
+_CHOICES = ("linkMerge", "pickValue")
+
+
+class Unflat(Exception):
+    """Why a nested workflow cannot be taken apart: a half sentence."""
+
+    def __init__(self, step: Entry, why: str) -> None:
+        super().__init__(why)
+        self.place = step.place
+        self.step = step.name
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """``workflow`` shares nothing with the one it is made of."""
+
+    workflow: CommentedMap
+    extensions: Extensions
+
+
+@dataclass(frozen=True, slots=True)
+class _Supply:
+    """What feeds a link: sources by their new names, a choice among them, a default."""
+
+    sources: list[str] = field(default_factory=list)
+    choice: dict[str, Any] = field(default_factory=dict)
+    default: Any = None
+
+    @property
+    def is_plain(self) -> bool:
+        return len(self.sources) == 1 and not self.choice and self.default is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """A workflow that is taken apart, and the step that runs it; None for the outermost."""
+
+    body: CommentedMap
+    step: Entry | None = None
+    around: "_Scope | None" = None
+    apart: dict[str, "_Scope"] = field(default_factory=dict)
+
+    @property
+    def prefix(self) -> str:
+        return (
+            ""
+            if self.step is None or self.around is None
+            else f"{self.around.prefix}{self.step.name}."
+        )
+
+
+def nested_to_flatten(workflow: CommentedMap) -> list[Entry]:
+    """Steps whose workflow is to be taken apart."""
+    return [step for step in entries(workflow.get("steps")) if _is_apart(step)]
+
+
+def flatten(workflow: CommentedMap, extensions: Extensions) -> Flat:
+    """Raises ``Unflat``. ``workflow`` stays as it is."""
+    outer = clone(workflow)
+    scope = _scope(outer)
+    gathered = _Gathered(extensions, _new_map(outer))
+    gathered.add(scope, above=CommentedMap(), inherited=Fields())
+    put(outer, "steps", gathered.steps, place_of(workflow, "steps"))
+    for output in entries(outer.get("outputs")):
+        if output.body is not None and "outputSource" in output.body:
+            _write(
+                output.body,
+                "outputSource",
+                _supply(_Written(output, output.body, "outputSource", scope)),
+            )
+    left = {
+        name: fields for name, fields in extensions.nested.items() if name not in gathered.taken
+    }
+    return Flat(outer, Extensions(extensions.workflow, gathered.fields, left))
+
+
+def _is_apart(step: Entry) -> bool:
+    body = step.body
+    if body is None or any(key in body for key in _OF_JOBS):
+        return False
+    run = body.get("run")
+    if not isinstance(run, CommentedMap) or run.get("class") != "Workflow":
+        return False
+    if any(
+        key in link.body
+        for link in entries(body.get("in"))
+        if link.body is not None
+        for key in _OF_LINKS
+    ):
+        return False
+    return any(
+        _is_apart(inner) or (inner.body is not None and "scatter" in inner.body)
+        for inner in entries(run.get("steps"))
+    )
+
+
+def _scope(body: CommentedMap, step: Entry | None = None, around: _Scope | None = None) -> _Scope:
+    scope = _Scope(body, step, around)
+    for inner in nested_to_flatten(body):
+        run = (inner.body or CommentedMap())["run"]
+        if any(
+            port.body is not None and "loadContents" in port.body
+            for port in entries(run.get("inputs"))
+        ):
+            raise Unflat(inner, "an input of its workflow has 'loadContents'")
+        scope.apart[inner.name] = _scope(run, inner, scope)
+    return scope
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Where sources are written: ``key`` of ``body``, in the workflow of ``scope``."""
+
+    at: Entry
+    body: CommentedMap
+    key: str
+    scope: _Scope
+
+    @classmethod
+    def link(cls, link: Entry, scope: _Scope) -> "_Written":
+        return cls(
+            link,
+            CommentedMap({"source": link.value}) if link.body is None else link.body,
+            "source",
+            scope,
+        )
+
+    @property
+    def sources(self) -> list[str]:
+        written = self.body.get(self.key)
+        return [
+            str(source)
+            for source in (
+                written if isinstance(written, list) else [] if written is None else [written]
+            )
+        ]
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        return {name: self.body[name] for name in _CHOICES if name in self.body}
+
+
+def _supply(written: _Written) -> _Supply:
+    """What the sources are when all is taken apart. Raises ``Unflat``."""
+    followed = _follow(written)
+    if isinstance(followed, _Supply):
+        return followed
+    last, default = followed
+    found = []
+    for source in last.sources:
+        one = _follow(replace(last, body=CommentedMap({last.key: source})))
+        if not isinstance(one, _Supply) or not one.is_plain:
+            raise Unflat(
+                last.at,
+                f"'{last.at.name}' chooses among values that are chosen or put together inside"
+                " another workflow",
+            )
+        found.append(one.sources[0])
+    return _Supply(found, last.choice, default)
+
+
+def _follow(written: _Written) -> _Supply | tuple[_Written, Any]:
+    """The way of one source through the workflows that are taken apart, however many are in a row:
+    to where it is given, or to where there is none, or several, or a choice. With it the default:
+    the first on the way; else that of the last input."""
+    first: Any = None
+    last: Any = None
+    passed: set[tuple[int, str]] = set()
+    while True:
+        sources = written.sources
+        first = written.body.get("default") if first is None else first
+        default = last if first is None else first
+        if len(sources) != 1 or written.choice:
+            return written, default
+        here = (id(written.scope), sources[0])
+        if here in passed:
+            raise Unflat(written.at, "the nested workflows feed each other in a circle")
+        passed.add(here)
+        before = _before(sources[0], written)
+        if isinstance(before, str):
+            return _Supply([before], {}, default)
+        written, of_input = before
+        last = last if of_input is None else of_input
+
+
+def _before(source: str, written: _Written) -> str | tuple[_Written, Any]:
+    """What a source is by its new name, or where its own source is written, and the default of the
+    input that it is."""
+    scope = written.scope
+    step, slash, port = source.rpartition("/")
+    if not slash:
+        return _given(scope, source)
+    if step not in scope.apart:
+        return f"{scope.prefix}{source}"
+    inner = scope.apart[step]
+    for output in entries(inner.body.get("outputs")):
+        if output.name == port and output.body is not None:
+            return _Written(output, output.body, "outputSource", inner), None
+    raise Unflat(written.at, f"the workflow of step '{step}' has no output '{port}'")
+
+
+def _given(scope: _Scope, name: str) -> str | tuple[_Written, Any]:
+    """What is given for an input of the workflow."""
+    if scope.step is None or scope.around is None or scope.step.body is None:
+        return name
+    nothing = Entry(name, scope.step.place, CommentedMap())
+    link = next((link for link in entries(scope.step.body.get("in")) if link.name == name), nothing)
+    port = next(
+        (port.body for port in entries(scope.body.get("inputs")) if port.name == name), None
+    )
+    return _Written.link(link, scope.around), None if port is None else port.get("default")
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """The new steps, and their fields of ours."""
+
+    extensions: Extensions
+    steps: CommentedMap
+    fields: dict[str, Fields] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    def add(self, scope: _Scope, *, above: CommentedMap, inherited: Fields) -> None:
+        """``above``: requirements and hints of the steps and workflows around; ``inherited``:
+        fields of ours."""
+        for step in entries(scope.body.get("steps")):
+            if step.body is None:
+                continue
+            name = f"{scope.prefix}{step.name}"
+            own = self.extensions.steps.get(name) or self.extensions.nested.get(name) or Fields()
+            self.taken.add(name)
+            if step.name in scope.apart:
+                needs = _needs(above, step.body, step.body["run"])
+                self.add(
+                    scope.apart[step.name],
+                    above=needs,
+                    inherited=_merged(inherited, _coming_down(step, own)),
+                )
+                continue
+            if name in self.steps:
+                raise Unflat(step, f"there would be two steps '{name}'")
+            put(self.steps, name, _flat_step(step.body, scope, above, like=step.place), step.place)
+            self.fields[name] = _merged(inherited, own)
+
+
+def _flat_step(
+    body: CommentedMap, scope: _Scope, above: CommentedMap, *, like: Place
+) -> CommentedMap:
+    new: CommentedMap = clone(body)
+    new.pop("id", None)
+    links = _new_map(body)
+    for link in entries(body.get("in")):
+        written = _new_map(body) if link.body is None else clone(link.body)
+        for key in ("id", "source", "default", *_CHOICES):
+            written.pop(key, None)
+        supply = _supply(_Written.link(link, scope))
+        place = (
+            link.place
+            if link.body is None or "source" not in link.body
+            else place_of(link.body, "source")
+        )
+        _write(written, "source", supply, place)
+        if written:
+            put(links, link.name, written, link.place)
+    put(new, "in", links, place_of(body, "in") if "in" in body else like)
+    needs = _needs(above, body) if scope.prefix else {}
+    for kind in ("requirements", "hints"):
+        if needs.get(kind):
+            put(new, kind, needs[kind], place_of(body, kind) if kind in body else like)
+    return new
+
+
+def _write(body: CommentedMap, key: str, supply: _Supply, place: Place | None = None) -> None:
+    where = place or place_of(body, key)
+    if supply.sources:
+        one = supply.sources[0]
+        put(body, key, one if len(supply.sources) == 1 else CommentedSeq(supply.sources), where)
+    for name, value in supply.choice.items():
+        put(body, name, value, where)
+    if supply.default is not None:
+        put(body, "default", supply.default, where)
+
+
+def _needs(*owners: CommentedMap) -> CommentedMap:
+    """Requirements and hints of all, the later instead of the earlier of a class."""
+    found = _new_map(owners[-1])
+    for kind in ("requirements", "hints"):
+        held = _new_map(owners[-1])
+        for owner in owners:
+            for entry in entries(owner.get(kind), "class"):
+                value = _new_map(owner) if entry.body is None else clone(entry.body)
+                value.pop("class", None)
+                put(held, entry.name, value, entry.place)
+        put(found, kind, held, place_of(owners[-1]))
+    return found
+
+
+def _coming_down(step: Entry, own: Fields) -> Fields:
+    staying = [name for name in own.values if name not in _COME_DOWN]
+    if staying:
+        raise Unflat(step, f"it has 'sluice:{staying[0]}', which is for one task")
+    return own
+
+
+def _merged(above: Fields, own: Fields) -> Fields:
+    return Fields(
+        {**above.values, **own.values}, {**above.places, **own.places}, {**above.inner, **own.inner}
+    )
+
+
+def _new_map(like: CommentedMap) -> CommentedMap:
+    """An empty one at the same place."""
+    new = CommentedMap()
+    new.lc.line, new.lc.col, new.lc.data, new.lc.filename = (
+        like.lc.line,
+        like.lc.col,
+        {},
+        getattr(like.lc, "filename", None),
+    )
+    return new

@@ -1,0 +1,200 @@
+"""Numbers of files where data sets stand one behind the other.
+
+Files of several data sets are paired by number (ADR 12), and keep their number from step to step.
+So the files of each further source get numbers above all those of the sources before it: each data
+set that numbers its files by itself (an input of the workflow, what a merge writes, a list that
+became a data set) has ``STRIDE`` numbers to itself. That needs nothing known at run time only, and
+is right whatever a filter leaves out, as long as what is paired was put together of the same data
+sets in the same order.
+
+Other runners pair by position. Where ``all_non_null`` left something out, they count what is left
+anew, so that pairs are the same only if the same was left out on both sides.
+"""
+
+from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+from itertools import islice
+
+from sluice.contracts.plan import STRIDE
+from sluice.contracts.states import TaskMode
+from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.documents.types import may_be_null
+from sluice.cwl.documents.workflow import Link, Origin, Step, Workflow
+from sluice.cwl.reading.findings import Findings, place_of
+
+#: Names of the data sets that number the files, in order.
+Lineage = tuple[str, ...]
+#: What left entries out: a step that may be passed over, or an output that may not be written.
+Filters = frozenset[tuple[str, ...]]
+_NOTHING: Filters = frozenset()
+
+#: More would leave the numbers that databases and other languages can hold.
+_MOST = 900
+
+
+@dataclass(slots=True)
+class Numbering:
+    """Only for wirings without circles. What a step gives is worked out after all that it reads, so
+    that no call is as deep as the steps are many in a row."""
+
+    workflow: Workflow
+    wiring: Wiring
+    _order: list[Step] = field(init=False)
+    _known: dict[Origin, Lineage] = field(default_factory=dict)
+    _filtered: dict[Origin, tuple[Filters, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        reads: dict[str, set[str]] = {name: set() for name in self.workflow.steps}
+        for reader, _, origin in self.wiring.all_sources():
+            if origin.step is not None:
+                reads[reader].add(origin.step)
+        self._order = [
+            self.workflow.steps[name] for name in TopologicalSorter(reads).static_order()
+        ]
+        for step in self._order:
+            for port in step.outputs:
+                self._of(Origin(step.name, port))
+
+    def lineage(self, step: str, link: str) -> Lineage:
+        """Of all that the link brings; of one with too many data sets, too many: doubled at each
+        step, they would be millions."""
+        names = (name for origin in self.wiring.sources(step, link) for name in self._of(origin))
+        return tuple(islice(names, _MOST + 1))
+
+    def starts(self, step: str, link: str) -> list[int]:
+        """What is added to the numbers of each source's files."""
+        starts, before = [], 0
+        for origin in self.wiring.sources(step, link):
+            starts.append(before * STRIDE)
+            before += len(self._of(origin))
+        return starts
+
+    def _of(self, origin: Origin) -> Lineage:
+        if origin not in self._known:
+            self._known[origin] = self._find(origin)
+        return self._known[origin]
+
+    def _find(self, origin: Origin) -> Lineage:
+        spread = (stream := self.wiring.streams.get(origin)) is not None and stream.spread
+        if origin.step is None or spread or self.wiring.modes[origin.step] is TaskMode.MERGE:
+            return (origin.step or f"/{origin.port}",)
+        return self.lineage(origin.step, self.wiring.data_links[origin.step].name)
+
+    def filters(self, step: Step, link: Link) -> list[Filters]:
+        """What was left out by ``all_non_null``, of each data set of the link's lineage."""
+        if not self._filtered:
+            for before in self._order:
+                for port in before.outputs:
+                    self._filters(Origin(before.name, port))
+        return self._left_out(step, link)
+
+    def _left_out(self, step: Step, link: Link) -> list[Filters]:
+        chosen = link.body.get("pickValue") == "all_non_null"
+        found: list[Filters] = []
+        for origin in self.wiring.sources(step.name, link.name):
+            own = _filters_of(origin, self.workflow) if chosen else _NOTHING
+            found += [before | own if own else before for before in self._filters(origin)]
+            if len(found) > _MOST:
+                break
+        return found[: _MOST + 1]
+
+    def _filters(self, origin: Origin) -> tuple[Filters, ...]:
+        if origin not in self._filtered:
+            lineage = self._of(origin)
+            inherited = origin.step is not None and lineage != (origin.step,)
+            step = (
+                self.workflow.steps[origin.step] if origin.step is not None and inherited else None
+            )
+            every = (
+                []
+                if step is None
+                else [self._left_out(step, step.links[name]) for name in self._counted(step)]
+            )
+            alike = [one for one in every if len(one) == len(lineage)]
+            self._filtered[origin] = tuple(
+                _NOTHING.union(*(one[n] for one in alike)) for n in range(len(lineage))
+            )
+        return self._filtered[origin]
+
+    def _counted(self, step: Step) -> list[str]:
+        """Links whose data sets number what the step gives."""
+        return step.scatter or [self.wiring.data_links[step.name].name]
+
+
+def _filters_of(origin: Origin, workflow: Workflow) -> Filters:
+    if origin.step is None:
+        return frozenset()
+    step = workflow.steps[origin.step]
+    found: set[tuple[str, ...]] = set()
+    if step.conditional:
+        found.add((step.name,))
+    if may_be_null(step.tool_outputs[origin.port].type):
+        found.add((step.name, origin.port))
+    return frozenset(found)
+
+
+def check_pairs(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
+    """Files are paired only where their numbers, here, and their positions, elsewhere, mean the
+    same."""
+    numbering = Numbering(workflow, wiring)
+    for name, step in workflow.steps.items():
+        if not step.scatter:
+            continue
+        first, *others = step.scatter
+        if len(numbering.lineage(name, first)) > _MOST:
+            findings.error(
+                step.place_of("scatter"), f"step '{name}' scatters over more than {_MOST} data sets"
+            )
+        for other in others:
+            trouble = _unlike(step, first, other, numbering)
+            if trouble:
+                findings.error(
+                    step.links[other].source_place,
+                    f"step '{name}' takes files of the same number {trouble}",
+                )
+        if len({numbering.lineage(name, link) for link in step.scatter}) == 1:
+            _check_what_is_left(step, numbering, findings)
+
+
+def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
+    one, two = (numbering.lineage(step.name, link) for link in (first, other))
+    if one == two:
+        return ""
+    if len(one) == len(two) == 1:
+        spread = next((name for name in (*two, *one) if not name.startswith("/")), "")
+        return (
+            f"of '{first}' and '{other}' together, and these are not numbered alike: the list that"
+            f" step '{spread}' gives is counted by itself. Let one step give both as lists (of the"
+            " same length, in the same order), or give one of them whole to every job"
+        )
+    return (
+        f"of '{first}' and '{other}' together, and these are not put together of the same data sets"
+        " in the same order: give both the sources of the same steps, or pair them in a step for"
+        " each source"
+    )
+
+
+def _check_what_is_left(step: Step, numbering: Numbering, findings: Findings) -> None:
+    """More left out on one side alone is no trouble: either nothing was, or other runners refuse
+    lists of unlike length."""
+    filters = {link: numbering.filters(step, step.links[link]) for link in step.scatter}
+    for number, other in enumerate(step.scatter):
+        for first in step.scatter[:number]:
+            if all(
+                one <= two or two <= one
+                for one, two in zip(filters[first], filters[other], strict=True)
+            ):
+                continue
+            body = step.links[other].body
+            findings.error(
+                (
+                    place_of(body, "pickValue")
+                    if "pickValue" in body
+                    else step.links[other].source_place
+                ),
+                f"step '{step.name}' takes '{first}' and '{other}' together, of which different"
+                " files were left out by 'all_non_null': other runners pair what is left by"
+                " position, so that files of different numbers meet. Leave 'pickValue' out and let"
+                " the tool take File?, or let one step filter both",
+            )
+            break

@@ -1,0 +1,68 @@
+"""Steps that run once, on single values: what they read is one entry, or none where nothing was
+given."""
+
+from sluice.contracts.states import InputMode, TaskMode
+from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.dataflow.merge_trees import is_tree
+from sluice.cwl.dataflow.merging import pick_of
+from sluice.cwl.documents.types import is_optional, may_be_null
+from sluice.cwl.documents.workflow import Link, Origin, Step, Workflow
+from sluice.cwl.properties.extensions import Extensions
+
+
+def grouped_by(
+    name: str | None, workflow: Workflow, wiring: Wiring, extensions: Extensions
+) -> str | None:
+    """The merge that makes groups, if what the step ``name`` gives is one entry for each of these;
+    else None."""
+    while name is not None and not workflow.steps[name].scatter:
+        if (
+            name in extensions.steps
+            and "merge" in extensions.steps[name].values
+            and not is_tree(extensions, name)
+        ):
+            return name
+        if wiring.modes.get(name) is not TaskMode.MAP:
+            return None
+        name = wiring.origins[name, wiring.data_links[name].name].step
+    return None
+
+
+def has_one_job(step: Step, workflow: Workflow, wiring: Wiring, extensions: Extensions) -> bool:
+    """Exactly one job has to be asked for: the step runs on single values, and that which makes its
+    jobs may not be given. Where it is always given, or chosen among several, there is one job in
+    any case."""
+    data = wiring.data_links[step.name]
+    if (
+        wiring.modes[step.name] is not TaskMode.MAP
+        or data.name in step.scatter
+        or pick_of(data) is not None
+    ):
+        return False
+    if any(side.mode is not InputMode.ONE for side in wiring.side_links[step.name]):
+        return False
+    origin = wiring.origins[step.name, data.name]
+    return (
+        _may_give_nothing(origin, workflow)
+        and grouped_by(origin.step, workflow, wiring, extensions) is None
+    )
+
+
+def _may_give_nothing(origin: Origin, workflow: Workflow) -> bool:
+    if origin.step is None:
+        return True
+    step = workflow.steps[origin.step]
+    return step.conditional or may_be_null(step.tool_outputs[origin.port].type)
+
+
+def may_be_missing(step: Step, link: Link) -> bool:
+    """Can the step run where the single value was not given? An expression has its say before the
+    tool's type."""
+    port = step.tool_inputs.get(link.name)
+    has_default = port is not None and port.body.get("default") is not None
+    return (
+        is_optional(step.input_type(link.name))
+        or has_default
+        or step.conditional
+        or "valueFrom" in link.body
+    )

@@ -1,0 +1,136 @@
+"""What flows between steps: the entries of each data set that a workflow reads or writes.
+
+In CWL every link carries one value. Where that value is a list (what a scattered step gives, and
+the data input), the data set has an entry for each of its items; else one entry, or one for each
+group of a merge.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sluice.contracts.states import EntryKind
+from sluice.cwl.documents.types import PRIMITIVES, holds_files, type_names, without_null
+from sluice.cwl.documents.workflow import Origin, Port, Workflow
+from sluice.cwl.reading.nodes import mappings
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """``type``: of an entry. ``many``: CWL sees a list of entries. ``spread``: that list is what a
+    single job gives. ``secondary``: files among the entries may have secondary files with them."""
+
+    type: Any
+    many: bool
+    spread: bool = False
+    secondary: bool = False
+
+    @property
+    def kind(self) -> EntryKind:
+        return EntryKind.FILE if self.type == "File" and not self.secondary else EntryKind.BUNDLE
+
+
+@dataclass(slots=True)
+class Streams:
+    """``links``: (step, input) → where it comes from, in order. The links may go in circles, which
+    is told elsewhere, and far: nothing here calls itself along them. ``file_inputs``: parameters
+    that are a file."""
+
+    workflow: Workflow
+    data_input: str | None
+    file_inputs: frozenset[str]
+    links: Mapping[tuple[str, str], Sequence[Origin]]
+    _known: dict[Origin, Stream | None] = field(default_factory=dict)
+    #: What a step scatters over, and nothing beside it.
+    _scattered: set[Origin] = field(default_factory=set)
+    #: What may have secondary files.
+    _secondary: set[Origin] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for (step, port), found in self.links.items():
+            if len(found) == 1 and port in self.workflow.steps[step].scatter:
+                self._scattered.add(found[0])
+        self._find_secondary()
+
+    def of(self, origin: Origin) -> Stream | None:
+        """None for a parameter, and for what is not there."""
+        if origin not in self._known:
+            self._known[origin] = self._found(origin)
+        return self._known[origin]
+
+    def _found(self, origin: Origin) -> Stream | None:
+        if origin.step is None:
+            if origin.port in self.file_inputs:
+                return Stream("File", many=False)
+            port = self.workflow.inputs.get(origin.port)
+            return _first(port) if port is not None and origin.port == self.data_input else None
+        step = self.workflow.steps[origin.step]
+        found = step.tool_outputs.get(origin.port)
+        if found is None:
+            return Stream("Any", many=bool(step.scatter)) if origin.port in step.outputs else None
+        kind, secondary = without_null(found.type), origin in self._secondary
+        if not step.scatter and origin in self._scattered:
+            return Stream(_item(kind), many=True, spread=True, secondary=secondary)
+        return Stream(kind, many=bool(step.scatter), secondary=secondary)
+
+    def _find_secondary(self) -> None:
+        """They are declared, for an output or within what a step runs; or it is a file that was
+        made elsewhere and is handed on as it is."""
+        readers: dict[Origin, list[str]] = {}
+        for (reader, _), found in self.links.items():
+            for origin in found:
+                readers.setdefault(origin, []).append(reader)
+        handing_on: dict[str, list[Origin]] = {}
+        reached = [
+            Origin(None, name)
+            for name, port in self.workflow.inputs.items()
+            if self._is_data(name, port)
+        ]
+        for step in self.workflow.steps.values():
+            no_tool = step.tool.get("class") != "CommandLineTool"
+            inside = no_tool and any("secondaryFiles" in part for part in mappings(step.tool))
+            for name, port in step.tool_outputs.items():
+                may_hand_on = _may_hold_files(port.type) and (no_tool or _is_evaluated(port))
+                if any("secondaryFiles" in part for part in mappings(port.body)) or (
+                    inside and may_hand_on
+                ):
+                    reached.append(Origin(step.name, name))
+                elif may_hand_on:
+                    handing_on.setdefault(step.name, []).append(Origin(step.name, name))
+        while reached:
+            origin = reached.pop()
+            if origin not in self._secondary:
+                self._secondary.add(origin)
+                reached += [
+                    one for reader in readers.get(origin, ()) for one in handing_on.get(reader, ())
+                ]
+
+    def _is_data(self, name: str, port: Port) -> bool:
+        return (
+            name == self.data_input
+            and name not in self.file_inputs
+            and "secondaryFiles" in port.body
+        )
+
+
+def _may_hold_files(kind: Any) -> bool:
+    return bool(holds_files(kind) or type_names(kind) - PRIMITIVES or "Any" in type_names(kind))
+
+
+def _is_evaluated(port: Port) -> bool:
+    return any("outputEval" in part for part in mappings(port.body))
+
+
+def _first(port: Port) -> Stream:
+    return Stream(
+        _item(without_null(port.type)), many=True, secondary="secondaryFiles" in port.body
+    )
+
+
+def _item(kind: Any) -> Any:
+    """Of a list; of anything else it is not known before it is there."""
+    return (
+        without_null(kind["items"])
+        if isinstance(kind, dict) and kind.get("type") == "array"
+        else "Any"
+    )

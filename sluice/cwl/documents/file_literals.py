@@ -1,0 +1,41 @@
+"""Files among a template's own that a tool has as a default: each becomes a literal, which goes to
+every job with the tool."""
+
+import posixpath
+from urllib.parse import unquote
+
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.cwl.reading.files import is_relative
+from sluice.cwl.reading.findings import Findings, place_of
+from sluice.cwl.reading.nodes import put
+
+#: Bytes that CWL lets ``contents`` have.
+MOST_CONTENTS = 64 * 1024
+_FIELDS = ("location", "path")
+
+
+def naming_field(node: CommentedMap) -> str | None:
+    """The field by which a File object names a file beside the one that it stands in."""
+    if node.get("class") != "File" or "contents" in node:
+        return None
+    return next(
+        (key for key in _FIELDS if isinstance(node.get(key), str) and is_relative(node[key])), None
+    )
+
+
+def make_literal(node: CommentedMap, key: str, text: str, findings: Findings) -> None:
+    """``text``: of the file that ``node[key]`` names."""
+    place, size = place_of(node, key), len(text.encode())
+    if size > MOST_CONTENTS:
+        findings.error(
+            place,
+            f"'{key}' names a file of {size} bytes: at most {MOST_CONTENTS} (64 KiB) go to jobs"
+            " with the template; install it with the tool, or let the workflow have an input of"
+            " type File for it",
+        )
+        return
+    put(node, "basename", node.get("basename", posixpath.basename(unquote(node[key]))), place)
+    put(node, "contents", text, place)
+    for name in _FIELDS:
+        node.pop(name, None)

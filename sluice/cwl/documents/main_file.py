@@ -1,0 +1,110 @@
+"""Which of the files of an upload is the workflow."""
+
+import posixpath
+from collections.abc import Collection
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.cwl.documents.packing import referred_to
+from sluice.cwl.reading.findings import START, Findings
+from sluice.cwl.reading.nodes import entries
+from sluice.cwl.reading.uploads import Upload
+from sluice.cwl.reading.yaml_text import Room, read_text
+
+#: What a CWL document's name ends with.
+_DOCUMENTS = (".cwl", ".yml", ".yaml", ".json")
+#: Files named in a finding; the rest is counted.
+_NAMED = 10
+
+
+def find_main(upload: Upload, findings: Findings) -> str | None:
+    """The path of the workflow: the one named; else the only Workflow that no other file refers to,
+    or that is called ``main``.
+
+    None, with an error among the findings, where there is none or no telling.
+    """
+    if upload.main is not None:
+        if upload.main not in upload.texts:
+            findings.error(
+                START,
+                f"there is no file '{upload.main[:200]}' among the files: {_listed(upload.texts)}",
+            )
+            return None
+        return upload.main
+    if len(upload.texts) == 1:
+        return next(iter(upload.texts))
+    workflows, referred, unread = _looked_into(upload)
+    roots = [key for key in workflows if key not in referred]
+    named = [key for key in roots if posixpath.basename(key).rpartition(".")[0] == "main"]
+    for choice in (named, [] if unread else roots):
+        if len(choice) == 1:
+            return choice[0]
+    _explain(upload, findings, workflows=workflows, roots=roots, unread=unread)
+    return None
+
+
+def _explain(
+    upload: Upload,
+    findings: Findings,
+    *,
+    workflows: Collection[str],
+    roots: Collection[str],
+    unread: list[Findings],
+) -> None:
+    if unread:  # one of them may be the workflow
+        for other in unread:
+            findings.include(other)
+    elif roots:
+        several = f"several of the files are workflows that no other refers to: {_listed(roots)}"
+        findings.error(START, f"{several}; say which is the main one")
+    elif workflows:
+        findings.error(
+            START,
+            f"the workflows refer to each other in a circle: {_listed(workflows)}; say which is the"
+            " main one",
+        )
+    else:
+        findings.error(START, f"none of the files is a CWL Workflow: {_listed(upload.texts)}")
+
+
+def _looked_into(upload: Upload) -> tuple[list[str], set[str], list[Findings]]:
+    """The workflows, the files that others refer to, and of CWL files that cannot be read, why. One
+    document is held at a time; CWL files come first, so that they have room whatever lies beside
+    them."""
+    workflows, referred, unread = [], set[str](), []
+    room = Room()
+    for key in sorted(upload.texts, key=lambda name: not _is_cwl(name)):
+        if room.left < 0:
+            break
+        if key.lower().endswith(_DOCUMENTS):
+            own = Findings(key)
+            root = read_text(upload.texts[key], own, room)
+            if _is_workflow(root):
+                workflows.append(key)
+            if root is None and _is_cwl(key):
+                unread.append(own)
+            referred |= {other for other in referred_to(key, root, upload.sources) if other != key}
+    return workflows, referred, unread
+
+
+def _is_cwl(key: str) -> bool:
+    return key.lower().endswith(".cwl")
+
+
+def _is_workflow(root: Any) -> bool:
+    if not isinstance(root, CommentedMap):
+        return False
+    if "$graph" in root:
+        return any(
+            entry.body is not None and entry.body.get("class") == "Workflow"
+            for entry in entries(root["$graph"])
+        )
+    return bool(root.get("class") == "Workflow")
+
+
+def _listed(names: Collection[str]) -> str:
+    ordered = sorted(names)
+    return ", ".join(ordered[:_NAMED]) + (
+        f" and {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else ""
+    )

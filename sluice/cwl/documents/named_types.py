@@ -1,0 +1,333 @@
+"""Types that ``SchemaDefRequirement`` names, and their uses: each name is made one that holds in
+the whole document.
+
+A name is an address to CWL: of the file it is written in, and of the process there
+(``tools/opts.yml#Opts``, ``#main/Opts``). When all files are one document, that is lost; so it is
+found out before, file by file, as the reference runner does it.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from sluice.cwl.documents.type_definitions import (
+    bare_name,
+    lists_of_types,
+    own_lists_of_types,
+    with_names,
+)
+from sluice.cwl.documents.types import PRIMITIVES, STREAMS
+from sluice.cwl.reading.files import SourceError, Sources
+from sluice.cwl.reading.findings import Findings, Place, did_you_mean, place_of
+from sluice.cwl.reading.nodes import clone, count_values, entries
+from sluice.cwl.reading.yaml_text import MOST_NODES
+
+_KNOWN = PRIMITIVES | STREAMS
+
+_MOST_LEVELS = 16
+
+#: Of a name within its file: ``("main", "opts")`` is ``#main/opts``.
+_Path = tuple[str, ...]
+
+
+def address_types(root: Any, sources: Sources | None, findings: Findings) -> Any:
+    """The document with an absolute name for each type of a SchemaDefRequirement, and at each of
+    its uses. ``sources``: where the parts of the document come from; None for a document of one
+    file. A name that leads nowhere is an error. None, with an error, where a type contains itself,
+    or is too large to be written out."""
+    if not isinstance(root, CommentedMap) or next(lists_of_types(root), None) is None:
+        return root
+    whole: CommentedMap = clone(root)
+    reader = _Reader(whole.lc.filename, sources, findings)
+    if "$graph" in whole:
+        processes = [entry.body for entry in entries(whole["$graph"]) if entry.body is not None]
+        # What runs a process of the graph may hand its types down.
+        for process in processes:
+            reader.declare(process, _path((), process.get("id")))
+        around = dict(reader.defined)
+        for process in processes:
+            reader.process(process, (), around)
+    else:
+        reader.process(whole, (), {})
+    return whole if reader.can_be_written_out() else None
+
+
+def _path(scope: _Path, name: Any) -> _Path:
+    """Where ``name`` leads from within ``scope``."""
+    if not isinstance(name, str):
+        return scope
+    _, absolute, fragment = name.partition("#")
+    return tuple(fragment.split("/")) if absolute else (*scope, *name.split("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Address:
+    """``file``: what it is, whatever it is called."""
+
+    file: str
+    path: _Path
+
+
+@dataclass(slots=True)
+class _Definition:
+    """``key``: of the file, as findings have it. ``uses``: what it is made of, each with its place.
+    ``values``: without these."""
+
+    key: str
+    address: _Address
+    name: str
+    values: int
+    uses: list[tuple["_Definition", Place]] = field(default_factory=list)
+
+    @property
+    def short(self) -> str:
+        return self.address.path[-1]
+
+
+_Visible = Mapping[_Address, _Definition]
+_Uses = list[tuple[_Definition, Place]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """``path``: of what has the type that is read. ``uses``: takes what is used of the ``visible``
+    types."""
+
+    path: _Path
+    visible: _Visible
+    uses: _Uses
+
+    def at(self, name: Any) -> "_Within":
+        return replace(self, path=_path(self.path, name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """Of a type that is written out. ``levels``: of types within it."""
+
+    values: int
+    levels: int
+
+
+class _TooMuch(Exception):
+    """A type cannot be written out; the message says why."""
+
+    def __init__(self, place: Place, message: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+@dataclass(slots=True)
+class _Reader:
+    """``first``: key of the file whose names stay as they are. ``users``: uses outside of
+    definitions. ``early``: uses before the definition."""
+
+    first: str
+    sources: Sources | None
+    findings: Findings
+    defined: dict[_Address, _Definition] = field(default_factory=dict)
+    users: _Uses = field(default_factory=list)
+    early: _Uses = field(default_factory=list)
+
+    def process(self, body: CommentedMap, scope: _Path, around: _Visible) -> None:
+        """``scope``: of what it is written in. ``around``: types that it is handed down."""
+        path = _path(scope, body.get("id"))
+        visible = self._owner(body, path, around)
+        for kind in ("inputs", "outputs"):
+            self._members(body.get(kind), _Within(path, visible, self.users))
+        for step in entries(body.get("steps")):
+            run = None if step.body is None else step.body.get("run")
+            if step.body is not None and isinstance(run, CommentedMap):
+                inside = (*_path(path, step.name), "run")
+                handed = self._owner(step.body, inside[:-1], visible)
+                self.process(run, inside if _file(run) == _file(step.body) else (), handed)
+
+    def _owner(self, owner: CommentedMap, path: _Path, around: _Visible) -> _Visible:
+        """The types that hold within a process or a step: its own alone where it has some."""
+        declared, earlier = self.declare(owner, path), set[str]()
+        for types in own_lists_of_types(owner):
+            for body in with_names(types):
+                definition = declared[self._address_of(body, path, owner)]
+                body["name"] = definition.name
+                uses: _Uses = []
+                self._structure(body, _Within(definition.address.path, declared, uses))
+                definition.uses = definition.uses or uses
+                earlier.add(definition.name)
+                self.early += [(used, place) for used, place in uses if used.name not in earlier]
+        return declared or around
+
+    def declare(self, owner: CommentedMap, path: _Path) -> dict[_Address, _Definition]:
+        found: dict[_Address, _Definition] = {}
+        for types in own_lists_of_types(owner):
+            for body in with_names(types):
+                address = self._address_of(body, path, owner)
+                if address in found:
+                    self.findings.error(
+                        place_of(body, "name"),
+                        f"there are two types named '{found[address].short}' here",
+                    )
+                if address not in self.defined:
+                    name = self._new_name(address, _file(body))
+                    self.defined[address] = _Definition(
+                        _file(body), address, name, count_values(body)
+                    )
+                found[address] = self.defined[address]
+        return found
+
+    def _address_of(self, body: CommentedMap, path: _Path, owner: CommentedMap) -> _Address:
+        scope = path if _file(body) == _file(owner) else ()
+        return _Address(self._identity(_file(body)), _path(scope, body["name"]))
+
+    def _new_name(self, address: _Address, key: str) -> str:
+        """As it is in the first file; else with the file before it."""
+        path = "/".join(address.path)
+        if key == self.first:
+            return f"#{path}"
+        taken = {one.name for one in self.defined.values()}
+        names = (
+            f"#{os.path.basename(key)}{number or ''}/{path}" for number in range(len(taken) + 1)
+        )
+        return next(name for name in names if name not in taken)
+
+    def _identity(self, key: str) -> str:
+        return key if self.sources is None else self.sources.identity(key)
+
+    def _members(self, node: Any, within: _Within) -> None:
+        """Ports of a process, or fields of a record, each with its type."""
+        if isinstance(node, CommentedMap):
+            for name in node:
+                if not name.startswith("$"):
+                    self._type(node, name, within.at(name))
+        elif isinstance(node, CommentedSeq):
+            for index, item in enumerate(node):
+                if isinstance(item, CommentedMap):
+                    self._type(node, index, within.at(item.get("id", item.get("name"))))
+
+    def _type(self, node: Any, key: str | int, within: _Within) -> None:
+        written = node[key]
+        if isinstance(written, str):
+            node[key] = self._named(node, key, within)
+        elif isinstance(written, CommentedSeq):
+            for index in range(len(written)):
+                self._type(written, index, within)
+        elif isinstance(written, CommentedMap):
+            self._structure(written, within)
+
+    def _structure(self, node: CommentedMap, within: _Within) -> None:
+        match node.get("type"):
+            case "array" if "items" in node:
+                self._type(node, "items", within)
+            case "record":
+                self._members(node.get("fields"), within)
+            case "enum" | None:
+                return
+            case _:
+                self._type(node, "type", within)
+
+    def _named(self, node: Any, key: str | int, within: _Within) -> str:
+        written: str = node[key]
+        bare, suffix = bare_name(written)
+        if bare in _KNOWN or not within.visible:
+            return written
+        address = next(
+            (
+                one
+                for one in self._candidates(bare, _file(node), within.path)
+                if one in within.visible
+            ),
+            None,
+        )
+        if address is None:
+            known = {
+                *PRIMITIVES,
+                *(_as_written(one, _file(node)) for one in within.visible.values()),
+            }
+            self.findings.error(
+                place_of(node, key), f"there is no type '{bare[:200]}'{did_you_mean(bare, known)}"
+            )
+            return "Any"
+        within.uses.append((within.visible[address], place_of(node, key)))
+        return within.visible[address].name + suffix
+
+    def _candidates(self, bare: str, file: str, scope: _Path) -> Iterator[_Address]:
+        """What a name may mean. One without ``#`` is looked for further and further out."""
+        base, absolute, fragment = bare.partition("#")
+        if absolute:
+            try:
+                key = self.sources.find(file, base) if base and self.sources is not None else file
+            except SourceError:
+                return
+            yield _Address(self._identity(key), tuple(fragment.split("/")))
+            return
+        for end in range(max(len(scope) - 2, 0), -1, -1):
+            yield _Address(self._identity(file), (*scope[:end], *bare.split("/")))
+
+    def can_be_written_out(self) -> bool:
+        """Not where a type contains itself, and where it would be too much."""
+        try:
+            self._check_extents()
+        except _TooMuch as error:
+            self.findings.error(error.place, f"{error}")
+            return False
+        for used, place in self.early:
+            self.findings.error(
+                place, f"the type '{used.short}' is defined after what uses it: put it before"
+            )
+        return True
+
+    def _check_extents(self) -> None:
+        extents: dict[str, _Extent] = {}
+        for definition in self.defined.values():
+            self._extent(definition, extents, ())
+        together = 0
+        for definition, place in self.users:
+            together += extents[definition.name].values
+            if together > MOST_NODES:
+                raise _TooMuch(
+                    place,
+                    f"more than {MOST_NODES} values with the types up to here: too many for a"
+                    " template",
+                )
+
+    def _extent(
+        self, definition: _Definition, extents: dict[str, _Extent], inside: tuple[str, ...]
+    ) -> _Extent:
+        """``inside``: the types that it is part of."""
+        if definition.name in extents:
+            return extents[definition.name]
+        inner = (*inside, definition.name)
+        values, levels = definition.values, 0
+        for used, place in definition.uses:
+            if used.name in inner:
+                way = "write 'Any' here, and let the tool check it"
+                raise _TooMuch(
+                    place, f"the type '{used.short}' contains itself, which is not supported: {way}"
+                )
+            extent = self._extent(used, extents, inner) if len(inner) <= _MOST_LEVELS else None
+            if extent is None or extent.levels >= _MOST_LEVELS:
+                raise _TooMuch(
+                    place,
+                    f"more than {_MOST_LEVELS} types lie in each other up to here: too many for a"
+                    " template",
+                )
+            values, levels = values + extent.values, max(levels, extent.levels + 1)
+        extents[definition.name] = _Extent(values, levels)
+        return extents[definition.name]
+
+
+def _file(node: Any) -> str:
+    return str(getattr(node.lc, "filename", None) or "")
+
+
+def _as_written(definition: _Definition, file: str) -> str:
+    """A type as it is called in ``file``."""
+    path = "/".join(definition.address.path)
+    base = (
+        ""
+        if definition.key == file
+        else os.path.relpath(definition.key, os.path.dirname(file) or ".")
+    )
+    return f"{base}#{path}"

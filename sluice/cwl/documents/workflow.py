@@ -1,0 +1,203 @@
+"""The workflow as the checks see it: inputs, steps and outputs with their places, whichever way
+they were written."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.cwl.documents.document import Document
+from sluice.cwl.documents.type_definitions import written_out
+from sluice.cwl.documents.types import normal_type
+from sluice.cwl.features import PROCESSES, inside_jobs
+from sluice.cwl.reading.findings import Findings, Place, place_of
+from sluice.cwl.reading.nodes import Entry, entries, listed, refuse_duplicates
+
+#: Names become parts of names of data sets, and of paths.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a link comes from: an output of ``step``, or (None) an input of the workflow."""
+
+    step: str | None
+    port: str
+
+
+@dataclass(slots=True)
+class Port:
+    """An input or output of the workflow or of a tool. ``type`` written out (see `types`)."""
+
+    name: str
+    place: Place
+    type: Any
+    body: CommentedMap
+
+    def place_of(self, key: str) -> Place:
+        return place_of(self.body, key) if key in self.body else self.place
+
+
+@dataclass(slots=True)
+class Link:
+    """An input of a step, or an output of the workflow. ``sources``: as written, without ``#``;
+    None where none is given."""
+
+    name: str
+    place: Place
+    sources: list[str] | None
+    source_place: Place
+    body: CommentedMap
+
+
+@dataclass(slots=True)
+class Step:
+    name: str
+    place: Place
+    body: CommentedMap
+    links: dict[str, Link]
+    outputs: dict[str, Place]
+    scatter: list[str]
+    tool: CommentedMap
+    tool_inputs: dict[str, Port]
+    tool_outputs: dict[str, Port]
+    #: False where the tool is a stand-in: nothing can be said of its ports.
+    has_tool: bool = True
+    #: The output of the workflow that the step is there for; None where it is written in the
+    #: template.
+    passes: str | None = None
+
+    def input_named(self, link: str) -> str:
+        """One of the step's inputs in words, as the template's author knows it."""
+        return (
+            f"input '{link}' of step '{self.name}'"
+            if self.passes is None
+            else f"output '{self.passes}'"
+        )
+
+    def place_of(self, key: str) -> Place:
+        return place_of(self.body, key) if key in self.body else self.place
+
+    def input_type(self, name: str) -> Any:
+        """Of an input of the step; one that the tool does not have is read by the step's
+        expressions alone, whatever it is."""
+        return self.tool_inputs[name].type if name in self.tool_inputs else ["null", "Any"]
+
+    @property
+    def conditional(self) -> bool:
+        """It may be passed over, and then gives nothing."""
+        return "when" in self.body
+
+    @property
+    def contained(self) -> bool:
+        """Each job is a workflow of its own: the step has expressions, which pilots alone work out,
+        or runs no single tool."""
+        return (
+            self.conditional
+            or self.tool.get("class") in inside_jobs(PROCESSES)
+            or any("valueFrom" in link.body for link in self.links.values())
+        )
+
+
+@dataclass(slots=True)
+class Workflow:
+    body: CommentedMap
+    inputs: dict[str, Port]
+    outputs: dict[str, Link]
+    steps: dict[str, Step] = field(default_factory=dict)
+    #: Types that the outputs are said to have.
+    output_types: dict[str, Any] = field(default_factory=dict)
+
+
+def read_workflow(document: Document, findings: Findings) -> Workflow:
+    """Malformed parts are left out (the schema's check tells of them); names that stand twice or
+    cannot be used are told here."""
+    body = document.workflow
+    outputs = _named(body.get("outputs"), "outputs", findings)
+    workflow = Workflow(
+        body,
+        inputs=_ports(_named(body.get("inputs"), "inputs", findings), document),
+        outputs={entry.name: _link(entry, "outputSource") for entry in outputs},
+        output_types={entry.name: _type(entry, document) for entry in outputs},
+    )
+    for entry in _named(body.get("steps"), "steps", findings):
+        if entry.body is not None:
+            workflow.steps[entry.name] = _step(entry, entry.body, document, findings)
+    if not workflow.steps:
+        findings.error(place_of(body, "steps"), "the workflow has no steps")
+    return workflow
+
+
+def _named(node: Any, what: str, findings: Findings) -> list[Entry]:
+    found = entries(node)
+    refuse_duplicates(found, what, findings)
+    for entry in found:
+        if not _NAME.match(entry.name):
+            findings.error(
+                entry.place,
+                f"the name {entry.name[:80]!r} cannot be used: letters, digits, '_', '.' and '-',"
+                " at most 80",
+            )
+    return list({entry.name: entry for entry in reversed(found)}.values())[::-1]
+
+
+def _step(entry: Entry, body: CommentedMap, document: Document, findings: Findings) -> Step:
+    links = _named(body.get("in"), f"inputs of step '{entry.name}'", findings)
+    outputs = _named(body.get("out"), f"outputs of step '{entry.name}'", findings)
+    tool = body["run"]
+    return Step(
+        name=entry.name,
+        place=entry.place,
+        body=body,
+        links={link.name: _link(link, "source") for link in links},
+        outputs={output.name: output.place for output in outputs},
+        scatter=[name for name in listed(body.get("scatter")) if isinstance(name, str)],
+        tool=tool,
+        tool_inputs=_ports(
+            _named(tool.get("inputs"), f"inputs of the tool of step '{entry.name}'", findings),
+            document,
+        ),
+        tool_outputs=_ports(
+            _named(tool.get("outputs"), f"outputs of the tool of step '{entry.name}'", findings),
+            document,
+        ),
+        has_tool=entry.name not in document.toolless,
+    )
+
+
+def _ports(found: Iterable[Entry], document: Document) -> dict[str, Port]:
+    return {
+        entry.name: Port(entry.name, entry.place, _type(entry, document), _body(entry))
+        for entry in found
+    }
+
+
+def _type(entry: Entry, document: Document) -> Any:
+    return normal_type(
+        written_out(entry.value if entry.body is None else _declared(entry.body), document.types)
+    )
+
+
+def _declared(body: CommentedMap) -> Any:
+    """The type of a port: its ``type``, or the body itself where the short form ``port: {type:
+    array, items: File}`` was used."""
+    return body if body.get("type") in ("array", "record", "enum") else body.get("type")
+
+
+def _link(entry: Entry, key: str) -> Link:
+    body = _body(entry)
+    written = entry.value if entry.body is None and key == "source" else body.get(key)
+    sources = (
+        None
+        if written is None
+        else [source for source in listed(written) if isinstance(source, str)]
+    )
+    return Link(
+        entry.name, entry.place, sources, place_of(body, key) if key in body else entry.place, body
+    )
+
+
+def _body(entry: Entry) -> CommentedMap:
+    return CommentedMap() if entry.body is None else entry.body

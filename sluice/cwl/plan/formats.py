@@ -1,0 +1,46 @@
+"""Formats of files: words about them that nothing in a job needs, and that the catalogue does not
+keep.
+
+A tool's input that names one would refuse every file, as none comes with its format. What an output
+is said to be stays.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sluice.cwl.plan.process_versions import steps_of
+from sluice.cwl.properties.requirements import expanded
+
+
+def without_formats(process: dict[str, Any], namespaces: Mapping[str, str]) -> dict[str, Any]:
+    """``process`` without the formats of what it takes, in the tools inside as well; those of
+    outputs as full addresses."""
+    for port in _ports(process.get("inputs")):
+        _drop(port)
+    for requirement in _ports(process.get("requirements")):
+        _drop(requirement.get("types"))
+    for port in _ports(process.get("outputs")):
+        if isinstance(port.get("format"), str):
+            port["format"] = expanded(port["format"], dict(namespaces))
+    for step in steps_of(process):
+        if isinstance(step.get("run"), dict):
+            without_formats(step["run"], namespaces)
+    return process
+
+
+def _ports(collection: Any) -> Iterator[dict[str, Any]]:
+    found = collection.values() if isinstance(collection, dict) else collection or ()
+    return (port for port in found if isinstance(port, dict))
+
+
+def _drop(node: Any) -> None:
+    """Of a port and of the records in its type; a default is a value, and kept as it is."""
+    if isinstance(node, list):
+        for one in node:
+            _drop(one)
+    elif isinstance(node, dict):
+        node.pop("format", None)
+        for key in ("type", "items"):
+            _drop(node.get(key))
+        for field in _ports(node.get("fields")):
+            _drop(field)

@@ -1,0 +1,121 @@
+"""Steps whose jobs are workflows of their own: expressions of a step are worked out inside the job,
+by its pilot."""
+
+from typing import Any
+
+from sluice.contracts.states import EntryKind, InputMode, TaskMode
+from sluice.cwl.dataflow.links import Wiring
+from sluice.cwl.documents.types import ARRAY_OF_FILES, members_of, normal_type, without_null
+from sluice.cwl.documents.workflow import Link, Step
+from sluice.cwl.features import LINK_FIELDS, OF_WORKFLOWS
+from sluice.cwl.reading.nodes import plain
+
+#: The one step of such a workflow.
+INNER = "run"
+
+#: Fields of a step's input that hold within the job.
+_OF_LINKS = tuple(LINK_FIELDS)
+#: Fields of a tool's input that cwltool wants to see where its value comes from, too.
+_OF_PORTS = ("secondaryFiles",)
+_ANYTHING = ["null", "Any"]
+
+
+def workflow_features() -> list[dict[str, Any]]:
+    """Requirements that say what a workflow makes use of; naming one too many does no harm."""
+    return [{"class": name} for name in OF_WORKFLOWS]
+
+
+def untold(step: Step, wiring: Wiring) -> bool:
+    """Does the tool's type not say whether it is given one file or all? A workflow around it does."""
+    for name, mode in _modes(step, wiring).items():
+        stream, is_whole = wiring.stream_of(step.name, name), mode is InputMode.ALL
+        if (
+            stream is not None
+            and stream.kind is EntryKind.FILE
+            and _takes_list(step.input_type(name)) is not is_whole
+        ):
+            return True
+    return False
+
+
+def _modes(step: Step, wiring: Wiring) -> dict[str, InputMode]:
+    modes = {side.link.name: side.mode for side in wiring.side_links[step.name]}
+    first = InputMode.ALL if wiring.modes[step.name] is TaskMode.MERGE else InputMode.EACH
+    return {wiring.data_links[step.name].name: first, **modes}
+
+
+def _takes_list(kind: Any) -> bool:
+    return any(
+        isinstance(member, dict) and member.get("type") == "array" for member in members_of(kind)
+    )
+
+
+def contained(
+    step: Step,
+    process: dict[str, Any],
+    wiring: Wiring,
+    *,
+    version: str,
+    javascript: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """A workflow that runs ``process`` once, as ``step`` does for one job. Its inputs are the
+    step's, its outputs the step's.
+
+    ``version`` and ``javascript``: of the workflow that the step stands in, with which its
+    expressions are worked out; the process keeps its own.
+    """
+    modes = _modes(step, wiring)
+    fed = [
+        link for link in step.links.values() if link.sources is not None or "default" in link.body
+    ]
+    inner: dict[str, Any] = {
+        "run": {key: value for key, value in process.items() if key != "$namespaces"},
+        "in": {link.name: _inner_link(link, fed=link in fed) for link in step.links.values()},
+        "out": list(step.outputs),
+    }
+    if step.conditional:
+        inner["when"] = plain(step.body["when"])
+    types = [
+        one for one in process.get("requirements", ()) if one["class"] == "SchemaDefRequirement"
+    ]
+    return {
+        "cwlVersion": version,
+        "class": "Workflow",
+        "id": step.name,
+        **({"$namespaces": process["$namespaces"]} if "$namespaces" in process else {}),
+        "requirements": [*javascript, *types, *workflow_features()],
+        "inputs": {link.name: _input(step, link, modes.get(link.name), wiring) for link in fed},
+        "outputs": {
+            port: {
+                "type": _output_type(step.tool_outputs[port].type),
+                "outputSource": f"{INNER}/{port}",
+            }
+            for port in step.outputs
+        },
+        "steps": {INNER: inner},
+    }
+
+
+def _inner_link(link: Link, *, fed: bool) -> dict[str, Any]:
+    own = {key: plain(link.body[key]) for key in _OF_LINKS if key in link.body}
+    return {"source": link.name, **own} if fed else own
+
+
+def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> dict[str, Any]:
+    """Of an input that takes files, how many; what other values are, was checked where the workflow
+    brings them."""
+    tool_input = step.tool_inputs.get(link.name)
+    declared = (
+        {}
+        if tool_input is None
+        else {key: plain(tool_input.body[key]) for key in _OF_PORTS if key in tool_input.body}
+    )
+    stream = wiring.stream_of(step.name, link.name)
+    if mode is None or stream is None or stream.kind is EntryKind.BUNDLE:
+        return {"type": _ANYTHING, **declared}
+    return {"type": ARRAY_OF_FILES if mode is InputMode.ALL else ["null", "File"], **declared}
+
+
+def _output_type(kind: Any) -> Any:
+    """Records and the like are checked where the tool gives them."""
+    return normal_type(["null", kind]) if without_null(kind) == "File" else _ANYTHING

@@ -1,0 +1,61 @@
+"""DockerRequirement: what of it can be carried out, and the images that a step's jobs need."""
+
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from ruamel.yaml.comments import CommentedMap
+
+from sluice.contracts.base import ImageName
+from sluice.contracts.plan import ContainerImage
+from sluice.cwl.features import CONTAINERS, refused
+from sluice.cwl.reading.findings import Findings, Place, place_of
+
+#: Ways to an image that pilots do not go: many nodes would each do it, with files or rights that
+#: they may not have.
+_NOT_CARRIED_OUT = refused(CONTAINERS)
+
+_image_name: TypeAdapter[str] = TypeAdapter(ImageName)
+
+
+def image_of(
+    body: CommentedMap, place: Place, findings: Findings, *, step: str, required: bool
+) -> ContainerImage | None:
+    """The image that a DockerRequirement names; None where it cannot be used: for a requirement
+    that is an error, for a hint a warning."""
+    tell = findings.error if required else findings.warning
+    for key in _NOT_CARRIED_OUT:
+        if key in body:
+            tell(
+                place_of(body, key),
+                f"'{key}' of step '{step}' is not supported: {CONTAINERS[key].note}",
+            )
+            return None
+    outdir = body.get("dockerOutputDirectory")
+    if outdir is not None and not str(outdir).startswith("/"):
+        findings.error(
+            place_of(body, "dockerOutputDirectory"),
+            f"'dockerOutputDirectory' is an absolute path, not {outdir!r}",
+        )
+    named = {
+        key: _name(body, key, findings)
+        for key in ("dockerPull", "dockerImageId")
+        if body.get(key) is not None
+    }
+    if not named:
+        tell(place, f"the container of step '{step}' names no image: write 'dockerPull'")
+        return None
+    pull = named.get("dockerPull")
+    name = named.get("dockerImageId", pull)
+    return None if name is None else ContainerImage(name=name, pull=pull)
+
+
+def _name(body: CommentedMap, key: str, findings: Findings) -> str | None:
+    written: Any = body[key]
+    try:
+        return _image_name.validate_python(written)
+    except ValidationError:
+        findings.error(
+            place_of(body, key),
+            f"'{key}' is no name of an image: {str(written)[:100]!r}; one is 'debian:12'",
+        )
+        return None

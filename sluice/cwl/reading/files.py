@@ -1,0 +1,130 @@
+"""Where the files of a template come from: a disk, for the command line; an upload, in which
+nothing else can be reached."""
+
+import os
+import posixpath
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote
+
+from sluice.cwl.reading.findings import did_you_mean
+from sluice.cwl.reading.yaml_text import MOST_BYTES
+
+#: An absolute path, as on a disk of any kind, also written as an address.
+_ABSOLUTE = re.compile(r"file:|/|\\|[A-Za-z]:[\\/]", re.IGNORECASE)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def is_relative(name: str) -> bool:
+    """Does it name a file by its way from another? Neither an address nor an absolute path does,
+    nor what a job works out."""
+    return not (_ABSOLUTE.match(name) or _ADDRESS.match(name) or "$(" in name or "${" in name)
+
+
+class SourceError(Exception):
+    """The file cannot be had; ``message`` says which one and why."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Sources(Protocol):
+    """Files by key, which is also their name in findings. That of the first is given from outside;
+    ``find`` makes the others."""
+
+    def find(self, base: str, name: str) -> str:
+        """The key of the file that the file ``base`` calls ``name``. Raises ``SourceError``."""
+        ...
+
+    def text(self, key: str) -> str:
+        """Raises ``SourceError``."""
+        ...
+
+    def identity(self, key: str) -> str:
+        """The same for all keys of one file."""
+        ...
+
+
+def _refuse_addresses(name: str) -> None:
+    if _ADDRESS.match(name) and not _ABSOLUTE.match(name):
+        raise SourceError(
+            f"{name[:200]} is an address; only files are read: fetch it, and name the file"
+        )
+
+
+class DiskFiles:
+    """Keys are paths. ``portable``: absolute references are refused, as they could not be uploaded.
+    ``read``: what was read."""
+
+    def __init__(self, *, portable: bool = False) -> None:
+        self._portable = portable
+        self.read: dict[str, str] = {}
+
+    def find(self, base: str, name: str) -> str:
+        _refuse_addresses(name)
+        if self._portable and _ABSOLUTE.match(name):
+            raise SourceError(
+                f"{name[:200]} is an absolute path: name the file relative to this one, so that it"
+                " can be uploaded with it"
+            )
+        return str(Path(base).parent / unquote(name.removeprefix("file://")))
+
+    def text(self, key: str) -> str:
+        path = Path(key)
+        try:
+            if path.stat().st_size > MOST_BYTES:
+                raise SourceError(
+                    f"{key} is too large for a template: at most {MOST_BYTES} bytes (2 MiB) are"
+                    " read"
+                )
+            # Not read_text: that would make one kind of line end of all.
+            self.read[key] = path.read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise SourceError(f"{key} is not text in UTF-8") from error
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise SourceError(f"{key} cannot be read: {reason}") from error
+        return self.read[key]
+
+    def identity(self, key: str) -> str:
+        return os.path.realpath(key)
+
+
+class UploadedFiles:
+    """Keys are paths within the upload. ``unusable``: files that are in it and no text, each with
+    the reason."""
+
+    def __init__(self, texts: Mapping[str, str], unusable: Mapping[str, str] | None = None) -> None:
+        self._texts = texts
+        self._unusable = unusable or {}
+
+    def find(self, base: str, name: str) -> str:
+        _refuse_addresses(name)
+        name = unquote(name)
+        if _ABSOLUTE.match(name):
+            raise SourceError(
+                f"{name[:200]} is an absolute path, and only the upload is read: name it relative"
+                " to this file"
+            )
+        key = posixpath.normpath(posixpath.join(posixpath.dirname(base), name))
+        if key == ".." or key.startswith("../"):
+            raise SourceError(
+                f"{name[:200]} lies outside of what was uploaded: upload the folder that holds both"
+            )
+        if key not in self._texts and key not in self._unusable:
+            alike = did_you_mean(key, self._texts) if len(self._texts) > 1 else ""
+            raise SourceError(
+                f"{key[:200]} is not in the upload: send it along (several files, or a zip){alike}"
+            )
+        return key
+
+    def text(self, key: str) -> str:
+        if key in self._unusable:
+            raise SourceError(f"{key} {self._unusable[key]}")
+        return self._texts[key]
+
+    def identity(self, key: str) -> str:
+        return key

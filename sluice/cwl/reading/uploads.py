@@ -1,0 +1,227 @@
+"""An upload: a template's files as they came, as a zip too.
+
+Nothing is written to a disk. What a file weighs is found out while it is unpacked, not believed.
+"""
+
+import io
+import posixpath
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sluice.contracts.problems import Finding, Unprocessable
+from sluice.cwl.reading.files import UploadedFiles
+from sluice.cwl.reading.yaml_text import MOST_BYTES
+
+MOST_FILES = 500
+#: Bytes of all files together, unpacked.
+MOST_TOGETHER = 8 * 1024 * 1024
+MOST_NAME = 240
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+
+
+class UploadRefused(Unprocessable):
+    """The files cannot be taken for a template; ``findings`` say why, each with its file where
+    there is one."""
+
+    slug, title = "template-files", "The files cannot be taken for a template"
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("; ".join(finding.message for finding in findings[:3]), findings=findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """``texts``: by path. ``unusable``: files that are no text, with the reason; they are not kept.
+    ``main``: the path of the workflow, where somebody said it."""
+
+    texts: dict[str, str]
+    unusable: dict[str, str] = field(default_factory=dict)
+    main: str | None = None
+
+    @property
+    def sources(self) -> UploadedFiles:
+        return UploadedFiles(self.texts, self.unusable)
+
+
+def is_zip(data: bytes) -> bool:
+    return data.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+
+def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> Upload:
+    """Checks names and sizes. Hidden files (``.git/…``, ``.DS_Store``) are left out. Raises
+    ``UploadRefused``."""
+    wrong = [
+        Finding(message=reason, file=name[:MOST_NAME])
+        for name in files
+        if (reason := _wrong_name(name))
+    ]
+    kept = {name: content for name, content in files.items() if not _hidden(name)}
+    if len(kept) > MOST_FILES:
+        wrong.append(
+            Finding(message=f"{len(kept)} files are too many for a template: at most {MOST_FILES}")
+        )
+    texts: dict[str, str] = {}
+    unusable: dict[str, str] = {}
+    together = 0
+    for name, content in kept.items():
+        text, reason, size = _text(content)
+        together += size
+        if text is None:
+            unusable[name] = reason
+        else:
+            texts[name] = text
+        if size > MOST_BYTES:
+            wrong.append(
+                Finding(
+                    message=f"{size} bytes are too many for a file: at most {MOST_BYTES} (2 MiB)",
+                    file=name,
+                )
+            )
+    if together > MOST_TOGETHER:
+        wrong.append(
+            Finding(
+                message=f"the files are {together} bytes together: at most {MOST_TOGETHER} (8 MiB)"
+            )
+        )
+    if not texts:
+        wrong += [
+            Finding(message=f"the file {reason}", file=name, line=1, column=1)
+            for name, reason in unusable.items()
+        ]
+    if not kept:
+        wrong.append(
+            Finding(message="there is no file: send a CWL workflow and the files that it refers to")
+        )
+    if wrong:
+        raise UploadRefused(wrong[:20])
+    return Upload(texts, unusable, main)
+
+
+def unpack_zip(data: bytes) -> dict[str, bytes]:
+    """The files of a zip, by path. Raises ``UploadRefused`` with every entry that cannot be taken."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            infos = [
+                info
+                for info in archive.infolist()
+                if not info.filename.endswith("/") and not _hidden(info.filename)
+            ]
+            if len(infos) > MOST_FILES:
+                raise _refused(f"the zip holds {len(infos)} files: at most {MOST_FILES}")
+            found = [
+                Finding(message=reason, file=info.filename[:MOST_NAME])
+                for info in infos
+                if (reason := _wrong_entry(info))
+            ]
+            found += _doubles(infos)
+            if found:
+                raise UploadRefused(found[:20])
+            return _unpacked(archive, infos)
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        ValueError,
+        OSError,
+    ) as error:
+        raise _refused(f"the zip cannot be read: {error or type(error).__name__}") from error
+
+
+def _unpacked(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    left = MOST_TOGETHER
+    for info in infos:
+        with archive.open(info) as member:
+            data = member.read(min(left, MOST_BYTES) + 1)
+        left -= len(data)
+        if len(data) > MOST_BYTES:
+            raise _refused(
+                f"more than {MOST_BYTES} bytes (2 MiB) unpacked: too many for a file", info.filename
+            )
+        if left < 0:
+            raise _refused(f"the files are more than {MOST_TOGETHER} bytes (8 MiB) unpacked")
+        files[info.filename] = data
+    return files
+
+
+def _wrong_entry(info: zipfile.ZipInfo) -> str:
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind == stat.S_IFLNK:
+        return "a link: put the file itself into the zip"
+    if kind not in (0, stat.S_IFREG):
+        return "not a plain file"
+    if info.flag_bits & 0x1:
+        return "locked with a password"
+    if info.compress_type not in _METHODS:
+        return (
+            "compressed in a way that is not read here: make the zip with 'deflate', which is what"
+            " zip programs do"
+        )
+    # ZipInfo cuts a name at a NUL, and makes slashes of the local kind of separator.
+    return _wrong_name(info.orig_filename)
+
+
+def _doubles(infos: list[zipfile.ZipInfo]) -> list[Finding]:
+    seen: set[str] = set()
+    found = []
+    for info in infos:
+        if info.filename in seen:
+            found.append(Finding(message="twice in the zip", file=info.filename[:MOST_NAME]))
+        seen.add(info.filename)
+    return found
+
+
+def _refused(message: str, file: str | None = None) -> UploadRefused:
+    return UploadRefused([Finding(message=message, file=file)])
+
+
+def _hidden(name: str) -> bool:
+    """Also what archive programs of some systems add."""
+    parts = name.split("/")
+    return parts[0] == "__MACOSX" or any(
+        part.startswith(".") and part not in {".", ".."} for part in parts
+    )
+
+
+def _wrong_name(name: str) -> str:
+    if not name or len(name) > MOST_NAME:
+        return f"a file's path has 1 to {MOST_NAME} characters"
+    if _UNPRINTABLE.search(name) or not _is_utf8(name):
+        return "a file's path consists of printable characters"
+    if "\\" in name:
+        return "parts of a path are separated by '/', not by '\\'"
+    if name.startswith("/") or re.match(r"[A-Za-z]:", name):
+        return "an absolute path: paths are relative to the folder that holds all files"
+    if posixpath.normpath(name) != name or name.startswith(".."):
+        return "a path without '.', '..', '//' is expected"
+    return ""
+
+
+def _text(content: bytes | str) -> tuple[str | None, str, int]:
+    """The text, or why it is none; and its bytes."""
+    if isinstance(content, bytes):
+        try:
+            text, size = content.decode(), len(content)
+        except UnicodeDecodeError:
+            return None, "is not text in UTF-8", len(content)
+    else:
+        text = content
+        if not _is_utf8(text):
+            return None, "is not text in UTF-8", len(text)
+        size = len(text.encode())
+    return (None, "holds a NUL character: no text", size) if "\x00" in text else (text, "", size)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,366 @@
+"""Reads YAML or JSON text into ruamel's commented containers: every node with its place, and no
+text can make it slow.
+
+The events come from libyaml, which is many times faster than a parser in Python. Scalars are read
+by the rules of YAML 1.2, as CWL wants and as cwltool does.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import yaml
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.nodes import ScalarNode
+from ruamel.yaml.resolver import VersionedResolver
+
+from sluice.cwl.features import INPUTS
+from sluice.cwl.reading.findings import START, EnoughFound, Findings, Place
+
+#: Bytes of UTF-8.
+MOST_BYTES = 2 * 1024 * 1024
+#: Values in the document, with aliases counted as what they stand for. A step has about 100.
+MOST_NODES = 25_000
+#: Values in all files that are looked into, part of the template or not. Each takes up to a
+#: thousand bytes while it is held.
+MOST_NODES_TOGETHER = 4 * MOST_NODES
+#: Entries of one list or mapping.
+MOST_ENTRIES = 1_000
+MOST_DEPTH = 64
+
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_CORE = "tag:yaml.org,2002:"
+_TRUTH = {"true": True, "false": False}
+
+
+class UnreadableError(Exception):
+    """The text cannot be read at all; ``place`` is where reading stopped."""
+
+    def __init__(self, place: Place, message: str) -> None:
+        super().__init__(message)
+        self.place = place
+        self.message = message
+
+
+@dataclass(slots=True)
+class Room:
+    """For the values of several texts that belong together."""
+
+    left: int = MOST_NODES_TOGETHER
+
+    def take(self, nodes: int) -> bool:
+        """False where there is no room for them."""
+        self.left -= nodes
+        return self.left >= 0
+
+
+def read_text(text: str, findings: Findings, room: Room | None = None) -> Any:
+    """The one document in ``text``, or None with an error among the findings. ``room``: for it and
+    other texts; else it may have as many values as one can have."""
+    try:
+        _check_size(text)
+        return _Builder(findings, Room() if room is None else room).build(text)
+    except UnreadableError as error:
+        findings.error(error.place, error.message)
+    except EnoughFound:
+        pass
+    except yaml.MarkedYAMLError as error:
+        findings.error(
+            _mark(error.problem_mark or error.context_mark), f"not YAML: {_sentence(error)}"
+        )
+    except yaml.reader.ReaderError as error:
+        findings.error(
+            place_at(text, _characters(text, error.position)),
+            f"not text: the character {error.character!r} is not allowed in YAML",
+        )
+    return None
+
+
+def _check_size(text: str) -> None:
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise UnreadableError(
+            place_at(text, error.start), "not text: these bytes are no UTF-8"
+        ) from error
+    if size > MOST_BYTES:
+        raise UnreadableError(
+            START,
+            f"{size} bytes are too many for a template: at most {MOST_BYTES} (2 MiB) are read",
+        )
+    if not text.strip():
+        raise UnreadableError(START, "the text is empty: a CWL Workflow is expected")
+    nul = text.find("\0")
+    if nul >= 0:
+        raise UnreadableError(place_at(text, nul), "not text: there is a NUL character")
+
+
+def place_at(text: str, offset: int) -> Place:
+    before = text[:offset]
+    return Place(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+
+
+def _characters(text: str, position: int) -> int:
+    """libyaml counts bytes."""
+    return len(text.encode()[:position].decode(errors="ignore"))
+
+
+def _mark(mark: Any) -> Place:
+    return Place(mark.line + 1, mark.column + 1) if mark is not None else START
+
+
+def _sentence(error: yaml.MarkedYAMLError) -> str:
+    parts = [part for part in (error.context, error.problem) if part]
+    return ", ".join(parts) or "it cannot be read"
+
+
+class _Builder:
+    """Puts the events together. An anchor is kept with its number of values, so that aliases are
+    counted as what they repeat."""
+
+    def __init__(self, findings: Findings, room: Room) -> None:
+        self.findings = findings
+        self.room = room
+        self.nodes = 0
+        self.anchors: dict[str, tuple[Any, int]] = {}
+        self.open: list[_Container] = []
+        self.root: Any = None
+
+    def build(self, text: str) -> Any:
+        documents = 0
+        for event in yaml.parse(text, Loader=_LOADER):
+            match event:
+                case yaml.DocumentStartEvent():
+                    documents += 1
+                    if documents > 1:
+                        raise UnreadableError(
+                            _mark(event.start_mark),
+                            "a second YAML document starts here; a template is one document",
+                        )
+                case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                    self._start(event)
+                case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                    self._end()
+                case yaml.ScalarEvent():
+                    place = _mark(event.start_mark)
+                    value = self._value(event, place)
+                    if event.anchor:
+                        self.anchors[event.anchor] = (value, 1)
+                    self._count(1, place)
+                    self._put(value, place)
+                case yaml.AliasEvent():
+                    self._alias(event)
+        return self.root
+
+    def _count(self, nodes: int, place: Place) -> None:
+        self.nodes += nodes
+        if self.nodes > MOST_NODES:
+            raise UnreadableError(
+                place, f"more than {MOST_NODES} values up to here: too many for a template"
+            )
+        if not self.room.take(nodes):
+            many = f"more than {MOST_NODES_TOGETHER} values in all files up to here"
+            raise UnreadableError(place, f"{many}: leave out what the template does not need")
+
+    def _start(self, event: Any) -> None:
+        place = _mark(event.start_mark)
+        if len(self.open) >= MOST_DEPTH:
+            raise UnreadableError(
+                place, f"more than {MOST_DEPTH} levels of nesting: too deep for a template"
+            )
+        if event.tag not in (None, "!", _CORE + "map", _CORE + "seq"):
+            raise UnreadableError(place, f"the YAML tag {event.tag!r} is not allowed in CWL")
+        node = CommentedMap() if isinstance(event, yaml.MappingStartEvent) else CommentedSeq()
+        node.lc.line, node.lc.col = place[0] - 1, place[1] - 1
+        node.lc.data = {}
+        node.lc.filename = self.findings.file
+        self._count(1, place)
+        self.open.append(_Container(node, place, event.anchor, self.nodes - 1))
+
+    def _end(self) -> None:
+        container = self.open.pop()
+        container.close()
+        if container.anchor:
+            self.anchors[container.anchor] = (container.node, self.nodes - container.nodes_before)
+        self._put(container.node, container.place)
+
+    def _alias(self, event: Any) -> None:
+        place = _mark(event.start_mark)
+        if any(container.anchor == event.anchor for container in self.open):
+            raise UnreadableError(
+                place, f"the alias '*{event.anchor}' stands inside what it repeats"
+            )
+        if event.anchor not in self.anchors:
+            raise UnreadableError(
+                place, f"the alias '*{event.anchor}' repeats an anchor that is not there"
+            )
+        value, size = self.anchors[event.anchor]
+        self._count(size, place)
+        self._put(value, place)
+
+    def _put(self, value: Any, place: Place) -> None:
+        if self.open:
+            self.open[-1].put(value, place, self.findings)
+        else:
+            self.root = value
+
+    def _value(self, event: Any, place: Place) -> Any:
+        """What a scalar stands for; after an error, something in its place."""
+        try:
+            value = self._scalar(event, place)
+        except ValueError:
+            self.findings.error(
+                place,
+                f"{event.value[:40]!r} looks like a number to YAML, and is none; quote it if it is"
+                " text",
+            )
+            return event.value
+        if _is_storable(value):
+            return value
+        self.findings.error(place, f"{event.value[:40]} {_why_not_storable(value)}")
+        return 0
+
+    def _scalar(self, event: Any, place: Place) -> Any:
+        if event.tag in (None, "!") or not event.tag.startswith(_CORE):
+            if event.tag not in (None, "!"):
+                raise UnreadableError(place, f"the YAML tag {event.tag!r} is not allowed in CWL")
+            return (
+                plain_value(event.value) if event.implicit[0] and event.tag is None else event.value
+            )
+        if event.tag == _CORE + "str":
+            return event.value
+        value = plain_value(event.value)
+        if f"{_CORE}{_YAML_NAMES.get(type(value))}" != event.tag:
+            raise UnreadableError(
+                place, f"{event.value[:40]!r} is not what its YAML tag {event.tag!r} says"
+            )
+        return value
+
+
+class _Container:
+    """A mapping or sequence that is being filled."""
+
+    def __init__(self, node: Any, place: Place, anchor: str | None, nodes_before: int) -> None:
+        self.node = node
+        self.place = place
+        self.anchor = anchor
+        self.nodes_before = nodes_before
+        self.key: str | None = None
+        self.key_place: Place | None = None
+        self.merged: list[Any] = []
+
+    def put(self, value: Any, place: Place, findings: Findings) -> None:
+        if len(self.node) >= MOST_ENTRIES:
+            raise UnreadableError(
+                place,
+                f"more than {MOST_ENTRIES} entries in one list or mapping: too many for a template",
+            )
+        if isinstance(self.node, CommentedSeq):
+            self.node.lc.data[len(self.node)] = [place[0] - 1, place[1] - 1]
+            self.node.append(value)
+        elif self.key_place is None:
+            self._take_key(value, place, findings)
+        else:
+            self._take_value(value, place)
+
+    def _take_key(self, key: Any, place: Place, findings: Findings) -> None:
+        self.key_place = place
+        self.key = key if isinstance(key, str) else None
+        if self.key is None:
+            findings.error(
+                place,
+                "a key must be a plain name"
+                + ("" if isinstance(key, list | dict) else f", not {key!r}; quote it if it is one"),
+            )
+        elif self.key in self.node:
+            first = self.node.lc.data[self.key][0] + 1
+            findings.error(
+                place, f"the key '{self.key}' stands twice here; the first is in line {first}"
+            )
+
+    def _take_value(self, value: Any, place: Place) -> None:
+        key, key_place = self.key, self.key_place
+        self.key, self.key_place = None, None
+        if key is None or key_place is None:
+            return
+        if key == "<<":
+            self.merged.extend(value if isinstance(value, list) else [value])
+        elif key not in self.node:
+            self.node.lc.data[key] = [
+                key_place[0] - 1,
+                key_place[1] - 1,
+                place[0] - 1,
+                place[1] - 1,
+            ]
+            self.node[key] = value
+
+    def close(self) -> None:
+        """Adds what YAML's merge keys bring in; the mapping's own keys win."""
+        for other in self.merged:
+            if isinstance(other, CommentedMap):
+                for key, value in other.items():
+                    if key not in self.node:
+                        self.node.lc.data[key] = other.lc.data[key]
+                        self.node[key] = value
+
+
+def _is_storable(value: Any) -> bool:
+    """JSON knows no infinity, and databases no whole numbers of more than 64 bits."""
+    return (
+        math.isfinite(value)
+        if isinstance(value, float)
+        else not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
+    )
+
+
+def _why_not_storable(value: Any) -> str:
+    if isinstance(value, int):
+        return (
+            "has more than the 64 bits of a whole number:"
+            f" {INPUTS['whole number of more than 64 bits'].note}"
+        )
+    return "is no number that can be worked with; quote it if it is text"
+
+
+_YAML_NAMES = {bool: "bool", int: "int", float: "float", type(None): "null", str: "str"}
+#: What begins with another character is text.
+_NOT_TEXT = frozenset("0123456789+-.~nNtTfF")
+_RESOLVER = VersionedResolver()
+
+
+@lru_cache(maxsize=4096)
+def plain_value(text: str) -> Any:
+    """What an unquoted YAML 1.2 scalar stands for. Dates stay text, as JSON knows none.
+
+    Raises ``ValueError`` for what has the form of a number and no digit (``._``, ``0o_``): no other
+    runner reads it either.
+    """
+    if len(text) > 64 or (text and text[0] not in _NOT_TEXT):
+        return text
+    tag = str(_RESOLVER.resolve(ScalarNode, text, (True, False))).removeprefix(_CORE)
+    match tag:
+        case "null":
+            return None
+        case "bool":
+            return _TRUTH[text.lower()]
+        case "int":
+            return _integer(text.replace("_", ""))
+        case "float":
+            return _number(text.replace("_", "").lower())
+    return text
+
+
+def _integer(text: str) -> int:
+    sign = -1 if text.startswith("-") else 1
+    digits = text.lstrip("+-").lower()
+    for prefix, base in (("0b", 2), ("0o", 8), ("0x", 16)):
+        if digits.startswith(prefix):
+            return sign * int(digits[2:], base)
+    return sign * int(digits)
+
+
+def _number(text: str) -> float:
+    if text.endswith(".inf"):
+        return -math.inf if text.startswith("-") else math.inf
+    return math.nan if text == ".nan" else float(text)
