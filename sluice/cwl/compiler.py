@@ -43,7 +43,7 @@ from sluice.cwl.documents.main_file import find_main
 from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.packing import as_text, read_files
 from sluice.cwl.documents.types import is_optional, without_null
-from sluice.cwl.documents.workflow import Link, Origin, Port, Step, Workflow, read_workflow
+from sluice.cwl.documents.workflow import Link, Port, SourcePort, Step, Workflow, read_workflow
 from sluice.cwl.features import CWLTOOL_NAMESPACE
 from sluice.cwl.plan.formats import without_formats
 from sluice.cwl.plan.process_versions import with_own_files
@@ -59,7 +59,7 @@ from sluice.cwl.properties.requirements import (
 )
 from sluice.cwl.reading.files import DiskFiles
 from sluice.cwl.reading.findings import START, EnoughFound, Findings
-from sluice.cwl.reading.nodes import clone, plain, processes_inside
+from sluice.cwl.reading.nodes import clone, plain_json, processes_inside
 from sluice.cwl.reading.uploads import Upload
 from sluice.cwl.reading.yaml_text import read_text
 
@@ -130,13 +130,13 @@ def compile_upload(upload: Upload, *, name: str) -> CompiledUpload:
         main = find_main(upload, findings)
         if main is not None:
             findings.file = main
-            packed = read_files(main, upload.sources, findings, own=findings)
+            packed = read_files(main, upload.files, findings, own=findings)
             plan = (
                 None
                 if findings.failed
                 else _compile(packed.address_types(findings), name, findings)
             )
-            document = None if plan is None else plain(packed.root)
+            document = None if plan is None else plain_json(packed.root)
             for left_out, reason in upload.unusable.items():
                 findings.warning(
                     START._replace(file=left_out),
@@ -344,7 +344,7 @@ class _Planner:
 
     def _step_output(self, step: Step, port: str) -> StepOutput:
         optional = step.conditional or is_optional(step.tool_outputs[port].type)
-        stream = self.wiring.streams[Origin(step.name, port)]
+        stream = self.wiring.streams[SourcePort(step.name, port)]
         return StepOutput(port=port, optional=optional, kind=stream.kind, spread=stream.spread)
 
     def _executable(self, step: Step, needs: Needs) -> dict[str, Any]:
@@ -368,7 +368,7 @@ class _Planner:
             if origin is not None and link.name not in data:
                 found[link.name] = ParameterRef(name=origin.port)
             elif link.body.get("default") is not None:
-                found[link.name] = Constant(value=plain(link.body["default"]))
+                found[link.name] = Constant(value=plain_json(link.body["default"]))
         return found
 
     def _tool(self, step: Step, needs: Needs) -> dict[str, Any]:
@@ -384,15 +384,15 @@ class _Planner:
             tool["$namespaces"] = {"cwltool": CWLTOOL_NAMESPACE}
         tool.update(
             (key, value)
-            for key, value in plain(step.tool).items()
+            for key, value in plain_json(step.tool).items()
             if key not in {*tool, "requirements", "hints"}
         )
         if tool["class"] == "Workflow":
             requirements = [*requirements, *workflow_features()]
         if requirements:
-            tool["requirements"] = plain(requirements)
+            tool["requirements"] = plain_json(requirements)
         if hints:
-            tool["hints"] = plain(hints)
+            tool["hints"] = plain_json(hints)
         return without_formats(tool, self.document.namespaces)
 
 
@@ -409,7 +409,7 @@ def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
     return ordered
 
 
-def _output(name: str, origin: Origin, stream: Stream) -> PlanOutput:
+def _output(name: str, origin: SourcePort, stream: Stream) -> PlanOutput:
     return PlanOutput(
         name=name,
         step=origin.step or "",
@@ -420,9 +420,9 @@ def _output(name: str, origin: Origin, stream: Stream) -> PlanOutput:
 
 
 def _parameter(port: Port) -> Parameter:
-    default = plain(port.body.get("default"))
+    default = plain_json(port.body.get("default"))
     return Parameter(
-        type=plain(without_null(port.type)),
+        type=plain_json(without_null(port.type)),
         default=default,
         required=default is None and not is_optional(port.type),
         doc=_doc(port.body),

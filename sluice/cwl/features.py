@@ -37,7 +37,7 @@ def _no(way: str) -> Feature:
 Features = Mapping[str, Feature]
 
 
-def refused(features: Features) -> tuple[str, ...]:
+def refused_features(features: Features) -> tuple[str, ...]:
     return tuple(name for name, feature in features.items() if feature.where is Where.REFUSED)
 
 

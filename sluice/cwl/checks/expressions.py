@@ -12,8 +12,8 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.features import OF_TOOLS
-from sluice.cwl.reading.findings import Findings, Place, did_you_mean, place_of
-from sluice.cwl.reading.nodes import entries
+from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.nodes import named_nodes
 
 _JAVASCRIPT = "InlineJavascriptRequirement"
 #: Of an expression, or of what is kept from being one.
@@ -85,16 +85,16 @@ def check_expressions(
 ) -> None:
     """``outer``: the steps and workflows around the workflow, the innermost first."""
     owners = (workflow, *outer)
-    for step in entries(workflow.get("steps")):
+    for step in named_nodes(workflow.get("steps")):
         if step.body is None:
             continue
         around = _Around(_has(*owners), "workflow", f"step '{step.name}'", _names(step.body, "in"))
         for link in (
             step.body,
-            *(link.body for link in entries(step.body.get("in")) if link.body is not None),
+            *(link.body for link in named_nodes(step.body.get("in")) if link.body is not None),
         ):
             for key in _OF_STEPS & link.keys():
-                _check(link[key], place_of(link, key), findings, around)
+                _check(link[key], text_place(link, key), findings, around)
         run = step.body.get("run")
         if not isinstance(run, CommentedMap):
             continue
@@ -115,7 +115,7 @@ def _has(*owners: CommentedMap) -> bool:
     return any(
         entry.name == _JAVASCRIPT
         for owner in owners
-        for entry in entries(owner.get("requirements"), "class")
+        for entry in named_nodes(owner.get("requirements"), "class")
     )
 
 
@@ -125,7 +125,7 @@ def _needs(owners: tuple[CommentedMap, ...]) -> CommentedSeq:
     held: dict[str, CommentedMap | None] = {}
     for kind in ("requirements", "hints"):
         for owner in owners:
-            for entry in entries(owner.get(kind), "class"):
+            for entry in named_nodes(owner.get(kind), "class"):
                 if kind == "requirements" or entry.name in OF_TOOLS:
                     held.setdefault(entry.name, entry.body)
     return CommentedSeq(held.values())
@@ -134,18 +134,18 @@ def _needs(owners: tuple[CommentedMap, ...]) -> CommentedSeq:
 def _names(owner: CommentedMap, key: str) -> frozenset[str] | None:
     found = owner.get(key)
     return (
-        frozenset(entry.name for entry in entries(found))
+        frozenset(entry.name for entry in named_nodes(found))
         if isinstance(found, CommentedMap | CommentedSeq)
         else None
     )
 
 
-def _texts(node: Any, *, named: bool = False) -> Iterator[tuple[Any, Place]]:
+def _texts(node: Any, *, named: bool = False) -> Iterator[tuple[Any, TextPlace]]:
     """``named``: the keys of ``node`` are names."""
     if isinstance(node, CommentedMap):
         for key, value in node.items():
             if key in _OF_TOOLS and not named:
-                yield from _values(value, place_of(node, key))
+                yield from _values(value, text_place(node, key))
             if key not in _LEFT_ASIDE or named:
                 yield from _texts(value, named=key in _OF_NAMES and not named)
     elif isinstance(node, CommentedSeq):
@@ -153,18 +153,18 @@ def _texts(node: Any, *, named: bool = False) -> Iterator[tuple[Any, Place]]:
             yield from _texts(item)
 
 
-def _values(value: Any, place: Place) -> Iterator[tuple[Any, Place]]:
+def _values(value: Any, place: TextPlace) -> Iterator[tuple[Any, TextPlace]]:
     """A text, or the texts in a list or (variables of the environment) in a mapping."""
     if isinstance(value, CommentedMap | CommentedSeq):
         keys = value if isinstance(value, CommentedMap) else range(len(value))
         yield from (
-            (value[key], place_of(value, key)) for key in keys if isinstance(value[key], str)
+            (value[key], text_place(value, key)) for key in keys if isinstance(value[key], str)
         )
     else:
         yield value, place
 
 
-def _check(text: Any, place: Place, findings: Findings, around: _Around) -> None:
+def _check(text: Any, place: TextPlace, findings: Findings, around: _Around) -> None:
     if not isinstance(text, str):
         return
     found, beyond = _references(text)

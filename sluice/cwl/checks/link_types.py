@@ -15,10 +15,10 @@ from sluice.cwl.documents.types import (
     holds_files,
     is_optional,
     normal_type,
-    show,
+    short_form,
     without_null,
 )
-from sluice.cwl.documents.workflow import Link, Origin, Port, Step, Workflow
+from sluice.cwl.documents.workflow import Link, Port, SourcePort, Step, Workflow
 from sluice.cwl.reading.findings import Findings
 
 
@@ -113,7 +113,7 @@ class _End:
         return f"{', '.join(sources)} {'is' if len(sources) == 1 else 'are'}"
 
 
-def _given(origin: Origin, workflow: Workflow) -> Any:
+def _given(origin: SourcePort, workflow: Workflow) -> Any:
     if origin.step is not None:
         return _output_type(workflow.steps[origin.step], origin.port)
     port = workflow.inputs[origin.port]
@@ -149,7 +149,7 @@ def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
 def _tell_misfit(end: _End, findings: Findings, *, taken: Any, way: str = "") -> None:
     place, both = (
         end.link.source_place,
-        f"{end.what} takes {show(taken)}, and {end.source} {show(end.given)}",
+        f"{end.what} takes {short_form(taken)}, and {end.source} {short_form(end.given)}",
     )
     match fit(end.given, taken):
         case "does not fit":
@@ -158,7 +158,7 @@ def _tell_misfit(end: _End, findings: Findings, *, taken: Any, way: str = "") ->
             lacking = "files not written" if holds_files(end.given) else "values not given"
             notes = {
                 _Lack.NEVER: "a job fails where the value does not fit",
-                _Lack.ONLY: end.where_missing + show(normal_type(["null", taken])),
+                _Lack.ONLY: end.where_missing + short_form(normal_type(["null", taken])),
                 _Lack.LEFT_OUT: (
                     f"{lacking} are left out here; for other runners add 'pickValue: all_non_null'"
                 ),
@@ -181,4 +181,6 @@ def _tell_left_out(end: _End, findings: Findings) -> None:
         note = "there is no job here for a number where all are missing, and other runners have one"
     else:
         return
-    findings.warning(end.link.source_place, f"{end.what}: {end.source} {show(end.given)}; {note}")
+    findings.warning(
+        end.link.source_place, f"{end.what}: {end.source} {short_form(end.given)}; {note}"
+    )

@@ -9,8 +9,8 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.workflow import Step, Workflow
 from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
-from sluice.cwl.reading.findings import Findings, Place, place_of
-from sluice.cwl.reading.nodes import entries, listed
+from sluice.cwl.reading.findings import Findings, TextPlace, text_place
+from sluice.cwl.reading.nodes import listed, named_nodes
 
 
 def warn_kept_together(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
@@ -30,14 +30,14 @@ def warn_kept_together(workflow: Workflow, wiring: Wiring, findings: Findings) -
             )
 
 
-def _reasons(step: Step) -> Iterator[tuple[str, Place]]:
+def _reasons(step: Step) -> Iterator[tuple[str, TextPlace]]:
     for key in JOB_FIELDS:
         if key in step.body:
-            yield f"'{key}'", place_of(step.body, key)
+            yield f"'{key}'", text_place(step.body, key)
     for link in step.links.values():
         for key in LINK_FIELDS:
             if key in link.body:
-                yield f"'{key}' of '{link.name}'", place_of(link.body, key)
+                yield f"'{key}' of '{link.name}'", text_place(link.body, key)
 
 
 def _whole(step: Step, wiring: Wiring) -> set[str]:
@@ -50,7 +50,7 @@ def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
     """``data``: inputs of the workflow. What steps inside make of them is data, too."""
     steps = [
         (step.name, step.body, _links(step.body))
-        for step in entries(workflow.get("steps"))
+        for step in named_nodes(workflow.get("steps"))
         if step.body is not None
     ]
     readers: dict[str, list[str]] = {}
@@ -81,7 +81,7 @@ def _links(step: CommentedMap) -> list[tuple[str, str]]:
     """(input, source) of the step."""
     links = [
         (link.name, link.value if link.body is None else link.body.get("source"))
-        for link in entries(step.get("in"))
+        for link in named_nodes(step.get("in"))
     ]
     return [(name, source) for name, written in links for source in _texts(written)]
 

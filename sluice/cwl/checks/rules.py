@@ -17,7 +17,7 @@ from sluice.cwl.documents.types import (
     PRIMITIVES,
     holds_files,
     is_optional,
-    show,
+    short_form,
     type_names,
     value_fits,
     without_null,
@@ -25,8 +25,8 @@ from sluice.cwl.documents.types import (
 from sluice.cwl.documents.workflow import Link, Port, Step, Workflow
 from sluice.cwl.features import INPUTS, SOURCES
 from sluice.cwl.properties.extensions import Extensions
-from sluice.cwl.reading.findings import START, Findings, Place, did_you_mean, place_of
-from sluice.cwl.reading.nodes import entries, plain
+from sluice.cwl.reading.findings import START, Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.nodes import named_nodes, plain_json
 
 
 def check_rules(
@@ -91,10 +91,10 @@ def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
                 f"'{port.name}' is a file, and files come from the catalogue, not by default:"
                 f" {INPUTS['default of a file'].note}",
             )
-    elif holds_files(port.type) and show(without_null(port.type)) != "File[]":
+    elif holds_files(port.type) and short_form(without_null(port.type)) != "File[]":
         findings.error(
             port.place_of("type"),
-            f"the parameter '{port.name}' is of type {show(port.type)}, which is not supported:"
+            f"the parameter '{port.name}' is of type {short_form(port.type)}, which is not supported:"
             f" {INPUTS['Directory'].note}",
         )
     _check_default(
@@ -106,10 +106,13 @@ def _check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
     )
 
 
-def _check_default(value: Any, port: Port, findings: Findings, *, place: Place, what: str) -> None:
+def _check_default(
+    value: Any, port: Port, findings: Findings, *, place: TextPlace, what: str
+) -> None:
     if value is not None and not value_fits(value, port.type):
         findings.error(
-            place, f"the default of {what} must be of type {show(port.type)}, not {plain(value)!r}"
+            place,
+            f"the default of {what} must be of type {short_form(port.type)}, not {plain_json(value)!r}",
         )
 
 
@@ -123,7 +126,7 @@ def _check_values(link: Link, what: str, findings: Findings) -> None:
     for key in ("linkMerge", "pickValue"):
         if key in link.body:
             findings.error(
-                place_of(link.body, key),
+                text_place(link.body, key),
                 f"'{key}' of {what} is not supported: it is for data sets, and this is a parameter",
             )
 
@@ -138,7 +141,7 @@ def _check_link(
         _check_values(link, what, findings)
     if "default" not in link.body:
         return
-    place = place_of(link.body, "default")
+    place = text_place(link.body, "default")
     if origin is not None and (not is_parameter or is_optional(workflow.inputs[origin.port].type)):
         findings.error(
             place, f"{what} has a source and a default: {SOURCES['default beside a source'].note}"
@@ -151,7 +154,9 @@ def _check_link(
 def _check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
     """CWL wants to be told by the workflow what its steps make use of."""
     values = [
-        place_of(link.body, "valueFrom") for link in step.links.values() if "valueFrom" in link.body
+        text_place(link.body, "valueFrom")
+        for link in step.links.values()
+        if "valueFrom" in link.body
     ]
     nested = [step.place_of("run")] if step.tool.get("class") == "Workflow" else []
     several = [
@@ -172,7 +177,7 @@ def _check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
         entry.name
         for owner in (workflow.body, step.body)
         for kind in ("requirements", "hints")
-        for entry in entries(owner.get(kind), "class")
+        for entry in named_nodes(owner.get(kind), "class")
     }
     for feature, (what, places) in used.items():
         for place in places if feature not in said else []:
@@ -228,11 +233,11 @@ def _check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> Non
         elif mode is TaskMode.MERGE and is_optional(port.type):
             what, kind = (
                 f"output '{name}' of the tool of step '{step.name}'",
-                show(without_null(port.type)),
+                short_form(without_null(port.type)),
             )
             findings.error(
                 port.place_of("type"),
-                f"{what} is {show(port.type)}; a merge must write what it gives: make it {kind}",
+                f"{what} is {short_form(port.type)}; a merge must write what it gives: make it {kind}",
             )
 
 
@@ -323,7 +328,7 @@ def _check_shared_files(
 def _check_outputs_of_workflow(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
     if not workflow.outputs:
         findings.error(
-            place_of(workflow.body, "outputs"),
+            text_place(workflow.body, "outputs"),
             "the workflow has no outputs: name what is to be kept",
         )
     first: dict[Any, str] = {}
@@ -364,7 +369,7 @@ def _warn_slow_binding(step: Step, port: Port, findings: Findings) -> None:
     if (
         isinstance(binding, Mapping)
         and holds_files(port.type)
-        and show(without_null(port.type)) == "File[]"
+        and short_form(without_null(port.type)) == "File[]"
     ):
         findings.warning(
             port.place_of("inputBinding"),

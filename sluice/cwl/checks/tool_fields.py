@@ -6,9 +6,9 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.cwl.documents.types import holds_files, is_optional, members_of, normal_type, show
-from sluice.cwl.reading.findings import Findings, place_of
-from sluice.cwl.reading.nodes import Entry, entries, mappings
+from sluice.cwl.documents.types import holds_files, is_optional, members_of, normal_type, short_form
+from sluice.cwl.reading.findings import Findings, text_place
+from sluice.cwl.reading.nodes import NamedNode, mappings, named_nodes
 
 _SHELL = "ShellCommandRequirement"
 _KINDS = ("requirements", "hints")
@@ -17,19 +17,19 @@ _KINDS = ("requirements", "hints")
 def warn_of_idle_fields(workflow: CommentedMap, findings: Findings) -> None:
     for name, owners in _tools(workflow):
         tool = owners[0]
-        for output in entries(tool.get("outputs")):
+        for output in named_nodes(tool.get("outputs")):
             _warn_of_output(output, name, findings)
         asked = any(
             one.name == _SHELL
             for owner in owners
             for kind in _KINDS
-            for one in entries(owner.get(kind), "class")
+            for one in named_nodes(owner.get(kind), "class")
         )
         bindings = [] if asked else [tool.get("arguments"), tool.get("inputs")]
         for binding in (one for node in bindings for one in mappings(node)):
             if binding.get("shellQuote") is False:
                 findings.warning(
-                    place_of(binding, "shellQuote"),
+                    text_place(binding, "shellQuote"),
                     f"'shellQuote: false' has no effect in the tool of step '{name}', which is not"
                     f" run by a shell: add '{_SHELL}: {{}}' to its requirements",
                 )
@@ -39,7 +39,7 @@ def _tools(
     workflow: CommentedMap, *outer: CommentedMap
 ) -> Iterator[tuple[str, tuple[CommentedMap, ...]]]:
     """Each CommandLineTool with the name of its step, and with the steps and workflows around it."""
-    for step in entries(workflow.get("steps")):
+    for step in named_nodes(workflow.get("steps")):
         run = None if step.body is None else step.body.get("run")
         if step.body is None or not isinstance(run, CommentedMap):
             continue
@@ -49,7 +49,7 @@ def _tools(
             yield step.name, (run, step.body, workflow, *outer)
 
 
-def _warn_of_output(output: Entry, step: str, findings: Findings) -> None:
+def _warn_of_output(output: NamedNode, step: str, findings: Findings) -> None:
     """Values come from such tools as often as not; records have bindings of their own, field by
     field."""
     written = output.value if output.body is None else output.body
@@ -68,7 +68,7 @@ def _warn_of_output(output: Entry, step: str, findings: Findings) -> None:
         return
     findings.warning(
         output.place,
-        f"output '{output.name}' of the tool of step '{step}' is {show(kind)} without"
+        f"output '{output.name}' of the tool of step '{step}' is {short_form(kind)} without"
         " outputBinding: a job fails unless its tool writes a cwl.output.json that names it; else"
         " write 'outputBinding: {glob: NAME}'",
     )

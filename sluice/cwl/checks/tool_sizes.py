@@ -6,7 +6,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.reading.findings import Findings
-from sluice.cwl.reading.nodes import entries
+from sluice.cwl.reading.nodes import named_nodes
 from sluice.cwl.reading.yaml_text import MOST_NODES
 
 #: Values in all tools together: with 100 for a step, five times as many as there is room for steps.
@@ -28,7 +28,7 @@ class _Scale:
     def weigh(self, workflow: CommentedMap, around: tuple[int, int]) -> bool:
         """``around``: what holds for the workflow. False where it is too much."""
         above = _sum(around, _required(workflow))
-        for step in entries(workflow.get("steps")):
+        for step in named_nodes(workflow.get("steps")):
             run = None if step.body is None else step.body.get("run")
             if step.body is None or not isinstance(run, CommentedMap):
                 continue

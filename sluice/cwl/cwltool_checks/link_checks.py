@@ -11,7 +11,7 @@ from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import SourceLine
 
 from sluice.cwl.reading.findings import circle
-from sluice.cwl.reading.nodes import short_name
+from sluice.cwl.reading.nodes import local_name
 
 #: What the check of types asks of a step; all else would go into messages, whole, for each of its
 #: inputs.
@@ -31,7 +31,7 @@ def _refuse_circles(step_inputs: _Parameters) -> None:
         TopologicalSorter(checker.get_dependency_tree(step_inputs)).prepare()
     except CycleError as error:
         first, *_ = steps = list(reversed(error.args[1]))[1:]
-        message = circle([short_name(step) for step in steps])
+        message = circle([local_name(step) for step in steps])
         one = next(
             one
             for one in step_inputs

@@ -16,8 +16,8 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.cwl.documents.types import PRIMITIVES, normal_type, show
-from sluice.cwl.reading.findings import START, Findings, Place, did_you_mean
+from sluice.cwl.documents.types import PRIMITIVES, normal_type, short_form
+from sluice.cwl.reading.findings import START, Findings, TextPlace, did_you_mean
 from sluice.cwl.reading.nodes import clone, parts
 
 #: Address of the document for the loader; nothing is ever read from there.
@@ -202,13 +202,13 @@ def _quiet() -> Iterator[None]:
 def _tell(error: Any, findings: Findings) -> None:
     """One finding for each reason; where there is a finding already at the same place, ours says it
     better."""
-    told: dict[Place, list[str]] = {}
+    told: dict[TextPlace, list[str]] = {}
     for leaf in error.leaves():
         if leaf.start is None:
             _tell_text(leaf.message, findings)
             continue
         message = _plain_words(leaf.message)
-        place = Place(int(leaf.start[0]), int(leaf.start[1]), leaf.file)
+        place = TextPlace(int(leaf.start[0]), int(leaf.start[1]), leaf.file)
         if message not in told.setdefault(place, []):
             told[place].append(message)
     for place, messages in told.items():
@@ -225,7 +225,7 @@ def _tell_text(text: str, findings: Findings) -> None:
             findings.error(place, message)
 
 
-def _messages(text: str) -> Iterator[tuple[Place, list[str]]]:
+def _messages(text: str) -> Iterator[tuple[TextPlace, list[str]]]:
     place, lines = START, list[str]()
     for line in text.splitlines():
         match = _PLACED.match(line)
@@ -236,7 +236,7 @@ def _messages(text: str) -> Iterator[tuple[Place, list[str]]]:
             yield place, lines
             place, lines = START, []
         if match:
-            place = Place(int(match["line"]), int(match["column"]), match["file"])
+            place = TextPlace(int(match["line"]), int(match["column"]), match["file"])
         if part.strip():
             lines.append(part.strip())
     if lines:
@@ -271,6 +271,6 @@ def _plain_words(message: str) -> str:
 def _shown(written: str) -> str:
     """A type that stands in a message as JSON."""
     try:
-        return show(normal_type(json.loads(written)))
+        return short_form(normal_type(json.loads(written)))
     except ValueError:
         return written

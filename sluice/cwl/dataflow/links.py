@@ -6,10 +6,16 @@ from dataclasses import dataclass, field
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl.dataflow.merging import check_merge, merged_stream
 from sluice.cwl.dataflow.streams import Stream, Streams
-from sluice.cwl.documents.types import ARRAY_OF_FILES, array_of, is_optional, show, without_null
-from sluice.cwl.documents.workflow import Link, Origin, Step, Workflow
+from sluice.cwl.documents.types import (
+    ARRAY_OF_FILES,
+    array_of,
+    is_optional,
+    short_form,
+    without_null,
+)
+from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
 from sluice.cwl.features import INPUTS, SCATTER_METHODS, SOURCES, Where
-from sluice.cwl.reading.findings import Findings, circle, did_you_mean, place_of
+from sluice.cwl.reading.findings import Findings, circle, did_you_mean, text_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +32,15 @@ class Wiring:
     data_input: str | None = None
     #: Inputs that are a single file: parameters to the operator, data sets to the steps.
     file_inputs: frozenset[str] = frozenset()
-    origins: dict[tuple[str, str], Origin] = field(default_factory=dict)
+    origins: dict[tuple[str, str], SourcePort] = field(default_factory=dict)
     #: Of links with several sources, those behind the first.
-    further: dict[tuple[str, str], list[Origin]] = field(default_factory=dict)
-    outputs: dict[str, Origin] = field(default_factory=dict)
+    further: dict[tuple[str, str], list[SourcePort]] = field(default_factory=dict)
+    outputs: dict[str, SourcePort] = field(default_factory=dict)
     data_links: dict[str, Link] = field(default_factory=dict)
     side_links: dict[str, list[SideLink]] = field(default_factory=dict)
     modes: dict[str, TaskMode] = field(default_factory=dict)
     #: What each data set holds, and what each input of a step reads.
-    streams: dict[Origin, Stream] = field(default_factory=dict)
+    streams: dict[SourcePort, Stream] = field(default_factory=dict)
     read: dict[tuple[str, str], Stream] = field(default_factory=dict)
     #: Inputs of steps that cannot be read as they are written.
     refused: set[tuple[str, str]] = field(default_factory=set)
@@ -46,12 +52,12 @@ class Wiring:
     def is_data(self, step: str, link: str) -> bool:
         return (step, link) in self.read
 
-    def sources(self, step: str, link: str) -> list[Origin]:
+    def sources(self, step: str, link: str) -> list[SourcePort]:
         """All of a link, in order; none where it has no source, or a wrong one."""
         found = self.origins.get((step, link))
         return [] if found is None else [found, *self.further.get((step, link), ())]
 
-    def all_sources(self) -> Iterator[tuple[str, str, Origin]]:
+    def all_sources(self) -> Iterator[tuple[str, str, SourcePort]]:
         """(step, link, origin) of every source of a step."""
         for step, link in self.origins:
             for origin in self.sources(step, link):
@@ -86,7 +92,9 @@ def read_links(workflow: Workflow, findings: Findings) -> Wiring:
 def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
     links = {place: wiring.sources(*place) for place in wiring.origins}
     streams = Streams(workflow, wiring.data_input, wiring.file_inputs, links)
-    written = [Origin(step.name, port) for step in workflow.steps.values() for port in step.outputs]
+    written = [
+        SourcePort(step.name, port) for step in workflow.steps.values() for port in step.outputs
+    ]
     for origin in [*(one for found in links.values() for one in found), *written]:
         stream = streams.of(origin)
         if stream is not None:
@@ -117,7 +125,7 @@ def _data_input(workflow: Workflow, findings: Findings) -> str | None:
         )
     if data:
         if is_optional(data[0].type):
-            kind = show(without_null(data[0].type))
+            kind = short_form(without_null(data[0].type))
             findings.error(
                 data[0].place_of("type"),
                 f"'{data[0].name}' is the data set and always given: its type is {kind}",
@@ -132,7 +140,7 @@ def _data_input(workflow: Workflow, findings: Findings) -> str | None:
         else ""
     )
     what = "no input is the data set: exactly one must be of type File[] (or Directory[])"
-    findings.error(place_of(workflow.body, "inputs"), f"{what}{hint}")
+    findings.error(text_place(workflow.body, "inputs"), f"{what}{hint}")
     return None
 
 
@@ -141,7 +149,7 @@ class _Resolver:
     workflow: Workflow
     findings: Findings
 
-    def origins(self, link: Link, what: str) -> list[Origin]:
+    def origins(self, link: Link, what: str) -> list[SourcePort]:
         """None where the link has no source, or a wrong one."""
         if link.sources is None:
             return []
@@ -150,11 +158,11 @@ class _Resolver:
         found = [self._named(source, link, what) for source in link.sources]
         return [] if None in found else [origin for origin in found if origin is not None]
 
-    def _named(self, source: str, link: Link, what: str) -> Origin | None:
+    def _named(self, source: str, link: Link, what: str) -> SourcePort | None:
         step, slash, port = source.rpartition("/")
         if not slash:
             if source in self.workflow.inputs:
-                return Origin(None, source)
+                return SourcePort(None, source)
             known = [*self.workflow.inputs, *self._outputs()]
             self.findings.error(
                 link.source_place,
@@ -171,14 +179,14 @@ class _Resolver:
                 f"{what}: step '{step}' has no output '{port}' in its 'out'{hint}",
             )
         else:
-            return Origin(step, port)
+            return SourcePort(step, port)
         return None
 
     def _outputs(self) -> Iterator[str]:
         for step in self.workflow.steps.values():
             yield from (f"{step.name}/{port}" for port in step.outputs)
 
-    def output(self, link: Link) -> Origin | None:
+    def output(self, link: Link) -> SourcePort | None:
         what = f"output '{link.name}'"
         if link.sources is None:
             self.findings.error(
@@ -285,7 +293,7 @@ def _input_mode(step: Step, link: Link, stream: Stream | None) -> InputMode:
     return InputMode.ALL if stream is not None and stream.many else InputMode.ONE
 
 
-def _is_file(origin: Origin, wiring: Wiring) -> bool:
+def _is_file(origin: SourcePort, wiring: Wiring) -> bool:
     return origin.step is None and origin.port in wiring.file_inputs
 
 

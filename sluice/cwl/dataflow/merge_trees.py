@@ -4,8 +4,8 @@ take."""
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import TaskMode
 from sluice.cwl.dataflow.links import Wiring
-from sluice.cwl.documents.types import fit, is_optional, show
-from sluice.cwl.documents.workflow import Origin, Step, Workflow
+from sluice.cwl.documents.types import fit, is_optional, short_form
+from sluice.cwl.documents.workflow import SourcePort, Step, Workflow
 from sluice.cwl.properties.extensions import Extensions
 from sluice.cwl.reading.findings import Findings
 
@@ -44,7 +44,10 @@ def _trouble(step: Step, wiring: Wiring, extensions: Extensions) -> str:
         return ""
     taken = step.input_type(data.name)
     items = taken["items"] if isinstance(taken, dict) and taken.get("type") == "array" else "Any"
-    stream, read = wiring.streams[Origin(step.name, port)], wiring.stream_of(step.name, data.name)
+    stream, read = (
+        wiring.streams[SourcePort(step.name, port)],
+        wiring.stream_of(step.name, data.name),
+    )
     if step.conditional or is_optional(given.type):
         return "a job may give nothing"
     if (
@@ -54,8 +57,8 @@ def _trouble(step: Step, wiring: Wiring, extensions: Extensions) -> str:
         or stream.kind is not read.kind
     ):
         return (
-            f"its output '{port}' is {show(given.type)}, and its input '{data.name}' takes"
-            f" {show(taken)}"
+            f"its output '{port}' is {short_form(given.type)}, and its input '{data.name}' takes"
+            f" {short_form(taken)}"
         )
     if extensions.steps[step.name].values.get("boundary", Boundary()) != Boundary():
         return "every job must succeed; leave 'sluice:boundary' out"

@@ -11,10 +11,10 @@ from typing import Any
 
 from sluice.contracts.states import Pick
 from sluice.cwl.dataflow.streams import Stream
-from sluice.cwl.documents.types import array_of, members_of, normal_type, show, without_null
+from sluice.cwl.documents.types import array_of, members_of, normal_type, short_form, without_null
 from sluice.cwl.documents.workflow import Link
 from sluice.cwl.features import SOURCES
-from sluice.cwl.reading.findings import Findings, place_of
+from sluice.cwl.reading.findings import Findings, text_place
 
 _NESTED, _FLATTENED = "merge_nested", "merge_flattened"
 #: No set: what is looked up may be anything that a text can say.
@@ -82,7 +82,7 @@ def check_merge(
         )
         trouble = f"joins data sets and parameters: '{value}' is a parameter"
     elif pick is not None and (lists or not is_merged(link)):
-        place = place_of(link.body, "pickValue")
+        place = text_place(link.body, "pickValue")
         why = (
             f"'{lists[0]}' is a whole data set: {SOURCES['pickValue among whole data sets'].note}"
             if lists
@@ -127,7 +127,7 @@ def _not_flat(known: Sequence[tuple[str, Stream]]) -> str:
             kind == "Any" or _is_list(kind) for kind in members_of(stream.type)
         ):
             return (
-                f"takes the list apart that a job gives as '{source}' ({show(stream.type)}): let a"
+                f"takes the list apart that a job gives as '{source}' ({short_form(stream.type)}): let a"
                 " step before it do that"
             )
     return ""

@@ -13,8 +13,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
 from sluice.cwl.properties.extensions import Extensions, Fields
-from sluice.cwl.reading.findings import Place, place_of
-from sluice.cwl.reading.nodes import Entry, clone, entries, put
+from sluice.cwl.reading.findings import TextPlace, text_place
+from sluice.cwl.reading.nodes import NamedNode, clone, named_nodes, put_at
 
 #: Fields of ours that come down from the outer step to those in its workflow.
 _COME_DOWN = frozenset({"boundary", "retry", "rank"})
@@ -26,7 +26,7 @@ _CHOICES = ("linkMerge", "pickValue")
 class Unflat(Exception):
     """Why a nested workflow cannot be taken apart: a half sentence."""
 
-    def __init__(self, step: Entry, why: str) -> None:
+    def __init__(self, step: NamedNode, why: str) -> None:
         super().__init__(why)
         self.place = step.place
         self.step = step.name
@@ -58,7 +58,7 @@ class _Scope:
     """A workflow that is taken apart, and the step that runs it; None for the outermost."""
 
     body: CommentedMap
-    step: Entry | None = None
+    step: NamedNode | None = None
     around: "_Scope | None" = None
     apart: dict[str, "_Scope"] = field(default_factory=dict)
 
@@ -71,9 +71,9 @@ class _Scope:
         )
 
 
-def nested_to_flatten(workflow: CommentedMap) -> list[Entry]:
+def nested_to_flatten(workflow: CommentedMap) -> list[NamedNode]:
     """Steps whose workflow is to be taken apart."""
-    return [step for step in entries(workflow.get("steps")) if _is_apart(step)]
+    return [step for step in named_nodes(workflow.get("steps")) if _is_apart(step)]
 
 
 def flatten(workflow: CommentedMap, extensions: Extensions) -> Flat:
@@ -82,8 +82,8 @@ def flatten(workflow: CommentedMap, extensions: Extensions) -> Flat:
     scope = _scope(outer)
     gathered = _Gathered(extensions, _new_map(outer))
     gathered.add(scope, above=CommentedMap(), inherited=Fields())
-    put(outer, "steps", gathered.steps, place_of(workflow, "steps"))
-    for output in entries(outer.get("outputs")):
+    put_at(outer, "steps", gathered.steps, text_place(workflow, "steps"))
+    for output in named_nodes(outer.get("outputs")):
         if output.body is not None and "outputSource" in output.body:
             _write(
                 output.body,
@@ -96,7 +96,7 @@ def flatten(workflow: CommentedMap, extensions: Extensions) -> Flat:
     return Flat(outer, Extensions(extensions.workflow, gathered.fields, left))
 
 
-def _is_apart(step: Entry) -> bool:
+def _is_apart(step: NamedNode) -> bool:
     body = step.body
     if body is None or any(key in body for key in _OF_JOBS):
         return False
@@ -105,24 +105,26 @@ def _is_apart(step: Entry) -> bool:
         return False
     if any(
         key in link.body
-        for link in entries(body.get("in"))
+        for link in named_nodes(body.get("in"))
         if link.body is not None
         for key in _OF_LINKS
     ):
         return False
     return any(
         _is_apart(inner) or (inner.body is not None and "scatter" in inner.body)
-        for inner in entries(run.get("steps"))
+        for inner in named_nodes(run.get("steps"))
     )
 
 
-def _scope(body: CommentedMap, step: Entry | None = None, around: _Scope | None = None) -> _Scope:
+def _scope(
+    body: CommentedMap, step: NamedNode | None = None, around: _Scope | None = None
+) -> _Scope:
     scope = _Scope(body, step, around)
     for inner in nested_to_flatten(body):
         run = (inner.body or CommentedMap())["run"]
         if any(
             port.body is not None and "loadContents" in port.body
-            for port in entries(run.get("inputs"))
+            for port in named_nodes(run.get("inputs"))
         ):
             raise Unflat(inner, "an input of its workflow has 'loadContents'")
         scope.apart[inner.name] = _scope(run, inner, scope)
@@ -133,13 +135,13 @@ def _scope(body: CommentedMap, step: Entry | None = None, around: _Scope | None 
 class _Written:
     """Where sources are written: ``key`` of ``body``, in the workflow of ``scope``."""
 
-    at: Entry
+    at: NamedNode
     body: CommentedMap
     key: str
     scope: _Scope
 
     @classmethod
-    def link(cls, link: Entry, scope: _Scope) -> "_Written":
+    def link(cls, link: NamedNode, scope: _Scope) -> "_Written":
         return cls(
             link,
             CommentedMap({"source": link.value}) if link.body is None else link.body,
@@ -215,7 +217,7 @@ def _before(source: str, written: _Written) -> str | tuple[_Written, Any]:
     if step not in scope.apart:
         return f"{scope.prefix}{source}"
     inner = scope.apart[step]
-    for output in entries(inner.body.get("outputs")):
+    for output in named_nodes(inner.body.get("outputs")):
         if output.name == port and output.body is not None:
             return _Written(output, output.body, "outputSource", inner), None
     raise Unflat(written.at, f"the workflow of step '{step}' has no output '{port}'")
@@ -225,10 +227,12 @@ def _given(scope: _Scope, name: str) -> str | tuple[_Written, Any]:
     """What is given for an input of the workflow."""
     if scope.step is None or scope.around is None or scope.step.body is None:
         return name
-    nothing = Entry(name, scope.step.place, CommentedMap())
-    link = next((link for link in entries(scope.step.body.get("in")) if link.name == name), nothing)
+    nothing = NamedNode(name, scope.step.place, CommentedMap())
+    link = next(
+        (link for link in named_nodes(scope.step.body.get("in")) if link.name == name), nothing
+    )
     port = next(
-        (port.body for port in entries(scope.body.get("inputs")) if port.name == name), None
+        (port.body for port in named_nodes(scope.body.get("inputs")) if port.name == name), None
     )
     return _Written.link(link, scope.around), None if port is None else port.get("default")
 
@@ -245,7 +249,7 @@ class _Gathered:
     def add(self, scope: _Scope, *, above: CommentedMap, inherited: Fields) -> None:
         """``above``: requirements and hints of the steps and workflows around; ``inherited``:
         fields of ours."""
-        for step in entries(scope.body.get("steps")):
+        for step in named_nodes(scope.body.get("steps")):
             if step.body is None:
                 continue
             name = f"{scope.prefix}{step.name}"
@@ -261,17 +265,19 @@ class _Gathered:
                 continue
             if name in self.steps:
                 raise Unflat(step, f"there would be two steps '{name}'")
-            put(self.steps, name, _flat_step(step.body, scope, above, like=step.place), step.place)
+            put_at(
+                self.steps, name, _flat_step(step.body, scope, above, like=step.place), step.place
+            )
             self.fields[name] = _merged(inherited, own)
 
 
 def _flat_step(
-    body: CommentedMap, scope: _Scope, above: CommentedMap, *, like: Place
+    body: CommentedMap, scope: _Scope, above: CommentedMap, *, like: TextPlace
 ) -> CommentedMap:
     new: CommentedMap = clone(body)
     new.pop("id", None)
     links = _new_map(body)
-    for link in entries(body.get("in")):
+    for link in named_nodes(body.get("in")):
         written = _new_map(body) if link.body is None else clone(link.body)
         for key in ("id", "source", "default", *_CHOICES):
             written.pop(key, None)
@@ -279,28 +285,28 @@ def _flat_step(
         place = (
             link.place
             if link.body is None or "source" not in link.body
-            else place_of(link.body, "source")
+            else text_place(link.body, "source")
         )
         _write(written, "source", supply, place)
         if written:
-            put(links, link.name, written, link.place)
-    put(new, "in", links, place_of(body, "in") if "in" in body else like)
+            put_at(links, link.name, written, link.place)
+    put_at(new, "in", links, text_place(body, "in") if "in" in body else like)
     needs = _needs(above, body) if scope.prefix else {}
     for kind in ("requirements", "hints"):
         if needs.get(kind):
-            put(new, kind, needs[kind], place_of(body, kind) if kind in body else like)
+            put_at(new, kind, needs[kind], text_place(body, kind) if kind in body else like)
     return new
 
 
-def _write(body: CommentedMap, key: str, supply: _Supply, place: Place | None = None) -> None:
-    where = place or place_of(body, key)
+def _write(body: CommentedMap, key: str, supply: _Supply, place: TextPlace | None = None) -> None:
+    where = place or text_place(body, key)
     if supply.sources:
         one = supply.sources[0]
-        put(body, key, one if len(supply.sources) == 1 else CommentedSeq(supply.sources), where)
+        put_at(body, key, one if len(supply.sources) == 1 else CommentedSeq(supply.sources), where)
     for name, value in supply.choice.items():
-        put(body, name, value, where)
+        put_at(body, name, value, where)
     if supply.default is not None:
-        put(body, "default", supply.default, where)
+        put_at(body, "default", supply.default, where)
 
 
 def _needs(*owners: CommentedMap) -> CommentedMap:
@@ -309,15 +315,15 @@ def _needs(*owners: CommentedMap) -> CommentedMap:
     for kind in ("requirements", "hints"):
         held = _new_map(owners[-1])
         for owner in owners:
-            for entry in entries(owner.get(kind), "class"):
+            for entry in named_nodes(owner.get(kind), "class"):
                 value = _new_map(owner) if entry.body is None else clone(entry.body)
                 value.pop("class", None)
-                put(held, entry.name, value, entry.place)
-        put(found, kind, held, place_of(owners[-1]))
+                put_at(held, entry.name, value, entry.place)
+        put_at(found, kind, held, text_place(owners[-1]))
     return found
 
 
-def _coming_down(step: Entry, own: Fields) -> Fields:
+def _coming_down(step: NamedNode, own: Fields) -> Fields:
     staying = [name for name in own.values if name not in _COME_DOWN]
     if staying:
         raise Unflat(step, f"it has 'sluice:{staying[0]}', which is for one task")

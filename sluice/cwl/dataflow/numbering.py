@@ -19,8 +19,8 @@ from sluice.contracts.plan import STRIDE
 from sluice.contracts.states import TaskMode
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.types import may_be_null
-from sluice.cwl.documents.workflow import Link, Origin, Step, Workflow
-from sluice.cwl.reading.findings import Findings, place_of
+from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
+from sluice.cwl.reading.findings import Findings, text_place
 
 #: Names of the data sets that number the files, in order.
 Lineage = tuple[str, ...]
@@ -40,8 +40,8 @@ class Numbering:
     workflow: Workflow
     wiring: Wiring
     _order: list[Step] = field(init=False)
-    _known: dict[Origin, Lineage] = field(default_factory=dict)
-    _filtered: dict[Origin, tuple[Filters, ...]] = field(default_factory=dict)
+    _known: dict[SourcePort, Lineage] = field(default_factory=dict)
+    _filtered: dict[SourcePort, tuple[Filters, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         reads: dict[str, set[str]] = {name: set() for name in self.workflow.steps}
@@ -53,7 +53,7 @@ class Numbering:
         ]
         for step in self._order:
             for port in step.outputs:
-                self._of(Origin(step.name, port))
+                self._of(SourcePort(step.name, port))
 
     def lineage(self, step: str, link: str) -> Lineage:
         """Of all that the link brings; of one with too many data sets, too many: doubled at each
@@ -69,12 +69,12 @@ class Numbering:
             before += len(self._of(origin))
         return starts
 
-    def _of(self, origin: Origin) -> Lineage:
+    def _of(self, origin: SourcePort) -> Lineage:
         if origin not in self._known:
             self._known[origin] = self._find(origin)
         return self._known[origin]
 
-    def _find(self, origin: Origin) -> Lineage:
+    def _find(self, origin: SourcePort) -> Lineage:
         spread = (stream := self.wiring.streams.get(origin)) is not None and stream.spread
         if origin.step is None or spread or self.wiring.modes[origin.step] is TaskMode.MERGE:
             return (origin.step or f"/{origin.port}",)
@@ -85,7 +85,7 @@ class Numbering:
         if not self._filtered:
             for before in self._order:
                 for port in before.outputs:
-                    self._filters(Origin(before.name, port))
+                    self._filters(SourcePort(before.name, port))
         return self._left_out(step, link)
 
     def _left_out(self, step: Step, link: Link) -> list[Filters]:
@@ -98,7 +98,7 @@ class Numbering:
                 break
         return found[: _MOST + 1]
 
-    def _filters(self, origin: Origin) -> tuple[Filters, ...]:
+    def _filters(self, origin: SourcePort) -> tuple[Filters, ...]:
         if origin not in self._filtered:
             lineage = self._of(origin)
             inherited = origin.step is not None and lineage != (origin.step,)
@@ -121,7 +121,7 @@ class Numbering:
         return step.scatter or [self.wiring.data_links[step.name].name]
 
 
-def _filters_of(origin: Origin, workflow: Workflow) -> Filters:
+def _filters_of(origin: SourcePort, workflow: Workflow) -> Filters:
     if origin.step is None:
         return frozenset()
     step = workflow.steps[origin.step]
@@ -188,7 +188,7 @@ def _check_what_is_left(step: Step, numbering: Numbering, findings: Findings) ->
             body = step.links[other].body
             findings.error(
                 (
-                    place_of(body, "pickValue")
+                    text_place(body, "pickValue")
                     if "pickValue" in body
                     else step.links[other].source_place
                 ),

@@ -6,7 +6,7 @@ from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.dataflow.merge_trees import is_tree
 from sluice.cwl.dataflow.merging import pick_of
 from sluice.cwl.documents.types import is_optional, may_be_null
-from sluice.cwl.documents.workflow import Link, Origin, Step, Workflow
+from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
 from sluice.cwl.properties.extensions import Extensions
 
 
@@ -48,7 +48,7 @@ def has_one_job(step: Step, workflow: Workflow, wiring: Wiring, extensions: Exte
     )
 
 
-def _may_give_nothing(origin: Origin, workflow: Workflow) -> bool:
+def _may_give_nothing(origin: SourcePort, workflow: Workflow) -> bool:
     if origin.step is None:
         return True
     step = workflow.steps[origin.step]

@@ -11,7 +11,7 @@ from typing import Any
 
 from sluice.contracts.states import EntryKind
 from sluice.cwl.documents.types import PRIMITIVES, holds_files, type_names, without_null
-from sluice.cwl.documents.workflow import Origin, Port, Workflow
+from sluice.cwl.documents.workflow import Port, SourcePort, Workflow
 from sluice.cwl.reading.nodes import mappings
 
 
@@ -39,12 +39,12 @@ class Streams:
     workflow: Workflow
     data_input: str | None
     file_inputs: frozenset[str]
-    links: Mapping[tuple[str, str], Sequence[Origin]]
-    _known: dict[Origin, Stream | None] = field(default_factory=dict)
+    links: Mapping[tuple[str, str], Sequence[SourcePort]]
+    _known: dict[SourcePort, Stream | None] = field(default_factory=dict)
     #: What a step scatters over, and nothing beside it.
-    _scattered: set[Origin] = field(default_factory=set)
+    _scattered: set[SourcePort] = field(default_factory=set)
     #: What may have secondary files.
-    _secondary: set[Origin] = field(default_factory=set)
+    _secondary: set[SourcePort] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for (step, port), found in self.links.items():
@@ -52,13 +52,13 @@ class Streams:
                 self._scattered.add(found[0])
         self._find_secondary()
 
-    def of(self, origin: Origin) -> Stream | None:
+    def of(self, origin: SourcePort) -> Stream | None:
         """None for a parameter, and for what is not there."""
         if origin not in self._known:
             self._known[origin] = self._found(origin)
         return self._known[origin]
 
-    def _found(self, origin: Origin) -> Stream | None:
+    def _found(self, origin: SourcePort) -> Stream | None:
         if origin.step is None:
             if origin.port in self.file_inputs:
                 return Stream("File", many=False)
@@ -76,13 +76,13 @@ class Streams:
     def _find_secondary(self) -> None:
         """They are declared, for an output or within what a step runs; or it is a file that was
         made elsewhere and is handed on as it is."""
-        readers: dict[Origin, list[str]] = {}
+        readers: dict[SourcePort, list[str]] = {}
         for (reader, _), found in self.links.items():
             for origin in found:
                 readers.setdefault(origin, []).append(reader)
-        handing_on: dict[str, list[Origin]] = {}
+        handing_on: dict[str, list[SourcePort]] = {}
         reached = [
-            Origin(None, name)
+            SourcePort(None, name)
             for name, port in self.workflow.inputs.items()
             if self._is_data(name, port)
         ]
@@ -94,9 +94,9 @@ class Streams:
                 if any("secondaryFiles" in part for part in mappings(port.body)) or (
                     inside and may_hand_on
                 ):
-                    reached.append(Origin(step.name, name))
+                    reached.append(SourcePort(step.name, name))
                 elif may_hand_on:
-                    handing_on.setdefault(step.name, []).append(Origin(step.name, name))
+                    handing_on.setdefault(step.name, []).append(SourcePort(step.name, name))
         while reached:
             origin = reached.pop()
             if origin not in self._secondary:

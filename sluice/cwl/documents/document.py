@@ -7,8 +7,16 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl import features
 from sluice.cwl.documents.type_definitions import types_of
-from sluice.cwl.reading.findings import START, Findings, Place, did_you_mean, place_of
-from sluice.cwl.reading.nodes import Entry, clone, count_values, entries, mappings, put, short_name
+from sluice.cwl.reading.findings import START, Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.nodes import (
+    NamedNode,
+    clone,
+    count_values,
+    local_name,
+    mappings,
+    named_nodes,
+    put_at,
+)
 from sluice.cwl.reading.yaml_text import MOST_NODES
 
 VERSIONS = tuple(features.VERSIONS)
@@ -65,7 +73,9 @@ def find_workflow(root: Any, findings: Findings) -> Document | None:
 
 def _graph(root: CommentedMap) -> dict[str, CommentedMap]:
     return {
-        entry.name: entry.body for entry in entries(root.get("$graph")) if entry.body is not None
+        entry.name: entry.body
+        for entry in named_nodes(root.get("$graph"))
+        if entry.body is not None
     }
 
 
@@ -74,7 +84,7 @@ def _main(
 ) -> CommentedMap | None:
     if not graph:
         findings.error(
-            place_of(root, "$graph"), "'$graph' is a list of processes, each with an 'id'"
+            text_place(root, "$graph"), "'$graph' is a list of processes, each with an 'id'"
         )
         return None
     if "main" in graph:
@@ -83,7 +93,7 @@ def _main(
     if len(workflows) == 1:
         return workflows[0]
     findings.error(
-        place_of(root, "$graph"),
+        text_place(root, "$graph"),
         "a packed document needs one process with the id 'main': the workflow that is to be run",
     )
     return None
@@ -95,7 +105,7 @@ def _is_workflow(written: CommentedMap, findings: Findings) -> bool:
         return True
     if "class" not in written:
         findings.error(
-            place_of(written),
+            text_place(written),
             "not CWL: there is no 'class'; a template begins with 'cwlVersion: v1.2' and 'class:"
             " Workflow'",
         )
@@ -105,11 +115,13 @@ def _is_workflow(written: CommentedMap, findings: Findings) -> bool:
             if kind == "CommandLineTool"
             else "write a Workflow with CommandLineTools as its steps"
         )
-        findings.error(place_of(written, "class"), f"a template is a Workflow, not a {kind}: {way}")
+        findings.error(
+            text_place(written, "class"), f"a template is a Workflow, not a {kind}: {way}"
+        )
     else:
         hint = did_you_mean(str(kind), _CLASSES)
         findings.error(
-            place_of(written, "class"),
+            text_place(written, "class"),
             f"a template is a Workflow; the class here is {str(kind)[:60]!r}{hint}",
         )
     return False
@@ -120,11 +132,11 @@ def _version(root: CommentedMap, findings: Findings) -> str:
     same."""
     version = root.get("cwlVersion")
     if "cwlVersion" not in root:
-        findings.error(place_of(root), "there is no 'cwlVersion'; write 'cwlVersion: v1.2'")
+        findings.error(text_place(root), "there is no 'cwlVersion'; write 'cwlVersion: v1.2'")
     elif version not in VERSIONS:
         known = ", ".join(VERSIONS)
         findings.error(
-            place_of(root, "cwlVersion"),
+            text_place(root, "cwlVersion"),
             f"the CWL version {str(version)[:40]!r} is not supported; there is: {known}",
         )
     return version if version in VERSIONS else VERSIONS[-1]
@@ -137,7 +149,7 @@ def _namespaces(root: CommentedMap, findings: Findings) -> dict[str, str]:
     if not isinstance(written, CommentedMap) or not all(
         isinstance(value, str) for value in written.values()
     ):
-        findings.error(place_of(root, "$namespaces"), "'$namespaces' maps prefixes to addresses")
+        findings.error(text_place(root, "$namespaces"), "'$namespaces' maps prefixes to addresses")
         return {}
     return dict(written)
 
@@ -148,7 +160,7 @@ def _refuse_other_files(document: Document, findings: Findings) -> None:
             if key in node:
                 document.incomplete = True
                 findings.error(
-                    place_of(node, key),
+                    text_place(node, key),
                     f"'{key}' reads another file, and a template must be one text: write its"
                     " content here",
                 )
@@ -161,7 +173,7 @@ def _refuse_other_files(document: Document, findings: Findings) -> None:
                 ):
                     way = "give its text as 'contents', " if node["class"] == "File" else ""
                     findings.error(
-                        place_of(node, key),
+                        text_place(node, key),
                         f"'{key}' names a {node['class'].lower()} outside this text, which no job"
                         f" will have; {way}{'or ' if way else ''}install it with the tool",
                     )
@@ -173,8 +185,8 @@ def canonical(document: Document, findings: Findings) -> None:
     workflow = clone(document.written)
     document.toolless |= _canonical_workflow(workflow, document, findings, depth=0)
     _tell_versions(workflow, document.version, document.version, findings)
-    put(workflow, "id", "main", place_of(workflow))
-    put(workflow, "cwlVersion", document.version, place_of(workflow))
+    put_at(workflow, "id", "main", text_place(workflow))
+    put_at(workflow, "cwlVersion", document.version, text_place(workflow))
     document.workflow = workflow
     document.types = types_of(document.root)
 
@@ -184,19 +196,19 @@ def _tell_versions(
 ) -> None:
     """Processes from files of another version, and all that is written in these, say so.
     ``version``: the workflow's."""
-    for step in entries(workflow.get("steps")):
+    for step in named_nodes(workflow.get("steps")):
         run = None if step.body is None else step.body.get("run")
         if not isinstance(run, CommentedMap):
             continue
         own = run.get("cwlVersion", version)
         if own in VERSIONS and VERSIONS.index(own) > VERSIONS.index(outermost):
             findings.error(
-                place_of(run, "cwlVersion"),
+                text_place(run, "cwlVersion"),
                 f"this file is of CWL {own}, and the workflow of {outermost}: write 'cwlVersion:"
                 f" {own}' in the workflow",
             )
         if own in VERSIONS and (own, version) != (outermost, outermost):
-            put(run, "cwlVersion", own, place_of(run))
+            put_at(run, "cwlVersion", own, text_place(run))
         _tell_versions(run, own, outermost, findings)
 
 
@@ -212,7 +224,7 @@ def drop_inner_versions(root: Any, findings: Findings) -> None:
     for node in inner:
         if node["cwlVersion"] != root.get("cwlVersion") and "cwlVersion" in root:
             findings.warning(
-                place_of(node, "cwlVersion"),
+                text_place(node, "cwlVersion"),
                 f"this is part of a file of {str(root['cwlVersion'])[:40]}, and 'cwlVersion' has no"
                 " effect here: leave it out, or put the process into a file of its own, named by"
                 " 'run'",
@@ -226,7 +238,7 @@ def _canonical_workflow(
 ) -> set[str]:
     """Gives the steps whose tool is not in the text. ``depth``: of workflows around this one."""
     identifier = workflow.get("id")
-    own = short_name(identifier) if isinstance(identifier, str) else "main"
+    own = local_name(identifier) if isinstance(identifier, str) else "main"
     for key in [key for key in workflow if _foreign(key)]:
         del workflow[key]
     _plain_ids(workflow.get("inputs"))
@@ -234,7 +246,7 @@ def _canonical_workflow(
     _plain_sources(workflow.get("outputs"), "outputSource", own)
     _plain_ids(workflow.get("steps"))
     toolless = set()
-    for step in entries(workflow.get("steps")):
+    for step in named_nodes(workflow.get("steps")):
         if step.body is not None and not _canonical_step(
             step, step.body, document, findings, own=own, depth=depth
         ):
@@ -243,7 +255,13 @@ def _canonical_workflow(
 
 
 def _canonical_step(
-    step: Entry, body: CommentedMap, document: Document, findings: Findings, *, own: str, depth: int
+    step: NamedNode,
+    body: CommentedMap,
+    document: Document,
+    findings: Findings,
+    *,
+    own: str,
+    depth: int,
 ) -> bool:
     """``own``: the workflow's identifier, with which a source may begin. False where the tool is
     missing."""
@@ -256,15 +274,15 @@ def _canonical_step(
         _plain_ids(names)
         if isinstance(names, CommentedSeq):
             for index, item in enumerate(names):
-                names[index] = short_name(item) if isinstance(item, str) else item
+                names[index] = local_name(item) if isinstance(item, str) else item
         elif isinstance(names, str):
-            body[key] = short_name(names)
+            body[key] = local_name(names)
     tool = _tool_of(step, body, document, findings, depth=depth)
-    put(body, "run", _stand_in(step, body) if tool is None else tool, place_of(body, "run"))
+    put_at(body, "run", _stand_in(step, body) if tool is None else tool, text_place(body, "run"))
     return tool is not None
 
 
-def _stand_in(step: Entry, body: CommentedMap) -> CommentedMap:
+def _stand_in(step: NamedNode, body: CommentedMap) -> CommentedMap:
     tool = CommentedMap(
         {
             "class": "CommandLineTool",
@@ -284,22 +302,22 @@ def _stand_in(step: Entry, body: CommentedMap) -> CommentedMap:
 
 
 def _tool_of(
-    step: Entry, body: CommentedMap, document: Document, findings: Findings, *, depth: int
+    step: NamedNode, body: CommentedMap, document: Document, findings: Findings, *, depth: int
 ) -> CommentedMap | None:
     run, name = body.get("run"), step.name
     if isinstance(run, str):
-        run = _packed_tool(run, document, findings, step=step.name, place=place_of(body, "run"))
+        run = _packed_tool(run, document, findings, step=step.name, place=text_place(body, "run"))
         if run is None:
             return None
     elif "run" not in body:
         findings.error(step.place, f"step '{name}' has no tool: 'run' is missing")
         return None
     elif not isinstance(run, CommentedMap):
-        findings.error(place_of(body, "run"), f"'run' of step '{name}' is not a tool")
+        findings.error(text_place(body, "run"), f"'run' of step '{name}' is not a tool")
         return None
     kind = run.get("class")
     if kind not in PROCESSES or depth > MOST_DEPTH or (kind == "Operation" and depth > 0):
-        findings.error(place_of(run, "class"), _other_class(kind, name, depth))
+        findings.error(text_place(run, "class"), _other_class(kind, name, depth))
         return None
     if kind == "Workflow":
         _canonical_workflow(run, document, findings, depth=depth + 1)
@@ -311,11 +329,11 @@ def _tool_of(
 
 
 def _packed_tool(
-    run: str, document: Document, findings: Findings, *, step: str, place: Place
+    run: str, document: Document, findings: Findings, *, step: str, place: TextPlace
 ) -> CommentedMap | None:
     """The process of the packed document that ``run`` names."""
     named = document.graph.get(run.lstrip("#")) or (
-        document.graph.get(short_name(run)) if run.startswith("#") else None
+        document.graph.get(local_name(run)) if run.startswith("#") else None
     )
     if named is not None:
         return _copied(named, document, findings, place)
@@ -335,7 +353,7 @@ def _packed_tool(
 
 
 def _copied(
-    process: CommentedMap, document: Document, findings: Findings, place: Place
+    process: CommentedMap, document: Document, findings: Findings, place: TextPlace
 ) -> CommentedMap | None:
     """None, and once an error, where the workflow would get too large."""
     if document.is_cut:
@@ -375,7 +393,7 @@ def _foreign(key: str) -> bool:
 
 
 def _plain_ids(collection: Any) -> None:
-    for entry in entries(collection):
+    for entry in named_nodes(collection):
         if entry.body is not None and isinstance(entry.body.get("id"), str):
             entry.body["id"] = entry.name
 
@@ -383,7 +401,7 @@ def _plain_ids(collection: Any) -> None:
 def _plain_sources(collection: Any, key: str, own: str) -> None:
     """``key``: ``source`` or ``outputSource``; ``own``: the workflow's identifier, with which a
     source may begin."""
-    for entry in entries(collection):
+    for entry in named_nodes(collection):
         if entry.body is None:
             continue
         written = entry.body.get(key)

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.reading.files import is_relative
-from sluice.cwl.reading.findings import Findings, place_of
-from sluice.cwl.reading.nodes import put
+from sluice.cwl.reading.findings import Findings, text_place
+from sluice.cwl.reading.nodes import put_at
 
 #: Bytes that CWL lets ``contents`` have.
 MOST_CONTENTS = 64 * 1024
@@ -26,7 +26,7 @@ def naming_field(node: CommentedMap) -> str | None:
 
 def make_literal(node: CommentedMap, key: str, text: str, findings: Findings) -> None:
     """``text``: of the file that ``node[key]`` names."""
-    place, size = place_of(node, key), len(text.encode())
+    place, size = text_place(node, key), len(text.encode())
     if size > MOST_CONTENTS:
         findings.error(
             place,
@@ -35,7 +35,7 @@ def make_literal(node: CommentedMap, key: str, text: str, findings: Findings) ->
             " type File for it",
         )
         return
-    put(node, "basename", node.get("basename", posixpath.basename(unquote(node[key]))), place)
-    put(node, "contents", text, place)
+    put_at(node, "basename", node.get("basename", posixpath.basename(unquote(node[key]))), place)
+    put_at(node, "contents", text, place)
     for name in _FIELDS:
         node.pop(name, None)

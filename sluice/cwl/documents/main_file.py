@@ -8,9 +8,9 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.documents.packing import referred_to
 from sluice.cwl.reading.findings import START, Findings
-from sluice.cwl.reading.nodes import entries
+from sluice.cwl.reading.nodes import named_nodes
 from sluice.cwl.reading.uploads import Upload
-from sluice.cwl.reading.yaml_text import Room, read_text
+from sluice.cwl.reading.yaml_text import ValueBudget, read_text
 
 #: What a CWL document's name ends with.
 _DOCUMENTS = (".cwl", ".yml", ".yaml", ".json")
@@ -73,18 +73,18 @@ def _looked_into(upload: Upload) -> tuple[list[str], set[str], list[Findings]]:
     document is held at a time; CWL files come first, so that they have room whatever lies beside
     them."""
     workflows, referred, unread = [], set[str](), []
-    room = Room()
+    budget = ValueBudget()
     for key in sorted(upload.texts, key=lambda name: not _is_cwl(name)):
-        if room.left < 0:
+        if budget.left < 0:
             break
         if key.lower().endswith(_DOCUMENTS):
             own = Findings(key)
-            root = read_text(upload.texts[key], own, room)
+            root = read_text(upload.texts[key], own, budget)
             if _is_workflow(root):
                 workflows.append(key)
             if root is None and _is_cwl(key):
                 unread.append(own)
-            referred |= {other for other in referred_to(key, root, upload.sources) if other != key}
+            referred |= {other for other in referred_to(key, root, upload.files) if other != key}
     return workflows, referred, unread
 
 
@@ -98,7 +98,7 @@ def _is_workflow(root: Any) -> bool:
     if "$graph" in root:
         return any(
             entry.body is not None and entry.body.get("class") == "Workflow"
-            for entry in entries(root["$graph"])
+            for entry in named_nodes(root["$graph"])
         )
     return bool(root.get("class") == "Workflow")
 

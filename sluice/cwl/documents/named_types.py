@@ -20,9 +20,9 @@ from sluice.cwl.documents.type_definitions import (
     with_names,
 )
 from sluice.cwl.documents.types import PRIMITIVES, STREAMS
-from sluice.cwl.reading.files import SourceError, Sources
-from sluice.cwl.reading.findings import Findings, Place, did_you_mean, place_of
-from sluice.cwl.reading.nodes import clone, count_values, entries
+from sluice.cwl.reading.files import FileRefused, FileSet
+from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.nodes import clone, count_values, named_nodes
 from sluice.cwl.reading.yaml_text import MOST_NODES
 
 _KNOWN = PRIMITIVES | STREAMS
@@ -33,17 +33,17 @@ _MOST_LEVELS = 16
 _Path = tuple[str, ...]
 
 
-def address_types(root: Any, sources: Sources | None, findings: Findings) -> Any:
+def address_types(root: Any, files: FileSet | None, findings: Findings) -> Any:
     """The document with an absolute name for each type of a SchemaDefRequirement, and at each of
-    its uses. ``sources``: where the parts of the document come from; None for a document of one
+    its uses. ``files``: where the parts of the document come from; None for a document of one
     file. A name that leads nowhere is an error. None, with an error, where a type contains itself,
     or is too large to be written out."""
     if not isinstance(root, CommentedMap) or next(lists_of_types(root), None) is None:
         return root
     whole: CommentedMap = clone(root)
-    reader = _Reader(whole.lc.filename, sources, findings)
+    reader = _Reader(whole.lc.filename, files, findings)
     if "$graph" in whole:
-        processes = [entry.body for entry in entries(whole["$graph"]) if entry.body is not None]
+        processes = [entry.body for entry in named_nodes(whole["$graph"]) if entry.body is not None]
         # What runs a process of the graph may hand its types down.
         for process in processes:
             reader.declare(process, _path((), process.get("id")))
@@ -80,7 +80,7 @@ class _Definition:
     address: _Address
     name: str
     values: int
-    uses: list[tuple["_Definition", Place]] = field(default_factory=list)
+    uses: list[tuple["_Definition", TextPlace]] = field(default_factory=list)
 
     @property
     def short(self) -> str:
@@ -88,7 +88,7 @@ class _Definition:
 
 
 _Visible = Mapping[_Address, _Definition]
-_Uses = list[tuple[_Definition, Place]]
+_Uses = list[tuple[_Definition, TextPlace]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class _Extent:
 class _TooMuch(Exception):
     """A type cannot be written out; the message says why."""
 
-    def __init__(self, place: Place, message: str) -> None:
+    def __init__(self, place: TextPlace, message: str) -> None:
         super().__init__(message)
         self.place = place
 
@@ -126,7 +126,7 @@ class _Reader:
     definitions. ``early``: uses before the definition."""
 
     first: str
-    sources: Sources | None
+    files: FileSet | None
     findings: Findings
     defined: dict[_Address, _Definition] = field(default_factory=dict)
     users: _Uses = field(default_factory=list)
@@ -138,7 +138,7 @@ class _Reader:
         visible = self._owner(body, path, around)
         for kind in ("inputs", "outputs"):
             self._members(body.get(kind), _Within(path, visible, self.users))
-        for step in entries(body.get("steps")):
+        for step in named_nodes(body.get("steps")):
             run = None if step.body is None else step.body.get("run")
             if step.body is not None and isinstance(run, CommentedMap):
                 inside = (*_path(path, step.name), "run")
@@ -166,7 +166,7 @@ class _Reader:
                 address = self._address_of(body, path, owner)
                 if address in found:
                     self.findings.error(
-                        place_of(body, "name"),
+                        text_place(body, "name"),
                         f"there are two types named '{found[address].short}' here",
                     )
                 if address not in self.defined:
@@ -193,7 +193,7 @@ class _Reader:
         return next(name for name in names if name not in taken)
 
     def _identity(self, key: str) -> str:
-        return key if self.sources is None else self.sources.identity(key)
+        return key if self.files is None else self.files.identity(key)
 
     def _members(self, node: Any, within: _Within) -> None:
         """Ports of a process, or fields of a record, each with its type."""
@@ -246,10 +246,10 @@ class _Reader:
                 *(_as_written(one, _file(node)) for one in within.visible.values()),
             }
             self.findings.error(
-                place_of(node, key), f"there is no type '{bare[:200]}'{did_you_mean(bare, known)}"
+                text_place(node, key), f"there is no type '{bare[:200]}'{did_you_mean(bare, known)}"
             )
             return "Any"
-        within.uses.append((within.visible[address], place_of(node, key)))
+        within.uses.append((within.visible[address], text_place(node, key)))
         return within.visible[address].name + suffix
 
     def _candidates(self, bare: str, file: str, scope: _Path) -> Iterator[_Address]:
@@ -257,8 +257,8 @@ class _Reader:
         base, absolute, fragment = bare.partition("#")
         if absolute:
             try:
-                key = self.sources.find(file, base) if base and self.sources is not None else file
-            except SourceError:
+                key = self.files.find(file, base) if base and self.files is not None else file
+            except FileRefused:
                 return
             yield _Address(self._identity(key), tuple(fragment.split("/")))
             return

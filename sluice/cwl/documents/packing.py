@@ -14,19 +14,19 @@ from sluice.contracts.problems import Finding, Unprocessable
 from sluice.cwl.documents.document import drop_inner_versions
 from sluice.cwl.documents.file_literals import make_literal, naming_field
 from sluice.cwl.documents.named_types import address_types
-from sluice.cwl.reading.files import DiskFiles, SourceError, Sources, UploadedFiles
-from sluice.cwl.reading.findings import START, EnoughFound, Findings, Place, place_of
+from sluice.cwl.reading.files import DiskFiles, FileRefused, FileSet, UploadedFiles
+from sluice.cwl.reading.findings import START, EnoughFound, Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import (
     clone,
     count_values,
     depth_of,
-    entries,
+    local_name,
     mappings,
-    plain,
-    put,
-    short_name,
+    named_nodes,
+    plain_json,
+    put_at,
 )
-from sluice.cwl.reading.yaml_text import MOST_BYTES, MOST_DEPTH, MOST_NODES, Room, read_text
+from sluice.cwl.reading.yaml_text import MOST_BYTES, MOST_DEPTH, MOST_NODES, ValueBudget, read_text
 
 _MOST_LEVELS = 16
 
@@ -77,7 +77,7 @@ def gather_files(path: Path) -> tuple[str, dict[str, str]]:
 
 def as_text(root: Any) -> str:
     """The document as JSON, which is YAML too, and in which no text can be taken for a number."""
-    return json.dumps(plain(root), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(plain_json(root), indent=2, ensure_ascii=False) + "\n"
 
 
 @dataclass(slots=True)
@@ -88,53 +88,53 @@ class Packed:
     text: str
     root: Any
     inlined: bool
-    sources: Sources
+    files: FileSet
 
     def address_types(self, findings: Findings) -> Any:
         """The document, in which types now have names that hold in all of it; None, with an error,
         where they cannot."""
-        addressed = address_types(self.root, self.sources, findings)
+        addressed = address_types(self.root, self.files, findings)
         self.root = self.root if addressed is None else addressed
         return addressed
 
 
-def read_files(first: str, sources: Sources, findings: Findings, *, own: Findings) -> Packed:
+def read_files(first: str, files: FileSet, findings: Findings, *, own: Findings) -> Packed:
     """``own`` takes what is wrong with the text of ``first`` itself, ``findings`` all that is wrong
     with its references."""
-    reader = _Reader(sources, findings)
+    reader = _Reader(files, findings)
     text = reader.read(first, START)
-    root = None if text is None else read_text(text, own, reader.room)
+    root = None if text is None else read_text(text, own, reader.budget)
     drop_inner_versions(root, findings)
     if isinstance(root, CommentedMap):
         with suppress(EnoughFound):
-            root = reader.inline(root, first, (f"{sources.identity(first)}#",), None)
+            root = reader.inline(root, first, (f"{files.identity(first)}#",), None)
             reader.add_namespaces(root)
-    return Packed(text or "", root, reader.inlined, sources)
+    return Packed(text or "", root, reader.inlined, files)
 
 
 @dataclass(slots=True)
 class _Reader:
     """``namespaces``: prefixes that other files declare. ``values`` and ``characters``: put in
     place so far; files that name each other several times are small, and what they stand for is
-    not. ``room``: for all files that are read. ``depth``: of levels around the node that is
+    not. ``budget``: for all files that are read. ``depth``: of levels around the node that is
     inlined."""
 
-    sources: Sources
+    files: FileSet
     findings: Findings
     inlined: bool = False
-    namespaces: dict[str, tuple[str, Place]] = field(default_factory=dict)
+    namespaces: dict[str, tuple[str, TextPlace]] = field(default_factory=dict)
     values: int = 0
     characters: int = 0
     depth: int = 0
-    room: Room = field(default_factory=Room)
+    budget: ValueBudget = field(default_factory=ValueBudget)
     parsed: dict[str, Any] = field(default_factory=dict)
     #: Steps whose tool is in place.
     done: set[int] = field(default_factory=set)
 
-    def read(self, key: str, asked: Place) -> str | None:
+    def read(self, key: str, asked: TextPlace) -> str | None:
         try:
-            return self.sources.text(key)
-        except SourceError as error:
+            return self.files.text(key)
+        except FileRefused as error:
             self.findings.error(asked, error.message)
         return None
 
@@ -142,7 +142,7 @@ class _Reader:
         own = self.findings.file
         self.findings.file = file
         try:
-            root = read_text(text, self.findings, self.room)
+            root = read_text(text, self.findings, self.budget)
             drop_inner_versions(root, self.findings)
             return root
         finally:
@@ -168,7 +168,9 @@ class _Reader:
             self._give_contents(node, base)
             for step in _steps(node):
                 if isinstance(step.get("run"), str):
-                    put(step, "run", self._tool(step, base, stack, graph), place_of(step, "run"))
+                    put_at(
+                        step, "run", self._tool(step, base, stack, graph), text_place(step, "run")
+                    )
                     self.done.add(id(step))
             for key, value in node.items():
                 if key != "run" or id(node) not in self.done:
@@ -179,33 +181,35 @@ class _Reader:
         run = step["run"]
         if not run.startswith("#"):
             return self._other(step, "run", base, stack)
-        part = None if graph is None else graph.get(short_name(run))
+        part = None if graph is None else graph.get(local_name(run))
         if graph is None or part is None or self.values > MOST_NODES:
             return run
-        me = f"{self.sources.identity(base)}#{short_name(run)}"
+        me = f"{self.files.identity(base)}#{local_name(run)}"
         if me in stack or len(stack) > _MOST_LEVELS:
-            self.findings.error(place_of(step, "run"), f"{base}#{short_name(run)} refers to itself")
+            self.findings.error(
+                text_place(step, "run"), f"{base}#{local_name(run)} refers to itself"
+            )
             return run
-        return self.inline(self._copied(part, place_of(step, "run")), base, (*stack, me), graph)
+        return self.inline(self._copied(part, text_place(step, "run")), base, (*stack, me), graph)
 
     def _find(self, node: CommentedMap, key: str, base: str) -> tuple[str, str] | None:
         """The key of the file that ``node[key]`` names, and the fragment."""
         name, _, fragment = node[key].partition("#")
         try:
-            return self.sources.find(base, name), fragment
-        except SourceError as error:
-            self.findings.error(place_of(node, key), error.message)
+            return self.files.find(base, name), fragment
+        except FileRefused as error:
+            self.findings.error(text_place(node, key), error.message)
         return None
 
     def _included(self, node: CommentedMap, base: str) -> Any:
         found = self._find(node, "$include", base)
-        text = None if found is None else self.read(found[0], place_of(node, "$include"))
+        text = None if found is None else self.read(found[0], text_place(node, "$include"))
         self.inlined = True
         if text is None:
             return node
-        return text if self._has_room(text, place_of(node, "$include")) else node
+        return text if self._has_room(text, text_place(node, "$include")) else node
 
-    def _has_room(self, text: str, place: Place) -> bool:
+    def _has_room(self, text: str, place: TextPlace) -> bool:
         self.characters += len(text)
         if self.characters > MOST_BYTES:
             self.findings.error(
@@ -217,8 +221,8 @@ class _Reader:
         """A File object that names a file of the template gets its text."""
         key = naming_field(node)
         found = None if key is None else self._find(node, key, base)
-        text = None if key is None or found is None else self.read(found[0], place_of(node, key))
-        if key is not None and text is not None and self._has_room(text, place_of(node, key)):
+        text = None if key is None or found is None else self.read(found[0], text_place(node, key))
+        if key is not None and text is not None and self._has_room(text, text_place(node, key)):
             self.inlined = True
             make_literal(node, key, text, self.findings)
 
@@ -230,8 +234,8 @@ class _Reader:
             return as_it_was
         file, fragment = found
         place, me = (
-            place_of(node, key),
-            f"{self.sources.identity(file)}#{short_name(fragment) if fragment else ''}",
+            text_place(node, key),
+            f"{self.files.identity(file)}#{local_name(fragment) if fragment else ''}",
         )
         if me in stack or len(stack) > _MOST_LEVELS:
             self.findings.error(place, f"{file} refers to itself")
@@ -249,10 +253,10 @@ class _Reader:
             copy.pop("$namespaces", None)
             copy.pop("$schemas", None)
         elif isinstance(copy, CommentedMap) and "cwlVersion" in other:
-            put(copy, "cwlVersion", other["cwlVersion"], place)
+            put_at(copy, "cwlVersion", other["cwlVersion"], place)
         return self.inline(copy, file, (*stack, me), graph)
 
-    def _copied(self, node: Any, place: Place) -> Any:
+    def _copied(self, node: Any, place: TextPlace) -> Any:
         """A copy of ``node``, or nothing of it where the document would get too large or too deep."""
         self.values += count_values(node)
         if self.values > MOST_NODES:
@@ -269,7 +273,7 @@ class _Reader:
             return clone(node)
         return None
 
-    def _part(self, other: Any, fragment: str, place: Place, file: str) -> tuple[Any, _Graph]:
+    def _part(self, other: Any, fragment: str, place: TextPlace, file: str) -> tuple[Any, _Graph]:
         """The process that is meant, as it stands, and the others of its file."""
         if not isinstance(other, CommentedMap):
             return other, {}
@@ -284,9 +288,11 @@ class _Reader:
         if "$graph" not in other:
             return other, {}
         parts = {
-            entry.name: entry.body for entry in entries(other["$graph"]) if entry.body is not None
+            entry.name: entry.body
+            for entry in named_nodes(other["$graph"])
+            if entry.body is not None
         }
-        part = parts.get(short_name(fragment or "main"))
+        part = parts.get(local_name(fragment or "main"))
         if part is None:
             self.findings.error(place, f"{file} has no process '{fragment or 'main'}'")
             return other, parts
@@ -334,12 +340,12 @@ def referred_to(key: str, root: Any, files: UploadedFiles) -> Iterator[str]:
     for name in references(root):
         try:
             yield files.find(key, name)
-        except SourceError:
+        except FileRefused:
             continue
 
 
 def _steps(node: CommentedMap) -> Iterator[CommentedMap]:
     if node.get("class") == "Workflow":
-        for entry in entries(node.get("steps")):
+        for entry in named_nodes(node.get("steps")):
             if entry.body is not None:
                 yield entry.body

@@ -6,7 +6,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.cwl.reading.nodes import entries, mappings
+from sluice.cwl.reading.nodes import mappings, named_nodes
 
 _REQUIREMENT = "SchemaDefRequirement"
 
@@ -72,7 +72,7 @@ def lists_of_types(root: CommentedMap) -> Iterator[CommentedSeq]:
 def own_lists_of_types(owner: CommentedMap) -> Iterator[CommentedSeq]:
     """Those of a process or a step; that of the requirements first."""
     for kind in ("requirements", "hints"):
-        for entry in entries(owner.get(kind), "class"):
+        for entry in named_nodes(owner.get(kind), "class"):
             if (
                 entry.name == _REQUIREMENT
                 and entry.body is not None

@@ -198,20 +198,20 @@ def value_fits(value: Any, kind: Any) -> bool:
     return True
 
 
-def show(kind: Any) -> str:
+def short_form(kind: Any) -> str:
     """The type in CWL's short form."""
     match kind:
         case str():
             return kind
         case {"type": "array", "items": items}:
-            inner = show(items)
+            inner = short_form(items)
             return (
                 f"{inner}[]" if isinstance(items, str) or inner.endswith("[]") else f"({inner})[]"
             )
         case list() if "null" in kind and len(kind) == 2:
-            return f"{show(without_null(kind))}?"
+            return f"{short_form(without_null(kind))}?"
         case list():
-            return " or ".join(show(member) for member in kind)
+            return " or ".join(short_form(member) for member in kind)
         case {"type": str() as name}:
             return name
     return "a type that is not CWL"

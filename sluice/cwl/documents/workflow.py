@@ -12,15 +12,15 @@ from sluice.cwl.documents.document import Document
 from sluice.cwl.documents.type_definitions import written_out
 from sluice.cwl.documents.types import normal_type
 from sluice.cwl.features import PROCESSES, inside_jobs
-from sluice.cwl.reading.findings import Findings, Place, place_of
-from sluice.cwl.reading.nodes import Entry, entries, listed, refuse_duplicates
+from sluice.cwl.reading.findings import Findings, TextPlace, text_place
+from sluice.cwl.reading.nodes import NamedNode, listed, named_nodes, refuse_duplicates
 
 #: Names become parts of names of data sets, and of paths.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SourcePort:
     """Where a link comes from: an output of ``step``, or (None) an input of the workflow."""
 
     step: str | None
@@ -32,12 +32,12 @@ class Port:
     """An input or output of the workflow or of a tool. ``type`` written out (see `types`)."""
 
     name: str
-    place: Place
+    place: TextPlace
     type: Any
     body: CommentedMap
 
-    def place_of(self, key: str) -> Place:
-        return place_of(self.body, key) if key in self.body else self.place
+    def place_of(self, key: str) -> TextPlace:
+        return text_place(self.body, key) if key in self.body else self.place
 
 
 @dataclass(slots=True)
@@ -46,19 +46,19 @@ class Link:
     None where none is given."""
 
     name: str
-    place: Place
+    place: TextPlace
     sources: list[str] | None
-    source_place: Place
+    source_place: TextPlace
     body: CommentedMap
 
 
 @dataclass(slots=True)
 class Step:
     name: str
-    place: Place
+    place: TextPlace
     body: CommentedMap
     links: dict[str, Link]
-    outputs: dict[str, Place]
+    outputs: dict[str, TextPlace]
     scatter: list[str]
     tool: CommentedMap
     tool_inputs: dict[str, Port]
@@ -77,8 +77,8 @@ class Step:
             else f"output '{self.passes}'"
         )
 
-    def place_of(self, key: str) -> Place:
-        return place_of(self.body, key) if key in self.body else self.place
+    def place_of(self, key: str) -> TextPlace:
+        return text_place(self.body, key) if key in self.body else self.place
 
     def input_type(self, name: str) -> Any:
         """Of an input of the step; one that the tool does not have is read by the step's
@@ -126,12 +126,12 @@ def read_workflow(document: Document, findings: Findings) -> Workflow:
         if entry.body is not None:
             workflow.steps[entry.name] = _step(entry, entry.body, document, findings)
     if not workflow.steps:
-        findings.error(place_of(body, "steps"), "the workflow has no steps")
+        findings.error(text_place(body, "steps"), "the workflow has no steps")
     return workflow
 
 
-def _named(node: Any, what: str, findings: Findings) -> list[Entry]:
-    found = entries(node)
+def _named(node: Any, what: str, findings: Findings) -> list[NamedNode]:
+    found = named_nodes(node)
     refuse_duplicates(found, what, findings)
     for entry in found:
         if not _NAME.match(entry.name):
@@ -143,7 +143,7 @@ def _named(node: Any, what: str, findings: Findings) -> list[Entry]:
     return list({entry.name: entry for entry in reversed(found)}.values())[::-1]
 
 
-def _step(entry: Entry, body: CommentedMap, document: Document, findings: Findings) -> Step:
+def _step(entry: NamedNode, body: CommentedMap, document: Document, findings: Findings) -> Step:
     links = _named(body.get("in"), f"inputs of step '{entry.name}'", findings)
     outputs = _named(body.get("out"), f"outputs of step '{entry.name}'", findings)
     tool = body["run"]
@@ -167,14 +167,14 @@ def _step(entry: Entry, body: CommentedMap, document: Document, findings: Findin
     )
 
 
-def _ports(found: Iterable[Entry], document: Document) -> dict[str, Port]:
+def _ports(found: Iterable[NamedNode], document: Document) -> dict[str, Port]:
     return {
         entry.name: Port(entry.name, entry.place, _type(entry, document), _body(entry))
         for entry in found
     }
 
 
-def _type(entry: Entry, document: Document) -> Any:
+def _type(entry: NamedNode, document: Document) -> Any:
     return normal_type(
         written_out(entry.value if entry.body is None else _declared(entry.body), document.types)
     )
@@ -186,7 +186,7 @@ def _declared(body: CommentedMap) -> Any:
     return body if body.get("type") in ("array", "record", "enum") else body.get("type")
 
 
-def _link(entry: Entry, key: str) -> Link:
+def _link(entry: NamedNode, key: str) -> Link:
     body = _body(entry)
     written = entry.value if entry.body is None and key == "source" else body.get(key)
     sources = (
@@ -195,9 +195,13 @@ def _link(entry: Entry, key: str) -> Link:
         else [source for source in listed(written) if isinstance(source, str)]
     )
     return Link(
-        entry.name, entry.place, sources, place_of(body, key) if key in body else entry.place, body
+        entry.name,
+        entry.place,
+        sources,
+        text_place(body, key) if key in body else entry.place,
+        body,
     )
 
 
-def _body(entry: Entry) -> CommentedMap:
+def _body(entry: NamedNode) -> CommentedMap:
     return CommentedMap() if entry.body is None else entry.body

@@ -8,7 +8,7 @@ from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.types import ARRAY_OF_FILES, members_of, normal_type, without_null
 from sluice.cwl.documents.workflow import Link, Step
 from sluice.cwl.features import LINK_FIELDS, OF_WORKFLOWS
-from sluice.cwl.reading.nodes import plain
+from sluice.cwl.reading.nodes import plain_json
 
 #: The one step of such a workflow.
 INNER = "run"
@@ -74,7 +74,7 @@ def contained(
         "out": list(step.outputs),
     }
     if step.conditional:
-        inner["when"] = plain(step.body["when"])
+        inner["when"] = plain_json(step.body["when"])
     types = [
         one for one in process.get("requirements", ()) if one["class"] == "SchemaDefRequirement"
     ]
@@ -97,7 +97,7 @@ def contained(
 
 
 def _inner_link(link: Link, *, fed: bool) -> dict[str, Any]:
-    own = {key: plain(link.body[key]) for key in _OF_LINKS if key in link.body}
+    own = {key: plain_json(link.body[key]) for key in _OF_LINKS if key in link.body}
     return {"source": link.name, **own} if fed else own
 
 
@@ -108,7 +108,7 @@ def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> di
     declared = (
         {}
         if tool_input is None
-        else {key: plain(tool_input.body[key]) for key in _OF_PORTS if key in tool_input.body}
+        else {key: plain_json(tool_input.body[key]) for key in _OF_PORTS if key in tool_input.body}
     )
     stream = wiring.stream_of(step.name, link.name)
     if mode is None or stream is None or stream.kind is EntryKind.BUNDLE:

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
-from sluice.cwl.reading.nodes import plain
+from sluice.cwl.reading.nodes import plain_json
 
 
 def condition_of(wanted: Any) -> Condition | str:
@@ -14,7 +14,7 @@ def condition_of(wanted: Any) -> Condition | str:
         case list():
             usable = wanted and all(isinstance(item, str | int | float | bool) for item in wanted)
             return (
-                OneOf(values=plain(wanted))
+                OneOf(values=plain_json(wanted))
                 if usable
                 else "a list names the values that match: texts, numbers or booleans, at least one"
             )

@@ -7,18 +7,18 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.base import ImageName
 from sluice.contracts.plan import ContainerImage
-from sluice.cwl.features import CONTAINERS, refused
-from sluice.cwl.reading.findings import Findings, Place, place_of
+from sluice.cwl.features import CONTAINERS, refused_features
+from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 
 #: Ways to an image that pilots do not go: many nodes would each do it, with files or rights that
 #: they may not have.
-_NOT_CARRIED_OUT = refused(CONTAINERS)
+_NOT_CARRIED_OUT = refused_features(CONTAINERS)
 
 _image_name: TypeAdapter[str] = TypeAdapter(ImageName)
 
 
-def image_of(
-    body: CommentedMap, place: Place, findings: Findings, *, step: str, required: bool
+def container_image(
+    body: CommentedMap, place: TextPlace, findings: Findings, *, step: str, required: bool
 ) -> ContainerImage | None:
     """The image that a DockerRequirement names; None where it cannot be used: for a requirement
     that is an error, for a hint a warning."""
@@ -26,14 +26,14 @@ def image_of(
     for key in _NOT_CARRIED_OUT:
         if key in body:
             tell(
-                place_of(body, key),
+                text_place(body, key),
                 f"'{key}' of step '{step}' is not supported: {CONTAINERS[key].note}",
             )
             return None
     outdir = body.get("dockerOutputDirectory")
     if outdir is not None and not str(outdir).startswith("/"):
         findings.error(
-            place_of(body, "dockerOutputDirectory"),
+            text_place(body, "dockerOutputDirectory"),
             f"'dockerOutputDirectory' is an absolute path, not {outdir!r}",
         )
     named = {
@@ -55,7 +55,7 @@ def _name(body: CommentedMap, key: str, findings: Findings) -> str | None:
         return _image_name.validate_python(written)
     except ValidationError:
         findings.error(
-            place_of(body, key),
+            text_place(body, key),
             f"'{key}' is no name of an image: {str(written)[:100]!r}; one is 'debian:12'",
         )
         return None

@@ -12,8 +12,8 @@ from sluice.contracts.wording import sentence_of
 from sluice.cwl.documents.document import MOST_DEPTH, Document
 from sluice.cwl.features import LATER
 from sluice.cwl.properties.conditions import amount_of, condition_of
-from sluice.cwl.reading.findings import Findings, Place, did_you_mean, place_of
-from sluice.cwl.reading.nodes import entries, plain, short_name
+from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.nodes import local_name, named_nodes, plain_json
 
 #: Steps of nested workflows whose fields are read.
 _MOST_NESTED = 2000
@@ -27,10 +27,10 @@ class Fields:
     """The fields of one workflow or step that were read without an error, and where each stands."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, TextPlace] = field(default_factory=dict)
     #: Places of the keys inside a field: ``("bind", "run")``; of keys inside these ``("require",
     #: "parameters.cut")``.
-    inner: dict[tuple[str, str], Place] = field(default_factory=dict)
+    inner: dict[tuple[str, str], TextPlace] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class _Reader:
         self.undeclared = False
         if taken:
             findings.error(
-                place_of(document.root, "$namespaces"),
+                text_place(document.root, "$namespaces"),
                 f"the prefix '{PREFIX}' stands for '{NAMESPACE}' and nothing else",
             )
 
@@ -79,7 +79,7 @@ class _Reader:
         found = Extensions()
         written = self.document.written
         homes: dict[int, tuple[str, Fields]] = {id(written): ("workflow", found.workflow)}
-        for step in entries(written.get("steps")):
+        for step in named_nodes(written.get("steps")):
             if step.body is not None:
                 homes[id(step.body)] = ("step", found.steps.setdefault(step.name, Fields()))
         self._find_nested(written, "", homes, found)
@@ -94,9 +94,9 @@ class _Reader:
         found: Extensions,
     ) -> None:
         """A workflow that several steps run is one text, so their fields are the same."""
-        for step in entries(workflow.get("steps")):
+        for step in named_nodes(workflow.get("steps")):
             run = None if step.body is None else step.body.get("run")
-            run = self.document.graph.get(short_name(run)) if isinstance(run, str) else run
+            run = self.document.graph.get(local_name(run)) if isinstance(run, str) else run
             if (
                 not isinstance(run, CommentedMap)
                 or run.get("class") != "Workflow"
@@ -106,7 +106,7 @@ class _Reader:
             if len(found.nested) > _MOST_NESTED:
                 return
             inside = f"{prefix}{step.name}."
-            for inner in entries(run.get("steps")):
+            for inner in named_nodes(run.get("steps")):
                 if inner.body is not None:
                     _, fields = homes.setdefault(id(inner.body), ("step", Fields()))
                     found.nested[f"{inside}{inner.name}"] = fields
@@ -133,7 +133,7 @@ class _Reader:
         return None
 
     def _field(self, node: CommentedMap, key: str, name: str, *, kind: str, fields: Fields) -> None:
-        place = place_of(node, key)
+        place = text_place(node, key)
         if (
             key.startswith(f"{PREFIX}:")
             and f"{PREFIX}:" not in self.prefixes
@@ -181,9 +181,9 @@ class Value:
     def written(self) -> Any:
         return self.node[self.key]
 
-    def wrong(self, message: str, place: Place | None = None) -> None:
+    def wrong(self, message: str, place: TextPlace | None = None) -> None:
         self.reader.findings.error(
-            place or place_of(self.node, self.key), f"'{self.key}' {message}"
+            place or text_place(self.node, self.key), f"'{self.key}' {message}"
         )
 
     def mapping(self) -> CommentedMap | None:
@@ -197,15 +197,16 @@ class Value:
         """Inner keys that are words of CWL carry the prefix, or other runners would rewrite them."""
         return self.reader.own_name(key) or key
 
-    def inner_places(self) -> dict[str, Place]:
+    def inner_places(self) -> dict[str, TextPlace]:
         if not isinstance(self.written, CommentedMap):
             return {}
-        places = {self.plain_key(key): place_of(self.written, key) for key in self.written}
+        places = {self.plain_key(key): text_place(self.written, key) for key in self.written}
         for key, inside in self.written.items():
             if isinstance(inside, CommentedMap):
                 outer = self.plain_key(key)
                 places |= {
-                    f"{outer}.{self.plain_key(inner)}": place_of(inside, inner) for inner in inside
+                    f"{outer}.{self.plain_key(inner)}": text_place(inside, inner)
+                    for inner in inside
                 }
         return places
 
@@ -216,7 +217,7 @@ def _model(kind: type[BaseModel]) -> Callable[[Value], Any]:
         if written is None:
             return None
         places = value.inner_places()
-        given = {value.plain_key(key): plain(item) for key, item in written.items()}
+        given = {value.plain_key(key): plain_json(item) for key, item in written.items()}
         unknown = [key for key in given if key not in kind.model_fields]
         for key in unknown:
             if f"{value.name}.{key}" in LATER:
@@ -235,7 +236,7 @@ def _model(kind: type[BaseModel]) -> Callable[[Value], Any]:
                 key = str(each["loc"][0]) if each["loc"] else ""
                 said = sentence_of(each)
                 value.wrong(
-                    f"{key}: {said[0].lower()}{said[1:]}, not {plain(each['input'])!r}",
+                    f"{key}: {said[0].lower()}{said[1:]}, not {plain_json(each['input'])!r}",
                     places.get(key),
                 )
         return None
@@ -308,8 +309,8 @@ def _bind(value: Value) -> dict[str, str] | None:
             bound[value.plain_key(key)] = target
         else:
             value.wrong(
-                f"gives each parameter the name of a metadata key; {key!r} has {plain(target)!r}",
-                place_of(written, key),
+                f"gives each parameter the name of a metadata key; {key!r} has {plain_json(target)!r}",
+                text_place(written, key),
             )
     return bound
 
@@ -325,7 +326,7 @@ def _conditions(value: Value, written: CommentedMap) -> dict[str, Condition]:
     for key, wanted in written.items():
         condition = condition_of(wanted)
         if isinstance(condition, str):
-            value.wrong(f"{key}: {condition}", place_of(written, key))
+            value.wrong(f"{key}: {condition}", text_place(written, key))
         else:
             found[value.plain_key(key)] = condition
     return found
@@ -339,7 +340,7 @@ def _require(value: Value) -> Require | None:
         value.wrong(f"says nothing; {EXAMPLES[value.name]}")
     found: dict[str, Any] = {}
     for key, wanted in written.items():
-        name, place = value.plain_key(key), place_of(written, key)
+        name, place = value.plain_key(key), text_place(written, key)
         if name not in Require.model_fields:
             value.wrong(f"knows no '{name}'{did_you_mean(name, Require.model_fields)}", place)
         elif name in {"meta", "parameters"}:

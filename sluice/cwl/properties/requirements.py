@@ -18,17 +18,19 @@ from sluice.cwl.features import (
     OF_TOOLS,
     OF_WORKFLOWS,
     SINCE_V1_1,
-    refused,
+    refused_features,
 )
-from sluice.cwl.properties.containers import image_of
-from sluice.cwl.reading.findings import Findings, Place, did_you_mean, place_of
-from sluice.cwl.reading.nodes import Entry, entries, plain, processes_inside, put
+from sluice.cwl.properties.containers import container_image
+from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.reading.nodes import NamedNode, named_nodes, plain_json, processes_inside, put_at
 
 _CUDA, _OLD_TIME_LIMIT = (f"{CWLTOOL_NAMESPACE}{name}" for name in ("CUDARequirement", "TimeLimit"))
 #: Extensions of cwltool that are carried out; its schema does not know them, so they are kept out
 #: of its way.
 KNOWN_EXTENSIONS = (_CUDA, _OLD_TIME_LIMIT)
-_REFUSED_EXTENSIONS = {CWLTOOL_NAMESPACE + name: OF_CWLTOOL[name] for name in refused(OF_CWLTOOL)}
+_REFUSED_EXTENSIONS = {
+    CWLTOOL_NAMESPACE + name: OF_CWLTOOL[name] for name in refused_features(OF_CWLTOOL)
+}
 _KNOWN = frozenset({*OF_TOOLS, *OF_WORKFLOWS})
 
 #: Cores, MiB or seconds.
@@ -39,7 +41,7 @@ _MOST = 1_000_000_000
 class Requirement:
     name: str
     body: CommentedMap
-    place: Place
+    place: TextPlace
     #: False for a hint.
     required: bool
 
@@ -60,8 +62,8 @@ def check_names(
     """Every requirement must be known; a hint that is not is left aside, with a warning."""
     for kind in ("requirements", "hints"):
         if kind in owner and owner[kind] is None:
-            findings.error(place_of(owner, kind), f"'{kind}' is empty: leave it out")
-        for entry in entries(owner.get(kind), "class"):
+            findings.error(text_place(owner, kind), f"'{kind}' is empty: leave it out")
+        for entry in named_nodes(owner.get(kind), "class"):
             name = expanded(entry.name, namespaces)
             if entry.body is None and isinstance(owner[kind], CommentedSeq):
                 findings.error(
@@ -85,7 +87,7 @@ def check_names(
                     entry.place,
                     f"the requirement '{entry.name}' is not supported{did_you_mean(name, _KNOWN)}",
                 )
-            elif kind == "requirements" and name in refused(OF_TOOLS):
+            elif kind == "requirements" and name in refused_features(OF_TOOLS):
                 findings.error(
                     entry.place,
                     f"'{name}' is not supported as a requirement: {OF_TOOLS[name].note}",
@@ -124,7 +126,7 @@ def needs_of(step: Step, workflow: CommentedMap, document: Document, findings: F
 def _container(step: Step, asked: Sequence[Requirement], findings: Findings) -> Container | None:
     """``asked``: the DockerRequirements of the tools that one job runs."""
     found = [
-        (one, image_of(one.body, one.place, findings, step=step.name, required=one.required))
+        (one, container_image(one.body, one.place, findings, step=step.name, required=one.required))
         for one in asked
     ]
     images = {image.name: image for _, image in found if image is not None}
@@ -146,7 +148,7 @@ def _effective(
     held: dict[str, Requirement] = {}
     for kind in ("requirements", "hints"):
         for owner in owners:
-            for entry in entries(owner.get(kind), "class"):
+            for entry in named_nodes(owner.get(kind), "class"):
                 name = expanded(entry.name, namespaces)
                 known = name in OF_TOOLS or name in KNOWN_EXTENSIONS
                 if known and name not in held and entry.body is not None:
@@ -156,8 +158,8 @@ def _effective(
     return held
 
 
-def _place(owner: CommentedMap, kind: str, entry: Entry) -> Place:
-    return entry.place if owner.get(kind) else place_of(owner, kind)
+def _place(owner: CommentedMap, kind: str, entry: NamedNode) -> TextPlace:
+    return entry.place if owner.get(kind) else text_place(owner, kind)
 
 
 def expanded(name: str, namespaces: dict[str, str]) -> str:
@@ -175,13 +177,13 @@ def set_apart(owner: CommentedMap, namespaces: dict[str, str]) -> None:
     """
     for kind in ("requirements", "hints"):
         collection = owner.get(kind)
-        for entry in entries(collection, "class"):
+        for entry in named_nodes(collection, "class"):
             name = expanded(entry.name, namespaces)
             if (kind == "hints" and name not in _KNOWN) or name in KNOWN_EXTENSIONS:
                 _remove(collection, entry)
 
 
-def _remove(collection: Any, entry: Entry) -> None:
+def _remove(collection: Any, entry: NamedNode) -> None:
     if isinstance(collection, CommentedMap):
         del collection[entry.name]
         return
@@ -229,7 +231,7 @@ class _Amounts:
                 continue
             if isinstance(value, str):
                 self.findings.warning(
-                    place_of(body, key),
+                    text_place(body, key),
                     f"'{key}' is an expression, which only the job can work out: the default is"
                     " used",
                 )
@@ -238,12 +240,12 @@ class _Amounts:
                 return None
             if value < 0 or (name == "cores" and value == 0):
                 self.findings.error(
-                    place_of(body, key), f"'{key}' must be greater than 0, not {value}"
+                    text_place(body, key), f"'{key}' must be greater than 0, not {value}"
                 )
                 return None
             if value > _MOST:
                 self.findings.error(
-                    place_of(body, key), f"'{key}' is {value}, more than any machine has"
+                    text_place(body, key), f"'{key}' is {value}, more than any machine has"
                 )
                 return None
             return float(value)
@@ -284,7 +286,7 @@ def _limit_of(held: dict[str, Requirement]) -> Requirement | None:
 
 def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float | None:
     """None where it cannot be known before the job."""
-    limit, place = requirement.body.get("timelimit"), place_of(requirement.body, "timelimit")
+    limit, place = requirement.body.get("timelimit"), text_place(requirement.body, "timelimit")
     if isinstance(limit, str):
         default = int(Resources().time_limit)
         findings.warning(
@@ -316,7 +318,9 @@ def expressions_of(
     tool has no say in that."""
     found = _effective((step.body, workflow), namespaces).get("InlineJavascriptRequirement")
     return (
-        [plain(found.body) | {"class": found.name}] if found is not None and found.required else []
+        [plain_json(found.body) | {"class": found.name}]
+        if found is not None and found.required
+        else []
     )
 
 
@@ -329,7 +333,7 @@ def merged(needs: Needs) -> tuple[list[CommentedMap], list[CommentedMap]]:
         body = requirement.body.copy()
         body.lc.data = dict(requirement.body.lc.data or {})
         name = requirement.name.replace(CWLTOOL_NAMESPACE, "cwltool:")
-        put(body, "class", name, requirement.place)
+        put_at(body, "class", name, requirement.place)
         (
             requirements
             if requirement.required and requirement.name not in KNOWN_EXTENSIONS

@@ -23,7 +23,7 @@ def is_relative(name: str) -> bool:
     return not (_ABSOLUTE.match(name) or _ADDRESS.match(name) or "$(" in name or "${" in name)
 
 
-class SourceError(Exception):
+class FileRefused(Exception):
     """The file cannot be had; ``message`` says which one and why."""
 
     def __init__(self, message: str) -> None:
@@ -31,16 +31,16 @@ class SourceError(Exception):
         self.message = message
 
 
-class Sources(Protocol):
+class FileSet(Protocol):
     """Files by key, which is also their name in findings. That of the first is given from outside;
     ``find`` makes the others."""
 
     def find(self, base: str, name: str) -> str:
-        """The key of the file that the file ``base`` calls ``name``. Raises ``SourceError``."""
+        """The key of the file that the file ``base`` calls ``name``. Raises ``FileRefused``."""
         ...
 
     def text(self, key: str) -> str:
-        """Raises ``SourceError``."""
+        """Raises ``FileRefused``."""
         ...
 
     def identity(self, key: str) -> str:
@@ -50,7 +50,7 @@ class Sources(Protocol):
 
 def _refuse_addresses(name: str) -> None:
     if _ADDRESS.match(name) and not _ABSOLUTE.match(name):
-        raise SourceError(
+        raise FileRefused(
             f"{name[:200]} is an address; only files are read: fetch it, and name the file"
         )
 
@@ -66,7 +66,7 @@ class DiskFiles:
     def find(self, base: str, name: str) -> str:
         _refuse_addresses(name)
         if self._portable and _ABSOLUTE.match(name):
-            raise SourceError(
+            raise FileRefused(
                 f"{name[:200]} is an absolute path: name the file relative to this one, so that it"
                 " can be uploaded with it"
             )
@@ -76,17 +76,17 @@ class DiskFiles:
         path = Path(key)
         try:
             if path.stat().st_size > MOST_BYTES:
-                raise SourceError(
+                raise FileRefused(
                     f"{key} is too large for a template: at most {MOST_BYTES} bytes (2 MiB) are"
                     " read"
                 )
             # Not read_text: that would make one kind of line end of all.
             self.read[key] = path.read_bytes().decode()
         except UnicodeDecodeError as error:
-            raise SourceError(f"{key} is not text in UTF-8") from error
+            raise FileRefused(f"{key} is not text in UTF-8") from error
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise SourceError(f"{key} cannot be read: {reason}") from error
+            raise FileRefused(f"{key} cannot be read: {reason}") from error
         return self.read[key]
 
     def identity(self, key: str) -> str:
@@ -105,25 +105,25 @@ class UploadedFiles:
         _refuse_addresses(name)
         name = unquote(name)
         if _ABSOLUTE.match(name):
-            raise SourceError(
+            raise FileRefused(
                 f"{name[:200]} is an absolute path, and only the upload is read: name it relative"
                 " to this file"
             )
         key = posixpath.normpath(posixpath.join(posixpath.dirname(base), name))
         if key == ".." or key.startswith("../"):
-            raise SourceError(
+            raise FileRefused(
                 f"{name[:200]} lies outside of what was uploaded: upload the folder that holds both"
             )
         if key not in self._texts and key not in self._unusable:
             alike = did_you_mean(key, self._texts) if len(self._texts) > 1 else ""
-            raise SourceError(
+            raise FileRefused(
                 f"{key[:200]} is not in the upload: send it along (several files, or a zip){alike}"
             )
         return key
 
     def text(self, key: str) -> str:
         if key in self._unusable:
-            raise SourceError(f"{key} {self._unusable[key]}")
+            raise FileRefused(f"{key} {self._unusable[key]}")
         return self._texts[key]
 
     def identity(self, key: str) -> str:

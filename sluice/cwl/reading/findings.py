@@ -21,7 +21,7 @@ class EnoughFound(Exception):
     """There are more errors than will be told."""
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """Line and column, both from 1. ``file``: where it is not the template's own."""
 
     line: int
@@ -29,14 +29,14 @@ class Place(NamedTuple):
     file: str | None = None
 
 
-START = Place(1, 1)
+START = TextPlace(1, 1)
 
 
-def place_of(node: Any, key: Any = None) -> Place:
+def text_place(node: Any, key: Any = None) -> TextPlace:
     """Place of ``key`` in ``node`` (a mapping's key, a sequence's item), or of the node itself."""
     where = node.lc.data.get(key) if key is not None and node.lc.data else None
     line, column = where[:2] if where else (node.lc.line, node.lc.col)
-    return Place((line or 0) + 1, (column or 0) + 1, getattr(node.lc, "filename", None))
+    return TextPlace((line or 0) + 1, (column or 0) + 1, getattr(node.lc, "filename", None))
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -68,13 +68,13 @@ class Findings:
         self._found: dict[tuple[str, int, int, str], Finding] = {}
         self._errors: set[tuple[str, int, int]] = set()
 
-    def error(self, place: Place, message: str) -> None:
+    def error(self, place: TextPlace, message: str) -> None:
         self._add(place, message, "error")
 
-    def warning(self, place: Place, message: str) -> None:
+    def warning(self, place: TextPlace, message: str) -> None:
         self._add(place, message, "warning")
 
-    def _add(self, place: Place, message: str, severity: str) -> None:
+    def _add(self, place: TextPlace, message: str, severity: str) -> None:
         file = place.file or self.file
         key = (file, place.line, place.column, message)
         if severity == "error":
@@ -100,7 +100,7 @@ class Findings:
         """Are there more than will be shown already?"""
         return len(self._errors) > MOST_FINDINGS
 
-    def has_error_at(self, place: Place) -> bool:
+    def has_error_at(self, place: TextPlace) -> bool:
         return (place.file or self.file, place.line, place.column) in self._errors
 
     def sorted(self) -> list[Finding]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.cwl.reading.findings import Findings, Place, place_of
+from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 
 
 def clone(node: Any) -> Any:
@@ -37,18 +37,18 @@ def depth_of(node: Any) -> int:
     return 0 if inner is None else 1 + max(map(depth_of, inner), default=0)
 
 
-def plain(node: Any) -> Any:
+def plain_json(node: Any) -> Any:
     """As plain JSON values."""
     if isinstance(node, dict):
-        return {str(key): plain(value) for key, value in node.items()}
+        return {str(key): plain_json(value) for key, value in node.items()}
     if isinstance(node, list):
-        return [plain(item) for item in node]
+        return [plain_json(item) for item in node]
     return node
 
 
 def processes_inside(process: CommentedMap) -> Iterator[tuple[CommentedMap, CommentedMap]]:
     """(step, what it runs) of a workflow and of all workflows in it."""
-    for step in entries(process.get("steps")):
+    for step in named_nodes(process.get("steps")):
         run = None if step.body is None else step.body.get("run")
         if step.body is not None and isinstance(run, CommentedMap):
             yield step.body, run
@@ -66,50 +66,50 @@ def mappings(node: Any) -> Iterator[CommentedMap]:
             yield from mappings(item)
 
 
-def put(node: CommentedMap, key: str, value: Any, like: Place) -> None:
+def put_at(node: CommentedMap, key: str, value: Any, like: TextPlace) -> None:
     """Sets a key that the text does not have, with the place of what stands for it."""
     node[key] = value
     node.lc.data[key] = [like[0] - 1, like[1] - 1, like[0] - 1, like[1] - 1]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NamedNode:
     """One named thing of a collection, which CWL lets one write as a list or a mapping. ``body``:
     None where it is no object."""
 
     name: str
-    place: Place
+    place: TextPlace
     body: CommentedMap | None
     #: What was written, where that was not an object (``raw: frames``).
     value: Any = None
 
 
-def short_name(identifier: str) -> str:
+def local_name(identifier: str) -> str:
     """``#main/decode/raw`` → ``raw``."""
     return identifier.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
 
 
-def entries(node: Any, key_field: str = "id") -> list[Entry]:
+def named_nodes(node: Any, key_field: str = "id") -> list[NamedNode]:
     """The entries of a collection in document order. What is malformed is left out: the schema's
     check tells of it."""
-    found: list[Entry] = []
+    found: list[NamedNode] = []
     if isinstance(node, CommentedMap):
         for key, value in node.items():
             found.append(
-                Entry(
+                NamedNode(
                     key,
-                    place_of(node, key),
+                    text_place(node, key),
                     *((value, None) if isinstance(value, CommentedMap) else (None, value)),
                 )
             )
     elif isinstance(node, CommentedSeq):
         for index, item in enumerate(node):
-            place = place_of(node, index)
+            place = text_place(node, index)
             if isinstance(item, str):
-                found.append(Entry(short_name(item), place, None, None))
+                found.append(NamedNode(local_name(item), place, None, None))
             elif isinstance(item, CommentedMap) and isinstance(item.get(key_field), str):
-                name = short_name(item[key_field]) if key_field == "id" else item[key_field]
-                found.append(Entry(name, place, item))
+                name = local_name(item[key_field]) if key_field == "id" else item[key_field]
+                found.append(NamedNode(name, place, item))
     return found
 
 
@@ -118,9 +118,9 @@ def listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, CommentedSeq) else [] if value is None else [value]
 
 
-def refuse_duplicates(found: list[Entry], what: str, findings: Findings) -> None:
+def refuse_duplicates(found: list[NamedNode], what: str, findings: Findings) -> None:
     """Mappings cannot hold duplicates (the reader saw to it); lists can."""
-    first: dict[str, Place] = {}
+    first: dict[str, TextPlace] = {}
     for entry in found:
         if entry.name in first:
             findings.error(

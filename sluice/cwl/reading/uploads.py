@@ -44,7 +44,7 @@ class Upload:
     main: str | None = None
 
     @property
-    def sources(self) -> UploadedFiles:
+    def files(self) -> UploadedFiles:
         return UploadedFiles(self.texts, self.unusable)
 
 

@@ -16,7 +16,7 @@ from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.resolver import VersionedResolver
 
 from sluice.cwl.features import INPUTS
-from sluice.cwl.reading.findings import START, EnoughFound, Findings, Place
+from sluice.cwl.reading.findings import START, EnoughFound, Findings, TextPlace
 
 #: Bytes of UTF-8.
 MOST_BYTES = 2 * 1024 * 1024
@@ -37,30 +37,30 @@ _TRUTH = {"true": True, "false": False}
 class UnreadableError(Exception):
     """The text cannot be read at all; ``place`` is where reading stopped."""
 
-    def __init__(self, place: Place, message: str) -> None:
+    def __init__(self, place: TextPlace, message: str) -> None:
         super().__init__(message)
         self.place = place
         self.message = message
 
 
 @dataclass(slots=True)
-class Room:
-    """For the values of several texts that belong together."""
+class ValueBudget:
+    """How many values may still be read from several texts that belong together."""
 
     left: int = MOST_NODES_TOGETHER
 
     def take(self, nodes: int) -> bool:
-        """False where there is no room for them."""
+        """False where there are too many."""
         self.left -= nodes
         return self.left >= 0
 
 
-def read_text(text: str, findings: Findings, room: Room | None = None) -> Any:
-    """The one document in ``text``, or None with an error among the findings. ``room``: for it and
+def read_text(text: str, findings: Findings, budget: ValueBudget | None = None) -> Any:
+    """The one document in ``text``, or None with an error among the findings. ``budget``: for it and
     other texts; else it may have as many values as one can have."""
     try:
         _check_size(text)
-        return _Builder(findings, Room() if room is None else room).build(text)
+        return _Builder(findings, ValueBudget() if budget is None else budget).build(text)
     except UnreadableError as error:
         findings.error(error.place, error.message)
     except EnoughFound:
@@ -96,9 +96,9 @@ def _check_size(text: str) -> None:
         raise UnreadableError(place_at(text, nul), "not text: there is a NUL character")
 
 
-def place_at(text: str, offset: int) -> Place:
+def place_at(text: str, offset: int) -> TextPlace:
     before = text[:offset]
-    return Place(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
+    return TextPlace(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 
 
 def _characters(text: str, position: int) -> int:
@@ -106,8 +106,8 @@ def _characters(text: str, position: int) -> int:
     return len(text.encode()[:position].decode(errors="ignore"))
 
 
-def _mark(mark: Any) -> Place:
-    return Place(mark.line + 1, mark.column + 1) if mark is not None else START
+def _mark(mark: Any) -> TextPlace:
+    return TextPlace(mark.line + 1, mark.column + 1) if mark is not None else START
 
 
 def _sentence(error: yaml.MarkedYAMLError) -> str:
@@ -119,9 +119,9 @@ class _Builder:
     """Puts the events together. An anchor is kept with its number of values, so that aliases are
     counted as what they repeat."""
 
-    def __init__(self, findings: Findings, room: Room) -> None:
+    def __init__(self, findings: Findings, budget: ValueBudget) -> None:
         self.findings = findings
-        self.room = room
+        self.budget = budget
         self.nodes = 0
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.open: list[_Container] = []
@@ -153,13 +153,13 @@ class _Builder:
                     self._alias(event)
         return self.root
 
-    def _count(self, nodes: int, place: Place) -> None:
+    def _count(self, nodes: int, place: TextPlace) -> None:
         self.nodes += nodes
         if self.nodes > MOST_NODES:
             raise UnreadableError(
                 place, f"more than {MOST_NODES} values up to here: too many for a template"
             )
-        if not self.room.take(nodes):
+        if not self.budget.take(nodes):
             many = f"more than {MOST_NODES_TOGETHER} values in all files up to here"
             raise UnreadableError(place, f"{many}: leave out what the template does not need")
 
@@ -199,13 +199,13 @@ class _Builder:
         self._count(size, place)
         self._put(value, place)
 
-    def _put(self, value: Any, place: Place) -> None:
+    def _put(self, value: Any, place: TextPlace) -> None:
         if self.open:
             self.open[-1].put(value, place, self.findings)
         else:
             self.root = value
 
-    def _value(self, event: Any, place: Place) -> Any:
+    def _value(self, event: Any, place: TextPlace) -> Any:
         """What a scalar stands for; after an error, something in its place."""
         try:
             value = self._scalar(event, place)
@@ -221,7 +221,7 @@ class _Builder:
         self.findings.error(place, f"{event.value[:40]} {_why_not_storable(value)}")
         return 0
 
-    def _scalar(self, event: Any, place: Place) -> Any:
+    def _scalar(self, event: Any, place: TextPlace) -> Any:
         if event.tag in (None, "!") or not event.tag.startswith(_CORE):
             if event.tag not in (None, "!"):
                 raise UnreadableError(place, f"the YAML tag {event.tag!r} is not allowed in CWL")
@@ -241,16 +241,16 @@ class _Builder:
 class _Container:
     """A mapping or sequence that is being filled."""
 
-    def __init__(self, node: Any, place: Place, anchor: str | None, nodes_before: int) -> None:
+    def __init__(self, node: Any, place: TextPlace, anchor: str | None, nodes_before: int) -> None:
         self.node = node
         self.place = place
         self.anchor = anchor
         self.nodes_before = nodes_before
         self.key: str | None = None
-        self.key_place: Place | None = None
+        self.key_place: TextPlace | None = None
         self.merged: list[Any] = []
 
-    def put(self, value: Any, place: Place, findings: Findings) -> None:
+    def put(self, value: Any, place: TextPlace, findings: Findings) -> None:
         if len(self.node) >= MOST_ENTRIES:
             raise UnreadableError(
                 place,
@@ -264,7 +264,7 @@ class _Container:
         else:
             self._take_value(value, place)
 
-    def _take_key(self, key: Any, place: Place, findings: Findings) -> None:
+    def _take_key(self, key: Any, place: TextPlace, findings: Findings) -> None:
         self.key_place = place
         self.key = key if isinstance(key, str) else None
         if self.key is None:
@@ -279,7 +279,7 @@ class _Container:
                 place, f"the key '{self.key}' stands twice here; the first is in line {first}"
             )
 
-    def _take_value(self, value: Any, place: Place) -> None:
+    def _take_value(self, value: Any, place: TextPlace) -> None:
         key, key_place = self.key, self.key_place
         self.key, self.key_place = None, None
         if key is None or key_place is None:
